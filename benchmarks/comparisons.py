@@ -250,7 +250,7 @@ def shown(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-HEADS = ("script", "comparison", "peer", "ours", "median", "quartiles", "goal", "met", "last")
+HEADS = ("script", "comparison", "peer", "ours", "median", "goal", "last")
 
 
 def cells(row: Row, last: Mapping[Key, Row] | None = None) -> list[str]:
@@ -259,14 +259,11 @@ def cells(row: Row, last: Mapping[Key, Row] | None = None) -> list[str]:
         goal = row.note or "none"
     else:
         goal = f"{'at most' if row.at_most else 'at least'} {shown(row.goal)}" + (f" ({row.note})" if row.note else "")
-    numbers = ["", "", ""]
-    if row.values:
-        low, middle, high = row.quartiles
-        ours = "" if row.ours is None else _time(row.ours)
-        between = f"{shown(low)} to {shown(high)}" if len(row.values) > 1 else ""
-        numbers = [ours, f"{shown(middle)} {row.unit}", between]
-    met = {"met": "yes", "missed": "**no**", "measured": "", "failed": "**failed**"}.get(row.state, row.state)
-    found = [row.script, row.name, row.peer, *numbers, goal, f"{met}: {row.why}" if row.why else met]
+    ours = "" if row.ours is None else _time(row.ours)
+    median = f"{shown(row.quartiles[1])} {row.unit}" if row.values else ""
+    if row.state not in ("met", "measured"):
+        goal += f", **{row.state}**" + (f": {row.why}" if row.why else "")
+    found = [row.script, row.name, row.peer, ours, median, goal]
     if last is not None:
         before = last.get(row.key)
         there = before and before.values and row.values
@@ -285,7 +282,7 @@ def _bold(word: str) -> str:
 def table(rows: Iterable[Row], last: Mapping[Key, Row] | None = None) -> str:
     """All rows as Markdown; where there is a last run, with its medians, and what has moved since."""
     heads = HEADS[: len(HEADS) - (last is None)]
-    aligned = "".join("--:|" if head in ("ours", "median", "quartiles") else "---|" for head in heads)
+    aligned = "".join("--:|" if head in ("ours", "median") else "---|" for head in heads)
     lines = [f"| {' | '.join(heads)} |", f"|{aligned}"]
     for (state, script, peer, *_), some in groupby(rows, key=lambda row: (row.state, row.script, row.peer, row.why)):
         group = [*some]

@@ -29,7 +29,7 @@ from benchmarks.comparisons import ROOT, Comparison, Skipped, timed
 from benchmarks.cost_curves import Case, Curve, Work, curve, doubled, exponent, plotter, relative, save, steepest
 from benchmarks.scale import TASK, write_log
 from tls_tasks.after.logs import find_runs
-from tls_tasks.after.readers import contents_of
+from tls_tasks.after.readers import logged_runs
 from tls_tasks.after.streamed import BlockScorer, Scored, read_units, score_streamed
 from tls_tasks.after.units import Header
 from tls_tasks.cli import main as command
@@ -253,7 +253,7 @@ def write_inspect_log(place: Path, n_rows: int) -> Path:
 def of_log(kind: str, n_rows: int) -> Work:
     """Everything that a log says."""
     path = log_of(kind, n_rows)
-    return lambda: [list(contents_of(run)) for run in find_runs([path])]
+    return lambda: [list(logged_runs(run)) for run in find_runs([path])]
 
 
 def of_command(arguments: Callable[[int], list[Any]], n_rows: int) -> Work:
@@ -275,9 +275,7 @@ def of_blocks(n_rows: int) -> Work:
     [run] = find_runs([path])
 
     def engine(header: Header, blocks: Sequence[int]) -> Scored:
-        scorer = BlockScorer(header)
-        for block in blocks:
-            yield block, *scorer(block)
+        yield from map(BlockScorer(header), blocks)
 
     def work() -> None:
         with tempfile.TemporaryDirectory() as out:

@@ -2,7 +2,7 @@
 
 import importlib
 
-from tls_tasks.hosts.task_files import task_files
+from tls_tasks.hosts.discovery import task_files
 from tls_tasks.registry import find_task
 
 for _name in (

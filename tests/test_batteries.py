@@ -58,7 +58,7 @@ def timelines(case):
 def evidence(case):
     """Objects as those of the plain JSON of what is expected; the keys' own spelling is the reader's matter."""
     from tls_tasks.evidence.read import parse_evidence
-    from tls_tasks.evidence.schema import read_schema
+    from tls_tasks.evidence.types import read_schema
 
     schema = read_schema(json.loads(document_of(case)["schema"]))
     read, wanted = (parse_evidence(text, schema).value for text in (case["answer"], json.dumps(case["expected"])))
@@ -104,6 +104,15 @@ def test_answers_are_read_as_a_careful_reader_reads_them(family):
     for folder, floors in (("batteries", READ_RIGHT), ("batteries/later", LATER), ("batteries/unseen", UNSEEN)):
         n_cases = len(cases(family, folder))
         assert n_cases - len(wrong(family, folder)) >= floors[family], f"of {n_cases} in {folder}"
+
+
+def test_every_layer_can_be_switched_off():
+    from scripts.readings import LAYERS
+
+    for layer in LAYERS:
+        assert layer.lines() >= 0
+        with layer.switched_off():
+            pass
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import pytest
 
 import tls_tasks
 from tests.harness_parts import run_here
-from tls_tasks.hosts.lm_eval import Process
+from tls_tasks.hosts.lm_eval import process_results
 from tls_tasks.registry import FAMILIES
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -66,7 +66,7 @@ def test_the_target_of_an_example_is_a_perfect_answer_in_the_form_that_its_promp
     for example in task.fewshot(name):
         prompt, target = task.prompt(example), task.target(example)
         assert len(prompt) < 3000 and target and target == target.strip()
-        numbers = Process(task)(example, [target])
+        numbers = process_results(task, example, [target])
         if task.family == "reports":
             cited = [document["id"] for document in json.loads(example["documents"])]
             assert numbers["n_sentences"] == target.count("\n") + 1 == target.count("].")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tls_tasks
+from scripts.size import code_lines
 from tests.conftest import ROOT
 from tls_tasks.registry import FAMILIES, METRICS
 
@@ -53,7 +54,7 @@ ALLOWED = {
 }
 
 # The files that may import pickle: for an unpickler that fetches no function and no class, and nothing else.
-READS_PICKLES = {"tls_tasks/reports/documents.py", "tls_tasks/hosts/request_cache.py"}
+READS_PICKLES = {"tls_tasks/reports/documents.py", "tls_tasks/hosts/loading.py"}
 
 
 def sources():
@@ -165,7 +166,7 @@ def test_version_and_changelog_agree():
 def test_files_and_functions_stay_small():
     for _, path in SOURCES:
         text = path.read_text(encoding="utf-8")
-        assert len(text.splitlines()) <= 400, f"{path}: more than one idea?"
+        assert code_lines(text) <= 265, f"{path}: more than one idea?"
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef):
                 body = node.body[1:] if ast.get_docstring(node) else node.body

@@ -85,7 +85,7 @@ def check_workflow(walked):
     assert walked.run(dataclasses.replace(block, language="bash", text=step["run"])).count("verified against data") == 2
     (results,) = (sent / "keyword" / "run").glob("results_*.json")
     results.write_text(results.read_text(encoding="utf-8").replace("0.5", "0.9"), encoding="utf-8")
-    with pytest.raises(AssertionError, match="does not have the hash"):
+    with pytest.raises(AssertionError, match="not in the manifest with this hash"):
         walked.run(dataclasses.replace(block, language="bash", text=step["run"]))
 
 

@@ -478,7 +478,7 @@ def test_what_makes_another_judge_makes_another_name(specified, kind, left, righ
 def test_no_option_of_a_judge_is_forgotten(kind):
     shown = {row[0].partition(":")[0] for row in JUDGES[kind][1]}
     carried = CARRIED.get(kind, {}).keys() - {kind}
-    assert shown | carried == set(_KINDS[kind].options) - {kind} and not shown & carried
+    assert shown | carried == set(_KINDS[kind]) - {kind} and not shown & carried
 
 
 def test_an_endpoint_is_another_judge_if_it_is_sent_something_else(specified):

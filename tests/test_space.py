@@ -7,6 +7,7 @@ import inspect
 import re
 import threading
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 
@@ -136,6 +137,16 @@ def test_hostile_text_is_shown_and_runs_nothing(visit):
         page.locator("#result p.trouble").wait_for()
         assert "<script>alert(1)" in page.locator("#result p.trouble").inner_text()
         assert page.locator("#result :is(script, img, iframe)").count() == 0
+
+
+def test_every_app_is_made_and_scores_its_examples():
+    """Without a browser: what the button calls, with what an example puts into the components."""
+    pytest.importorskip("gradio", reason="no gradio: pip install 'tls-tasks[spaces]'")
+    for name in METRICS:
+        (scored,) = [made.fn for made in space.space(name).fns.values() if isinstance(made.fn, partial)]
+        for example in space.examples(name).values():
+            result, signature, picture = scored(*[example.get(argument, "") for argument in scored.args[1]])
+            assert "<table" in result and signature.startswith(name) and "<iframe" in picture
 
 
 def test_every_choice_that_a_metric_names_is_accepted():

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import warnings
+from functools import partial
 
 import pytest
 
@@ -17,8 +18,8 @@ from tests.hostile import HOSTILE
 from tls_tasks.core.errors import OptionError
 from tls_tasks.core.score import Score, parts_of, unscored, values
 from tls_tasks.data.order import EMBEDDED
-from tls_tasks.hosts.lm_eval import Process
-from tls_tasks.hosts.task_files import group_files, task_files
+from tls_tasks.hosts.discovery import group_files, task_files
+from tls_tasks.hosts.lm_eval import process_results
 from tls_tasks.registry import FAMILIES
 
 TASKS = {family: importlib.import_module(module).TASKS for family, module in FAMILIES.items()}
@@ -176,7 +177,7 @@ def test_silence_and_noise_have_no_perfect_figure(task, documents, answer):
 
 def test_no_answer_raises(task, documents):
     """Nor does what a user's filter may have made of it."""
-    process = Process(task)
+    process = partial(process_results, task)
     own = task.for_document(documents[0])
     for responses in [*([answer] for answer in HOSTILE), [], [None], [[]], [["an answer"]], [3], [{"a": 1}]]:
         numbers = process(documents[0], responses)

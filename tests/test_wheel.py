@@ -27,8 +27,7 @@ from packaging.utils import canonicalize_name
 import tls_tasks
 from tests.conftest import made_once
 from tls_tasks.timelines.baseline import answer
-from tls_tasks.timelines.data import load_documents
-from tls_tasks.timelines.documents import prompt
+from tls_tasks.timelines.data import load_documents, prompt
 
 pytestmark = pytest.mark.slow
 

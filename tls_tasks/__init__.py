@@ -12,8 +12,6 @@ use::
     0.5
 """
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

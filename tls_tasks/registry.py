@@ -1,14 +1,14 @@
 """FAMILIES and METRICS: the one list of what can be asked and scored, read by docs, tests, hosts and commands.
 
-A metric is data: its name, the function that computes it, its result keys, range and direction, where it comes from,
-and what holds for it. Functions and tasks are named, not imported, so that reading the registry costs nothing.
+A metric is data (``metrics.json``): its name, the function that computes it, its result keys, range and direction, its
+source, and what holds for it. Functions and tasks are named, not imported, so that reading the registry costs nothing.
 """
 
-from __future__ import annotations
-
 import importlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 INVARIANTS: Mapping[str, str] = {
@@ -42,8 +42,8 @@ class MetricSpec:
         summary: One line for tables.
         original: The tool whose numbers are reproduced.
         citation: Paper and section, or the document that defines it.
-        fails: The names of :data:`INVARIANTS` that do not hold: False, or None where it cannot be asked (several
-            references of a metric that takes one).
+        fails: The names of :data:`INVARIANTS` that do not hold, each with the reason; None where it cannot be asked
+            (several references of a metric that takes one).
         keys: The result keys of a metric without prefixes: the values that a prediction is judged by.
         further_keys: What ``as_dict()`` gives besides, but for the signature: counts, rates, trees.
         columns: The columns of rows that the function takes.
@@ -57,7 +57,7 @@ class MetricSpec:
     original: str
     citation: str
     prefixes: tuple[str, ...] = ()
-    fails: Mapping[str, bool | None] = field(default_factory=dict)
+    fails: Mapping[str, str | None] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
     further_keys: tuple[str, ...] = ()
     columns: tuple[str, ...] = ("predictions", "references")
@@ -67,7 +67,8 @@ class MetricSpec:
     @property
     def invariants(self) -> dict[str, bool | None]:
         """Each name of :data:`INVARIANTS` -> whether it holds."""
-        return {**dict.fromkeys(INVARIANTS, True), **self.fails}
+        fails = {name: None if reason is None else False for name, reason in self.fails.items()}
+        return {**dict.fromkeys(INVARIANTS, True), **fails}
 
     @property
     def result_keys(self) -> tuple[str, ...]:
@@ -94,105 +95,22 @@ class MetricSpec:
         return function
 
 
-METRICS: Mapping[str, MetricSpec] = {
-    spec.name: spec
-    for spec in (
-        MetricSpec(
-            name="alignment_rouge",
-            family="timelines",
-            prefixes=("ar1", "ar2"),
-            summary="ROUGE-1 and ROUGE-2 of two timelines whose dates are aligned first (AR-1, AR-2)",
-            original="tilse 0.2.1 with ROUGE-1.5.5",
-            citation="Martschat & Markert, Improving ROUGE for Timeline Summarization, EACL 2017",
-            fails={"identity_is_one": False},  # m:1: one text on two dates ties, and the earlier date wins
-        ),
-        MetricSpec(
-            name="date_f1",
-            family="timelines",
-            prefixes=("date",),
-            summary="precision, recall and F1 of the dates that a timeline selects",
-            original="tilse 0.2.1, evaluate_dates",
-            citation="Martschat & Markert, A Temporally Sensitive Submodularity Framework for TLS, CoNLL 2018",
-        ),
-        MetricSpec(
-            name="rouge_l",
-            family="summaries",
-            prefixes=("rouge_l",),
-            summary="ROUGE-L and rougeLsum of summaries, with tokenisers for every script",
-            original="context-bench (957190f) and rouge_score 0.1.2",
-            citation="Lin, ROUGE: A Package for Automatic Evaluation of Summaries, 2004, section 3",
-            fails={
-                "unit_order_is_irrelevant": False,  # word order is what it measures
-                "unparsable_prediction_scores_zero": False,  # any text is a summary: a refusal scores what its words do
-            },
-        ),
-        MetricSpec(
-            name="report_eval",
-            family="reports",
-            keys=(
-                *("recall", "precision", "sentence_support", "citation_support"),
-                *("nugget_coverage", "nugget_coverage_weighted", "f1"),
-            ),
-            further_keys=("n_unscored", "parse_failures", "counts"),
-            summary="cited reports: support by citations and coverage of nuggets, by a judge's answers",
-            original="report_gen_eval (b34e68e), with `compat`; by default its documentation",
-            citation="Mayfield et al., On the Evaluation of Machine-Generated Reports, SIGIR 2024",
-            fails={
-                "swap_exchanges_precision_and_recall": False,  # sentences are counted there, nuggets here
-                "unit_order_is_irrelevant": False,  # an uncited claim passes after a sentence that cites for it
-            },
-        ),
-        MetricSpec(
-            name="evidence_extraction",
-            family="evidence",
-            summary="objects without canonical labels, matched by domain and quoted span; attributes; grounding",
-            original="scorer of the Ashwam exercise A",
-            citation="Ashwam Exercise A: Evidence-Grounded Extraction & Evaluation, section 3",
-            fails={
-                "unit_order_is_irrelevant": False,  # of equal overlaps the lowest positions are matched first
-                "repeated_reference_is_irrelevant": None,
-            },
-            keys=("precision", "recall", "f1"),
-            further_keys=(
-                *("tp", "fp", "fn", "polarity_accuracy", "bucket_accuracy", "level_accuracy", "time_accuracy"),
-                *("evidence_coverage", "evidence_coverage_normalised", "domains", "parse_failures", "schema_invalid"),
-            ),
-            columns=("predictions", "references", "sources"),
-        ),
-        MetricSpec(
-            name="tree_eval",
-            family="trees",
-            summary="structured answers (JSON trees) under a schema: values, nodes and leaves, lists in any order",
-            original="treeval (a56937f) and its conceptual guide",
-            citation="Fradet & Cripwell, treeval: Conceptual guide, NuMind, 2025",
-            fails={
-                "repeated_reference_is_irrelevant": None,
-                "empty_prediction_scores_zero": False,  # no node is wrong: precision_node is 1; values and leaves are 0
-                "unparsable_prediction_scores_zero": False,  # it counts as an empty tree, and as a parse failure
-            },
-            keys=(
-                *(f"{part}_{of}" for of in ("value", "value_exact", "node", "leaf") for part in _PARTS),
-                "treeval_score",
-            ),
-            further_keys=(
-                *("values", "leaves", "averages", "fields", "json_valid", "parsed", "repaired", "duplicate_keys"),
-                *("non_finite", "schema_compliance", "type_errors"),
-            ),
-        ),
-    )
-}
+def _read() -> dict[str, MetricSpec]:
+    raw: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("metrics.json").read_text(encoding="utf-8"))
+    metrics = {}
+    for name, given in raw.items():
+        tuples: dict[str, Any] = {key: tuple(part) if isinstance(part, list) else part for key, part in given.items()}
+        metrics[name] = MetricSpec(name, **tuples)
+    return metrics
 
+
+METRICS: Mapping[str, MetricSpec] = _read()
+"""Every metric by name."""
 
 FAMILIES: Mapping[str, str] = {
     family: f"tls_tasks.{family}.task" for family in ("timelines", "summaries", "evidence", "trees", "reports")
 }
 """Family -> the module with its ``TASKS``."""
-
-
-def _tasks_of(family: str) -> Mapping[str, Any]:
-    """The family's tasks by name; imports the family."""
-    tasks: Mapping[str, Any] = importlib.import_module(FAMILIES[family]).TASKS
-    return tasks
 
 
 def find_task(name: str) -> Any:
@@ -210,7 +128,7 @@ def find_task(name: str) -> Any:
     known: list[str] = []
     begin = name.partition("_")[0]  # summ, tree …: asked first, since importing another family may take a second
     for family in sorted(FAMILIES, key=lambda family: not family.startswith(begin)):
-        tasks = _tasks_of(family)
+        tasks = importlib.import_module(FAMILIES[family]).TASKS
         if name in tasks:
             return tasks[name]
         known += tasks

@@ -4,8 +4,6 @@ What is asked follows from the signature of the metric's function, its docstring
 so that a new metric needs nothing here but two examples of its family in ``space.json``. Nothing is asked of a model.
 """
 
-from __future__ import annotations
-
 import html
 import importlib
 import inspect
@@ -19,7 +17,7 @@ from functools import partial
 from importlib import resources
 from typing import Any
 
-from tls_tasks.after.page import picture_page
+from tls_tasks.after.page import asset, picture_page
 from tls_tasks.core.errors import InputError, MissingExtraError, OptionError, TlsTasksError
 from tls_tasks.core.score import Score
 from tls_tasks.core.terminal import visible
@@ -31,23 +29,6 @@ _LONGEST = 100_000  # characters of all texts together: a Space is shared
 
 _LEFT_OUT = {"topics", "policy", "use_aggregator", "confidence_interval", "n_resamples", "seed"}
 """Arguments that mean nothing for one document, or that nobody can type."""
-
-_INFO = {
-    "judge": 'Recorded verdicts as JSON: a list of judgments, or {"judgments": […], "defaults": {kind: verdict}}. '
-    "Nothing here asks a model: a question without a verdict is unscored, and counted.",
-    "documents": "JSON: document id -> its text. A cited id that is not in it is an unsupported citation.",
-    "schema": "JSON; the metric's card says in which form.",
-    "leaf_metrics": "JSON: type or path -> the name of a metric, or a list of names. Empty: the defaults of the types.",
-}
-
-_STYLE = """
-table.score { border-collapse: collapse; min-width: min(20rem, 100%); font-variant-numeric: tabular-nums; }
-table.score :is(th, td) { padding: .2rem .6rem; border-bottom: 1px solid var(--border-color-primary); }
-table.score th { text-align: left; } #result table.score td { text-align: right; }
-table.score th { font-weight: inherit; } table.score tr.main { font-weight: 600; }
-p.trouble { border-left: 4px solid #a40e26; padding-left: .6rem; overflow-wrap: anywhere; }
-iframe.picture { width: 100%; height: 50rem; border: 1px solid var(--border-color-primary); resize: vertical; }
-"""
 
 
 def launch(metric: str) -> None:
@@ -61,10 +42,12 @@ def launch(metric: str) -> None:
 
 def settings() -> dict[str, Any]:
     """How the app is served, here or mounted elsewhere: drawn by the browser, with fonts that it has."""
-    theme = _gradio().themes.Default(primary_hue="blue", font=["system-ui"], font_mono=["monospace"])
+    from gradio.themes import Default
+
+    theme = Default(primary_hue="blue", font=["system-ui"], font_mono=["monospace"])
     readable = {"block_info_text_color": "*neutral_600", "block_info_text_color_dark": "*neutral_300"}
     theme.set(button_primary_background_fill="*primary_700", button_primary_text_color="white", **readable)
-    return {"ssr_mode": False, "footer_links": [], "theme": theme, "css": _STYLE}
+    return {"ssr_mode": False, "footer_links": [], "theme": theme, "css": asset("space.css")}
 
 
 def space(metric: str) -> Any:
@@ -73,34 +56,36 @@ def space(metric: str) -> Any:
     Raises:
         MissingExtraError: Without gradio.
     """
-    gr, spec = _gradio(), METRICS[metric]
+    try:
+        import gradio as gr
+    except ImportError:
+        raise MissingExtraError("the app of a metric", "spaces") from None
+    spec = METRICS[metric]
     shown, infos = examples(metric), _infos(spec)
     fields = [field for field in inspect.signature(spec.load()).parameters.values() if field.name not in _LEFT_OUT]
     texts = [field.name for field in fields if field.kind is not field.KEYWORD_ONLY]
-    boxes, options = {}, {}
+    inputs = {}
     with gr.Blocks(title=f"{metric}: {spec.summary}", analytics_enabled=False) as app:
         gr.Markdown(f"# {metric}\n\n{spec.summary[0].upper()}{spec.summary[1:]}. Defined by: {spec.citation}.")
         top = gr.Column()
         with gr.Row():
             for name in texts:
                 label, info = (name[:-1], None) if name in spec.columns else (name, infos[name])
-                boxes[name] = gr.Textbox(label=label, info=info, lines=5, max_lines=20, min_width=300)
+                inputs[name] = gr.Textbox(label=label, info=info, lines=5, max_lines=20, min_width=300)
         with top:
+            label = "Examples: choose one, then Score"
             rows = [[example.get(name, "") for name in texts] for example in shown.values()]
-            gr.Examples(
-                rows, list(boxes.values()), example_labels=list(shown), label="Examples: choose one, then Score"
-            )
+            gr.Examples(rows, list(inputs.values()), example_labels=list(shown), label=label)
         with gr.Accordion("Options", open=False), gr.Row():
             for field in fields:
                 if field.name not in texts:
                     with gr.Column(min_width=260):
-                        options[field.name] = _option(gr, spec, field, infos[field.name])
+                        inputs[field.name] = _option(gr, spec, field, infos[field.name])
         button = gr.Button("Score", variant="primary")
         result = gr.HTML(elem_id="result", apply_default_css=False)
-        said = "Signature, to quote with the number"
-        signature = gr.Textbox(label=said, interactive=False, buttons=["copy"], elem_id="signature")
+        label = "Signature, to quote with the number"
+        signature = gr.Textbox(label=label, interactive=False, buttons=["copy"], elem_id="signature")
         picture = gr.HTML(apply_default_css=False)
-        inputs = boxes | options
         button.click(partial(_answer, spec, list(inputs)), list(inputs.values()), [result, signature, picture])
     return app
 
@@ -112,17 +97,14 @@ def examples(metric: str) -> dict[str, dict[str, str]]:
         >>> [list(example) for example in examples("date_f1").values()]
         [['predictions', 'references'], ['predictions', 'references']]
     """
-    kept = json.loads(resources.files("tls_tasks").joinpath("space.json").read_text(encoding="utf-8"))
-    found: dict[str, dict[str, str]] = kept[METRICS[metric].family]
-    return found
+    return _kept()[METRICS[metric].family]
 
 
-def _gradio() -> Any:
-    try:
-        import gradio
-    except ImportError:
-        raise MissingExtraError("the app of a metric", "spaces") from None
-    return gradio
+def _kept() -> dict[str, dict[str, Any]]:
+    """What ``space.json`` holds: the examples of each family, and what is said of ``arguments``."""
+    text = resources.files("tls_tasks").joinpath("space.json").read_text(encoding="utf-8")
+    kept: dict[str, dict[str, Any]] = json.loads(text)
+    return kept
 
 
 def _infos(spec: MetricSpec) -> dict[str, str]:
@@ -132,22 +114,21 @@ def _infos(spec: MetricSpec) -> dict[str, str]:
         >>> _infos(METRICS["alignment_rouge"])["variant"]
         'Which dates are aligned.'
     """
-    arguments = (inspect.getdoc(spec.load()) or "").partition("Args:")[2].partition("\n\n")[0]
-    infos = {}
-    for name, info in re.findall(r"^    (\w+): (.*(?:\n        .*)*)", arguments, re.MULTILINE):
-        alone = re.sub(r"[,;]? (?:one of|see)\s+:\w+:`[^`]*`", "", " ".join(info.split()))
-        infos[name] = re.sub(r":\w+:`~?(?:\w+\.)*(\w+)`", r"\1", alone).replace("``", "")
-    return {**infos, **_INFO}
+    text = (inspect.getdoc(spec.load()) or "").partition("Args:")[2].partition("\n\n")[0].replace("``", "")
+    text = re.sub(r"[,;]?\s+(?:one\s+of|see)\s+:\w+:`[^`]*`", "", text)
+    text = re.sub(r":\w+:`~?(?:\w+\.)*(\w+)`", r"\1", text)
+    said = re.findall(r"^    (\w+): (.*(?:\n        .*)*)", text, re.MULTILINE)
+    return {name: " ".join(info.split()) for name, info in said} | _kept()["arguments"]
 
 
 def _option(gr: Any, spec: MetricSpec, field: inspect.Parameter, info: str) -> Any:
     """The component for an option: a check box, a number, a choice, or else a text box for JSON."""
-    default, about = field.default, {"label": field.name, "info": info}
+    default, about, kind = field.default, {"label": field.name, "info": info}, str(field.annotation)
     if isinstance(default, bool):
         return gr.Checkbox(default, **about)
-    if "int" in field.annotation or "float" in field.annotation:
-        return gr.Number(default, precision=0 if "int" in field.annotation else None, **about)
-    found = () if "Mapping" in field.annotation else choices(spec.name, field.name, many := isinstance(default, tuple))
+    if "int" in kind or "float" in kind:
+        return gr.Number(default, precision=0 if "int" in kind else None, **about)
+    found = () if "Mapping" in kind else choices(spec.name, field.name, many := isinstance(default, tuple))
     if not found:
         return gr.Textbox("", **about)
     pairs = [("none" if choice is None else str(choice), choice or "") for choice in found]
@@ -163,7 +144,7 @@ def choices(metric: str, option: str, many: bool = False) -> tuple[object, ...]:
     """
     arguments = _arguments(METRICS[metric], next(iter(examples(metric).values())))
     try:
-        METRICS[metric].load()(**{**arguments, option: [_NO_CHOICE] if many else _NO_CHOICE})
+        METRICS[metric].load()(**{**arguments, option: ["\0"] if many else "\0"})
     except OptionError as error:
         return error.choices
     except TlsTasksError:
@@ -171,35 +152,25 @@ def choices(metric: str, option: str, many: bool = False) -> tuple[object, ...]:
     return ()
 
 
-_NO_CHOICE = "\0"
-
-
 def _arguments(spec: MetricSpec, given: Mapping[str, Any]) -> dict[str, Any]:
     """The function's arguments from what was typed and chosen; what was left as it is, is left out."""
     arguments: dict[str, Any] = {}
     for name, field in inspect.signature(spec.load()).parameters.items():
         value: Any = given.get(name)
-        default = field.default
-        is_kept = value == (list(default) if isinstance(default, tuple) else default)
-        if default is not field.empty and (value in ("", None) or is_kept):
+        kept = list(field.default) if isinstance(field.default, tuple) else field.default
+        if field.default is not field.empty and value in ("", None, kept):
             continue
+        arguments[name] = value
         if name in spec.columns:
             arguments[name] = [value]
-        elif isinstance(value, str):
-            arguments[name] = _from_text(name, value)
-        else:
-            arguments[name] = float(value) if "float" in field.annotation else value
+        elif isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+            try:
+                arguments[name] = json.loads(value)
+            except (ValueError, RecursionError) as error:
+                raise InputError(name, None, f"text that is not JSON ({error})", "JSON") from None
+        elif "float" in str(field.annotation):
+            arguments[name] = float(value)
     return arguments
-
-
-def _from_text(name: str, text: str) -> Any:
-    """JSON if it begins as a list or a mapping does, else the text."""
-    if text.lstrip()[:1] not in ("{", "["):
-        return text
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(name, None, f"text that is not JSON ({error})", "JSON") from None
 
 
 def _answer(spec: MetricSpec, names: Sequence[str], *values: Any) -> tuple[str, str, str]:

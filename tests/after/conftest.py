@@ -6,10 +6,23 @@ import pytest
 
 from tests.conftest import made_once
 from tests.harness_parts import Server
+from tls_tasks.cli import main
 from tls_tasks.summaries import baseline as lead
 from tls_tasks.timelines import baseline as datewise
 
 TASKS = ["summ_qmsum", "tls_crisis"]
+
+
+@pytest.fixture
+def call(capsys):
+    """Runs a command; returns its exit code, and what it prints on stdout and stderr."""
+
+    def called(*arguments):
+        code = main(list(map(str, arguments)))
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return called
 
 
 def baseline(every):

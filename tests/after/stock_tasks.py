@@ -105,25 +105,16 @@ TASKS = {
         lambda row: {"question": row.asked, "choices": row.wares, "answer": row.place % 4},
     ),
     "truthfulqa_mc2": ("truthfulqa/truthfulqa_mc2.yaml", _truthfulqa),
-    "crows_pairs_english": (
-        "crows_pairs/crows_pairs_english.yaml",
-        lambda row: row.pair("sent_more", "sent_less"),
-    ),
+    "crows_pairs_english": ("crows_pairs/crows_pairs_english.yaml", lambda row: row.pair("sent_more", "sent_less")),
     "boolq": (
         "super_glue/boolq/default.yaml",
         lambda row: {"passage": row.sentence, "question": f"does {row.town} make it", "label": row.odd},
     ),
     "copa": ("super_glue/copa/default.yaml", _copa),
-    "cb": (
-        "super_glue/cb/default.yaml",
-        lambda row: {**row.pair("premise", "hypothesis"), "label": row.place % 3},
-    ),
+    "cb": ("super_glue/cb/default.yaml", lambda row: {**row.pair("premise", "hypothesis"), "label": row.place % 3}),
     "rte": ("glue/rte/default.yaml", lambda row: row.pair("sentence1", "sentence2")),
     "mrpc": ("glue/mrpc/default.yaml", lambda row: row.pair("sentence1", "sentence2")),
-    "cola": (
-        "glue/cola/default.yaml",
-        lambda row: {"sentence": row.backwards, "label": 1 - row.odd},
-    ),
+    "cola": ("glue/cola/default.yaml", lambda row: {"sentence": row.backwards, "label": 1 - row.odd}),
     "lambada_openai": ("lambada/lambada_openai.yaml", lambda row: {"text": f"{row.sentence} It is {row.ware}"}),
     "wikitext": (
         "wikitext/wikitext.yaml",
@@ -233,7 +224,7 @@ def make_run(folder):
 def table(folder):
     """The page's table: what each task reports, and whether it was made again."""
     from tls_tasks.after.scored_runs import read_runs
-    from tls_tasks.hosts.aggregations import registered_aggregation
+    from tls_tasks.hosts.registered import registered_aggregation
 
     lines = [
         "| task | output | metrics: how they are made of the documents' values | made again |",
@@ -243,7 +234,7 @@ def table(folder):
     for name in TASKS:
         run, made = runs[name], {"yes": [], "no": []}
         told = []
-        for key, logged in run.content.logged.items():
+        for key, logged in run.logged.items():
             own = registered_aggregation(key.partition(",")[0], logged.aggregation)
             told.append(f"`{key}`: {own[0] if own else f'`{logged.aggregation}`, its own function'}")
             again = abs(run.metrics.get(key, float("nan")) - logged.reported) <= 1e-9 * max(1, abs(logged.reported))

@@ -36,14 +36,14 @@ def test_made_again(key, logged, expected):
         (
             Logged([1, 0], "agg", reported=0.7),
             "x (mean of documents)",
-            "its aggregation, agg, is a function of the tas",
+            "its values is 0.5; its aggregation, agg, is a function",
         ),
         (
             Logged([1, 0], "mean", reported=0.7),
             "x (mean of documents)",
-            "0.7, which can't be made again (the mean of i",
+            "0.7, which can't be made again: the mean of i",
         ),
-        (Logged([[0, "[0.5 0.5]"]], "brier_score", reported=0.5), None, "(brier_score of its values is nan)"),
+        (Logged([[0, "[0.5 0.5]"]], "brier_score", reported=0.5), None, "brier_score of its values is nan"),
         (Logged(["a", "b"], reported=0.5), None, "its values are no numbers"),
         (Logged([[1, 0]], "agg"), None, "can't be made: its aggregation, agg, is a function of the task's own"),
         (Logged([], "mean", reported=0.5), None, "reported as 0.5"),

@@ -5,24 +5,18 @@ import shutil
 import subprocess
 
 import pytest
+import yaml
 
 import tls_tasks
 from tests.conftest import made_once
 from tls_tasks.after.scored_runs import score_places
 from tls_tasks.after.submission import archive, checks
-from tls_tasks.after.submission.records import Claim
-from tls_tasks.after.submission.verification import ask_again
+from tls_tasks.after.submission.verification import Verified, ask_again
 from tls_tasks.cli import main
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 TASK = "evidence_journals"
-
-
-def call(capsys, *arguments):
-    code = main(list(map(str, arguments)))
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
 
 
 def make_honest(folder):
@@ -89,10 +83,9 @@ def forge(folder, rows=None, results=None, manifest=None, records=True):
     if records:
         [scored] = score_places([folder / "run"])
         shutil.rmtree(folder / "every_eval_ever")  # its paths name the model
-        claim = Claim(listed["model"], listed["organization"])
-        for name, text in archive.records_of([scored], claim, False).items():
+        for name, content in archive.records_of([scored], listed, False).items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
+            (folder / name).write_bytes(content)
     listed["files"] = archive.file_hashes(folder)
     (folder / "manifest.json").write_text(json.dumps(listed), encoding="utf-8")
 
@@ -143,10 +136,6 @@ def renamed(samples):
         sample["doc"]["doc_id"] = "X" + sample["doc"]["doc_id"]
 
 
-def twice(samples):
-    return [*samples, samples[0]]
-
-
 def other_first(samples):
     samples[0]["doc"]["text"] = "I had a mild cough."
     ask(samples[0], request_of(samples[1]))
@@ -173,16 +162,11 @@ REFUSED = {
         {"rows": each(lambda row: row["resps"][0].extend(["[]", "x"]))},
         "answers: ",
     ),
-    "requests taken away": (
-        {"rows": each(lambda row: row.pop("arguments"))},
-        "prompts: evidence_journals: 50 of 50 documents have no request",
-    ),
     "one empty request": ({"rows": lambda samples: ask(samples[3], "")}, "1 of 50 documents have no request"),
     "a budget that is text": (
         {"results": metadata(context_budget="24000")},
         "options: evidence_journals: context_budget: got '24000', expected a whole number above 0, or auto",
     ),
-    "a budget of nothing": ({"results": metadata(context_budget=0)}, "context_budget: got 0, expected"),
     "gold replaced by answers": ({"rows": each(new_gold)}, "ids or gold answers are not those of the edition"),
     "one document of three": ({"rows": first_only}, "17 documents, but the edition 'embedded' has 50"),
     "invented documents": ({"rows": renamed}, "ids or gold answers are not those of the edition"),
@@ -197,16 +181,13 @@ REFUSED = {
         },
         "17 documents, but the edition 'embedded' has 50",
     ),
-    "repeated documents": ({"rows": twice}, "samples: "),
-    "a limit that is stated": ({"results": lambda stated: stated["config"].update(limit=50.0)}, "limit: "),
     "the edition relabelled in the results": (
         {"results": provenance(edition="hub", origin="acme/journals@1")},
         "the results say the hub edition, the documents embedded",
     ),
-    "another version": ({"results": lambda stated: stated["versions"].update({TASK: 9.0})}, "version: "),
     "examples in the prompts": (
         {"rows": each(lambda row: ask(row, EXAMPLE + request_of(row)))},
-        "shots: evidence_journals: the requests hold 1 examples, the results say 0-shot",
+        "prompts: evidence_journals: the requests hold 1 examples, the results say 0-shot",
     ),
     "examples that are stated and not there": (
         {"results": lambda stated: stated["n-shot"].update({TASK: 3})},
@@ -216,7 +197,7 @@ REFUSED = {
     "another document's prompt": ({"rows": other_first}, "prompts: "),
     "a chat template that is hidden": (
         {"rows": each(lambda row: ask(row, f"[INST] {request_of(row)} [/INST]"))},
-        "chat template: evidence_journals: 15 characters stand around each prompt",
+        "prompts: evidence_journals: 15 characters stand around each prompt",
     ),
     "a chat template of another name": (
         {"results": lambda stated: stated.update(chat_template="{{ x }}", chat_template_sha="0" * 64)},
@@ -225,10 +206,6 @@ REFUSED = {
     "scores that are not numbers": (
         {"results": lambda stated: stated["results"][TASK].update({"evidence_f1,none": float("nan")})},
         "scores: ",
-    ),
-    "better scores": (
-        {"results": lambda stated: stated["results"][TASK].update({"evidence_f1,none": 0.99})},
-        "scores: evidence_journals: evidence_f1 is 0.99",
     ),
     "a task that is not there": ({"manifest": lambda listed: listed["tasks"].append("tls_crisis")}, "manifest: "),
     "a name that is none": (
@@ -244,10 +221,10 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_forgery_is_refused(name, sent, capsys):
+def test_a_forgery_is_refused(name, sent, call):
     changes, words = REFUSED[name]
     forge(sent, **changes)
-    code, out, err = call(capsys, "verify", sent)
+    code, out, err = call("verify", sent)
     assert (code, out) == (1, "") and words in err
 
 
@@ -256,32 +233,27 @@ def test_a_forgery_is_refused(name, sent, capsys):
     [
         (".eval_results/tls_tasks.yaml", "", "value: 1", "record: .eval_results/tls_tasks.yaml is not what"),
         ("every_eval_ever/**/*[0-9a-f].json", '"score": ', '"score": 1', ".json is not what the samples give"),
-        (
-            "every_eval_ever/**/*_samples.jsonl",
-            '"score": ',
-            '"score": 1',
-            "_samples.jsonl is not what the samples give",
-        ),
+        ("every_eval_ever/**/*_samples.jsonl", '"score": ', '"score": 1', ".jsonl is not what the samples give"),
         ("model-index.yml", "value: ", "value: 1", "record: model-index.yml is not what"),
         ("run/readme.html", "", "<script>", "file: run/readme.html is no part of a submission"),
     ],
 )
-def test_files_for_others_are_made_again_and_no_file_is_extra(sent, capsys, file, old, new, words):
+def test_files_for_others_are_made_again_and_no_file_is_extra(sent, call, file, old, new, words):
     path = next(sent.glob(file), sent / file)
     path.parent.mkdir(exist_ok=True)
     path.write_text((path.read_text() if path.exists() else "").replace(old, new))
     listed = json.loads((sent / "manifest.json").read_text())
     (sent / "manifest.json").write_text(json.dumps({**listed, "files": archive.file_hashes(sent)}))
-    code, _, err = call(capsys, "verify", sent)
+    code, _, err = call("verify", sent)
     assert code == 1 and words in err
 
 
-def test_without_data_it_is_self_consistent_and_never_verified(sent, capsys):
-    code, out, _ = call(capsys, "verify", sent)
+def test_without_data_it_is_self_consistent_and_never_verified(sent, call):
+    code, out, _ = call("verify", sent)
     assert code == 0 and f"self-consistent: acme/honest, {TASK}; unsigned" in out and "verified" not in out
     for left in ("whether the model wrote the answers", "who submitted it: unsigned", "--data PLACE"):
         assert f"  not checked: {left}" in out or left in out
-    code, out, _ = call(capsys, "verify", sent, "--data", "embedded")
+    code, out, _ = call("verify", sent, "--data", "embedded")
     assert code == 0 and f"verified against data: acme/honest, {TASK}" in out
     assert f"  {TASK}: known data, embedded edition, data 6b87cb726fdc, context_budget 24000, 0-shot" in out
     assert "checked: evidence_journals: ids and gold answers of all 50 documents" in out
@@ -299,29 +271,29 @@ UNKNOWN = {"fingerprint": "1" * 64}
         (lambda samples: None, "the fingerprint 111111111111, embedded has 6b87cb726fdc"),
     ],
 )
-def test_what_passes_as_unknown_data_is_refused_by_data(sent, capsys, change, words):
+def test_what_passes_as_unknown_data_is_refused_by_data(sent, call, change, words):
     """The forger gives the documents a fingerprint that nobody knows: marked without data, refused with it."""
     forge(sent, rows=change, results=provenance(**UNKNOWN, edition="local"), manifest=None)
     forge(sent, rows=each(lambda row: row["doc"].update(edition="local")))
-    code, out, _ = call(capsys, "verify", sent)
+    code, out, _ = call("verify", sent)
     assert code == 0 and f"{TASK}: unknown data, local edition" in out
-    code, _, err = call(capsys, "verify", sent, "--data", "embedded")
+    code, _, err = call("verify", sent, "--data", "embedded")
     assert code == 1 and words in err
 
 
-def test_a_text_that_was_changed_under_its_own_id_is_refused_by_data(sent, capsys):
+def test_a_text_that_was_changed_under_its_own_id_is_refused_by_data(sent, call):
     def easier(samples):
         old = samples[0]["doc"]["text"]
         samples[0]["doc"]["text"] = f"{old} Easy."
         ask(samples[0], request_of(samples[0]).replace(old, f"{old} Easy."))
 
     forge(sent, rows=easier)
-    assert call(capsys, "verify", sent)[0] == 0  # the log alone can't tell
-    code, _, err = call(capsys, "verify", sent, "--data", "embedded")
+    assert call("verify", sent)[0] == 0  # the log alone can't tell
+    code, _, err = call("verify", sent, "--data", "embedded")
     assert code == 1 and "1 documents differ from the data: 'J001' in text" in err
 
 
-def test_an_embedded_edition_is_not_the_hubs(honest, tmp_path, capsys):
+def test_an_embedded_edition_is_not_the_hubs(honest, tmp_path, call):
     run = shutil.copytree(honest / "other", tmp_path / "run")
     (path,) = run.rglob("results_*")
     text = path.read_text().replace('"edition": "embedded"', '"edition": "hub"')
@@ -329,16 +301,16 @@ def test_an_embedded_edition_is_not_the_hubs(honest, tmp_path, capsys):
     path.write_text(text.replace(fingerprint, "2" * 64))
     (path,) = run.rglob("samples_*")
     path.write_text(path.read_text().replace('"edition": "embedded"', '"edition": "hub"'))
-    code, _, err = call(capsys, "submit", run, "-o", tmp_path / "out", "--model", "acme/m", "--no-chat-template")
+    code, _, err = call("submit", run, "-o", tmp_path / "out", "--model", "acme/m", "--no-chat-template")
     assert code == 1 and "the documents are those of the embedded edition, whatever the results say" in err
 
 
-def test_other_conditions_are_other_boards(honest, sent, tmp_path, capsys):
+def test_other_conditions_are_other_boards(honest, sent, tmp_path, call):
     forge(sent, results=metadata(context_budget=30_000), manifest=lambda listed: listed.update(model="acme/long"))
     shutil.copytree(honest / "sent", tmp_path / "copy")
     forge(tmp_path / "copy", manifest=lambda listed: listed.update(model="eve/copy"))
     places = [honest / "sent", sent, tmp_path / "copy", honest / "sent"]
-    code, out, err = call(capsys, "leaderboard", *places, "-o", tmp_path / "site")
+    code, out, err = call("leaderboard", *places, "-o", tmp_path / "site")
     page = (tmp_path / "site" / "index.html").read_text()
     assert code == 1 and "3 submissions, 1 left out" in out and "a second submission of acme/honest" in err
     first, second = page.split("<section ")[1:]
@@ -347,15 +319,15 @@ def test_other_conditions_are_other_boards(honest, sent, tmp_path, capsys):
     assert "eve/copy gave the same answers as acme/honest, word by word" in first
 
 
-def test_who_submitted_is_quoted_where_it_says_more_than_a_name(honest, sent, tmp_path, capsys):
+def test_who_submitted_is_quoted_where_it_says_more_than_a_name(honest, sent, tmp_path, call):
     forge(sent, manifest=lambda listed: listed.update(organization=f"acme, signed by acme\u202e\x1b{'x' * 90}"))
-    assert call(capsys, "leaderboard", sent, honest / "sent", "-o", tmp_path)[0] == 0
+    assert call("leaderboard", sent, honest / "sent", "-o", tmp_path)[0] == 0
     page = (tmp_path / "index.html").read_text()
     assert "(by &#x27;acme, signed by acme\\\\u202e\\\\x1bxxx" in page and "…&#x27;, unsigned)</th>" in page
     assert "\u202e" not in page and "x" * 60 not in page
 
 
-def test_runs_that_measure_different_things_are_not_ranked_together(sent, tmp_path, capsys):
+def test_runs_that_measure_different_things_are_not_ranked_together(sent, tmp_path, call):
     """Two strangers state one fingerprint for documents with different schemas."""
     forge(sent, rows=each(lambda row: row["doc"].update(edition="local")))
     forge(sent, results=provenance(**UNKNOWN, edition="local"))
@@ -367,13 +339,34 @@ def test_runs_that_measure_different_things_are_not_ranked_together(sent, tmp_pa
         ask(row, tls_tasks.task(TASK).prompt(row["doc"]))
 
     forge(other, rows=each(fewer), manifest=lambda listed: listed.update(model="eve/other"))
-    assert call(capsys, "leaderboard", sent, other, "-o", tmp_path / "site")[0] == 0
+    assert call("leaderboard", sent, other, "-o", tmp_path / "site")[0] == 0
     assert (tmp_path / "site" / "index.html").read_text().count("<section ") == 2
 
 
-def test_half_a_surrogate_pair_in_the_options(sent, capsys):
+def test_the_hubs_own_reader_takes_the_eval_results(sent, tmp_path, call):
+    """Only on request, and only of the tasks that read a data set of the hub, since no other can take them."""
+    from huggingface_hub import parse_eval_result_entries
+
+    arguments = ("--model", "acme/honest", "--no-chat-template", "--eval-results", "-o")
+    code, _, err = call("submit", sent / "run", *arguments, tmp_path / "none")
+    assert code == 2 and "no task here ran on a data set of the hub, but on the embedded data" in err
+    assert not (tmp_path / "none").exists() and not (sent / ".eval_results").exists()
+    origin = {"edition": "hub", "origin": "acme/journals@" + "a" * 40}
+    forge(sent, rows=each(lambda row: row["doc"].update(edition="hub")), results=provenance(**origin))
+    assert call("submit", sent / "run", *arguments, tmp_path / "some")[0] == call("verify", tmp_path / "some")[0] == 0
+    rows = yaml.safe_load((tmp_path / "some" / ".eval_results" / "tls_tasks.yaml").read_text())
+    entries = {entry.task_id: entry for entry in parse_eval_result_entries(rows)}
+    [scored] = score_places([sent / "run"])
+    assert {key: entry.value for key, entry in entries.items()} == {
+        f"{TASK}.{key}": value for key, value in scored.ranked.items()
+    }
+    assert {(entry.dataset_id, entry.dataset_revision) for entry in entries.values()} == {("acme/journals", "a" * 40)}
+    assert "evidence_extraction|" in entries[f"{TASK}.evidence_f1"].notes
+
+
+def test_half_a_surrogate_pair_in_the_options(sent, call):
     forge(sent, results=provenance(origin="\ud800"))
-    assert call(capsys, "verify", sent)[0] == 0
+    assert call("verify", sent)[0] == 0
 
 
 class TestSigners:
@@ -385,73 +378,73 @@ class TestSigners:
             capture_output=True,
         )
 
-    def test_submit_signs_and_a_name_belongs_to_its_key(self, honest, sent, tmp_path, capsys):
+    def test_submit_signs_and_a_name_belongs_to_its_key(self, honest, sent, tmp_path, call):
         arguments = ("--model", "acme/honest", "--no-chat-template", "--sign", honest / "acme")
-        assert call(capsys, "submit", honest / "run", "-o", tmp_path / "own", *arguments)[0] == 0
+        assert call("submit", honest / "run", "-o", tmp_path / "own", *arguments)[0] == 0
         own, signers = tmp_path / "own", ("--allowed-signers", honest / "signers")
-        assert "; signed by acme\n" in call(capsys, "verify", own, *signers)[1]
-        assert "signed by a key without a name here (SHA256:" in call(capsys, "verify", own)[1]
+        assert "; signed by acme\n" in call("verify", own, *signers)[1]
+        assert "signed by a key without a name here (SHA256:" in call("verify", own)[1]
         forge(sent, rows=each(lambda row: answer(row, "[]")))  # somebody else's, first and under the same name
         shutil.copytree(sent, tmp_path / "eve")
         forge(tmp_path / "eve", rows=each(lambda row: answer(row, "[ ]")))
         self.sign(tmp_path / "eve", honest, "eve")
-        code, _, _ = call(capsys, "leaderboard", sent, tmp_path / "eve", own, "-o", tmp_path / "site", *signers)
+        code, _, _ = call("leaderboard", sent, tmp_path / "eve", own, "-o", tmp_path / "site", *signers)
         page = (tmp_path / "site" / "index.html").read_text()
         assert code == 0 and '<th scope="row">acme/honest</th>' in page
         assert '<th scope="row">acme/honest (by acme, unsigned)</th>' in page
         assert '<th scope="row">acme/honest (by acme, signed by a key without a name here (SHA256:' in page
         assert "<td>signed by acme</td>" in page and "<td>unsigned</td>" in page
 
-    def test_an_unsigned_one_has_no_right_to_a_bound_name(self, honest, sent, tmp_path, capsys):
+    def test_an_unsigned_one_has_no_right_to_a_bound_name(self, honest, sent, tmp_path, call):
         place = tmp_path / "site"
-        assert call(capsys, "leaderboard", sent, "-o", place, "--allowed-signers", honest / "signers")[0] == 0
+        assert call("leaderboard", sent, "-o", place, "--allowed-signers", honest / "signers")[0] == 0
         assert '<th scope="row">acme/honest (by acme, unsigned)</th>' in (place / "index.html").read_text()
 
     @pytest.mark.parametrize("model", ["Acme/honest", "ACME/other"])
-    def test_capitals_make_no_other_name(self, honest, sent, tmp_path, capsys, model):
+    def test_capitals_make_no_other_name(self, honest, sent, tmp_path, call, model):
         forge(sent, manifest=lambda listed: listed.update(model=model, organization="eve"))
-        assert call(capsys, "leaderboard", sent, "-o", tmp_path, "--allowed-signers", honest / "signers")[0] == 0
+        assert call("leaderboard", sent, "-o", tmp_path, "--allowed-signers", honest / "signers")[0] == 0
         assert f'<th scope="row">{model} (by eve, unsigned)</th>' in (tmp_path / "index.html").read_text()
 
-    def test_a_manifest_that_was_edited_after_it_was_signed(self, honest, sent, capsys):
+    def test_a_manifest_that_was_edited_after_it_was_signed(self, honest, sent, call):
         self.sign(sent, honest, "acme")
         forge(sent, manifest=lambda listed: listed.update(model="acme/better"))
-        code, _, err = call(capsys, "verify", sent, "--allowed-signers", honest / "signers")
+        code, _, err = call("verify", sent, "--allowed-signers", honest / "signers")
         assert code == 1 and "refused: signature: it is not one of this manifest" in err
 
-    def test_a_signature_of_another_manifest_or_none(self, honest, sent, tmp_path, capsys):
+    def test_a_signature_of_another_manifest_or_none(self, honest, sent, tmp_path, call):
         (tmp_path / "manifest.json").write_text("{}")
         self.sign(tmp_path, honest, "acme")
         shutil.copyfile(tmp_path / "manifest.json.sig", sent / "manifest.json.sig")
-        assert "signature: it is not one" in call(capsys, "verify", sent)[2]
+        assert "signature: it is not one" in call("verify", sent)[2]
         (sent / "manifest.json.sig").write_text("no signature")
-        assert "signature: it is not one" in call(capsys, "verify", sent)[2]
+        assert "signature: it is not one" in call("verify", sent)[2]
 
-    def test_signers_that_are_none(self, honest, sent, capsys):
+    def test_signers_that_are_none(self, honest, sent, call):
         """A public key as OpenSSH writes it names nobody: with it every submission would be nobody's."""
         self.sign(sent, honest, "acme")
-        code, _, err = call(capsys, "verify", sent, "--allowed-signers", honest / "acme.pub")
+        code, _, err = call("verify", sent, "--allowed-signers", honest / "acme.pub")
         assert code == 2 and "acme.pub:1: no key in this line, expected ORG ssh-ed25519 AAAA…" in err
 
-    def test_data_that_is_not_there(self, sent, capsys):
-        code, out, err = call(capsys, "verify", sent, "--data", "nowhere")
+    def test_data_that_is_not_there(self, sent, call):
+        code, out, err = call("verify", sent, "--data", "nowhere")
         assert (code, out) == (2, "") and "--data: got 'nowhere', expected a folder or file" in err
 
-    def test_without_openssh_or_key(self, honest, tmp_path, capsys, monkeypatch):
+    def test_without_openssh_or_key(self, honest, tmp_path, call, monkeypatch):
         arguments = ("submit", honest / "run", "--model", "acme/honest", "--no-chat-template", "-o", tmp_path / "out")
-        code, _, err = call(capsys, *arguments, "--sign", tmp_path / "none")
+        code, _, err = call(*arguments, "--sign", tmp_path / "none")
         assert code == 2 and f"{tmp_path / 'none'}: " in err
         monkeypatch.setenv("PATH", str(tmp_path))
-        code, _, err = call(capsys, *arguments[:-1], tmp_path / "out2", "--sign", honest / "acme")
+        code, _, err = call(*arguments[:-1], tmp_path / "out2", "--sign", honest / "acme")
         assert code == 2 and "OpenSSH's ssh-keygen, which is not installed" in err and not (tmp_path / "out2").exists()
 
 
 def test_verdicts_that_were_flipped_are_found_by_asking_again(made_runs, tmp_path):
     (source,) = made_runs.glob("base/*/samples_report_generation_*")
     copy = shutil.copyfile(source, tmp_path / source.name)
-    [scored] = score_places([copy])
-    same = ask_again(scored, "recorded", 2)
-    assert same.refusals == () and " on 2 of 6 documents asked again, 0 differ" in same.checked[0]
+    same, flipped = Verified([], {}, ()), Verified([], {}, ())
+    ask_again(same, *score_places([copy]), "recorded", 2)
+    assert same.refusals == [] and " on 2 of 6 documents asked again, 0 differ" in same.checked[0]
     copy.write_text(copy.read_text().replace('\\"verdict\\": \\"NO\\"', '\\"verdict\\": \\"YES\\"'))
-    [scored] = score_places([copy])
-    assert ask_again(scored, "recorded", 6).refusals[0].check == "verdicts"
+    ask_again(flipped, *score_places([copy]), "recorded", 6)
+    assert flipped.refusals[0].startswith("verdicts: ")

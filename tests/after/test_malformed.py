@@ -11,7 +11,7 @@ import zlib
 import pytest
 
 from tls_tasks.after import foreign, logs
-from tls_tasks.after.submission import unpack
+from tls_tasks.after.submission import archive
 from tls_tasks.cli import main
 from tls_tasks.core.errors import DataError
 
@@ -113,8 +113,6 @@ DEEP = b"[" * 500 + b"]" * 500
 FOLDERS = {
     "results: no object": (raw(RESULTS, lambda old: b"[]"), "expected an object, got list"),
     "results: empty": (raw(RESULTS, lambda old: b""), "not JSON"),
-    "results: cut": (raw(RESULTS, lambda old: old[: len(old) // 2]), "not JSON"),
-    "results: not UTF-8": (raw(RESULTS, lambda old: old[:50] + b"\xff" + old[50:]), "not UTF-8: byte 50 is 0xff"),
     "results: UTF-16": (raw(RESULTS, lambda old: old.decode().encode("utf-16")), "not UTF-8: byte 0"),
     "results: deep": (raw(RESULTS, lambda old: b'{"results": ' + DEEP + b"}"), "more than 100 deep"),
     "results: very deep": (raw(RESULTS, lambda old: b"[" * 200_000), "not JSON"),
@@ -122,7 +120,6 @@ FOLDERS = {
     "results: results is a list": (results("results", what=[]), "`results` is [], expected a valid dictionary"),
     "results: a task is a list": (results("results", TASK, what=[1]), f"`results.{TASK}` is [1]"),
     "results: configs is text": (results("configs", what="x"), "`configs` is 'x'"),
-    "results: a config is null": (results("configs", TASK, what=None), f"`configs.{TASK}` is None"),
     "results: metadata is a list": (results("configs", TASK, "metadata", what=[]), "metadata` is []"),
     "results: provenance is text": (results("configs", TASK, "metadata", "provenance", what="x"), "provenance` is 'x'"),
     "results: provenance of numbers": (
@@ -131,8 +128,6 @@ FOLDERS = {
     ),
     "results: versions is a number": (results("versions", what=2), "`versions` is 2"),
     "results: a version is an object": (results("versions", TASK, what={}), f"`versions.{TASK}.float` is {{}}"),
-    "results: sizes are text": (results("n-samples", TASK, what="8"), f"`n-samples.{TASK}` is '8'"),
-    "results: a size is text": (results("n-samples", TASK, "effective", what="8"), "effective` is '8'"),
     "results: a size is a fraction": (results("n-samples", TASK, "effective", what=1.5), "effective` is 1.5"),
     "results: a size below 0": (results("n-samples", TASK, "original", what=-8), "greater than or equal to 0"),
     "results: a size of 10^18": (results("n-samples", TASK, "effective", what=10**18), "less than or equal to"),
@@ -146,28 +141,20 @@ FOLDERS = {
     "results: effort is a list": (results("config", "tls_corpus", what=[1]), "`config.tls_corpus` is [1]"),
     "results: date is text": (results("date", what="today"), "`date` is 'today', expected a valid number"),
     "results: date is NaN": (results("date", what=float("nan")), "`date` is nan"),
-    "results: date is endless": (results("date", what=float("inf")), "`date` is inf"),
     "results: date in the year 30000": (results("date", what=1e12), "`date` is 1000000000000.0, expected less than"),
     "results: the model is a list": (results("model_name", what=["a"]), "`model_name` is ['a']"),
-    "results: the source is a number": (results("model_source", what=1), "`model_source` is 1"),
     "results: groups are a list": (results("group_subtasks", what=["tls"]), "`group_subtasks` is ['tls']"),
-    "results: a group is text": (results("group_subtasks", what={"tls": "x"}), "`group_subtasks.tls` is 'x'"),
     "results: hashes are numbers": (results("task_hashes", TASK, what=1), f"`task_hashes.{TASK}` is 1"),
     "results: a template is a number": (results("chat_template", what=1.5), "`chat_template."),
     "results: the release is a list": (results("lm_eval_version", what=[]), "`lm_eval_version` is []"),
     "samples: empty": (raw(SAMPLES, lambda old: b""), "8 of 8 documents are missing"),
-    "samples: blank lines": (raw(SAMPLES, lambda old: b"\n\n \n"), "8 of 8 documents are missing"),
     "samples: cut": (raw(SAMPLES, lambda old: old[:-30]), ":8: not JSON"),
     "samples: a line that is a list": (line(1, lambda old: b"[1]\n"), ":2: expected an object, got list"),
-    "samples: a line that is NaN": (line(1, lambda old: b"NaN\n"), ":2: expected an object, got float"),
-    "samples: a deep line": (line(1, lambda old: DEEP + b"\n"), ":2: lists and objects lie in each other"),
     "samples: not UTF-8": (line(2, lambda old: old[:100] + b"\xc3\x28" + old[100:]), ":3: not UTF-8: byte 100 is 0xc3"),
-    "samples: NUL": (line(0, lambda old: b"\0" * 100 + b"\n"), ":1: not JSON"),
     "samples: a line twice": (line(1, lambda old: old + old), "document 1 comes again, with the same answer"),
     "samples: doc_id of 10^9": (row("doc_id", what=10**9), "doc_id 1000000000 among 8 documents"),
     "samples: doc_id of 10^400": (row("doc_id", what=10**400), "expected less than or equal to 9007199254740992"),
     "samples: doc_id below 0": (row("doc_id", what=-1), "doc_id -1 among 8 documents"),
-    "samples: doc_id is text": (row("doc_id", what="1"), ":2: `doc_id` is '1', expected a valid integer"),
     "samples: doc_id is true": (row("doc_id", what=True), ":2: `doc_id` is True"),
     "samples: doc_id twice": (row("doc_id", what=0), "document 0 comes again"),
     "samples: a name twice": (row("doc", "doc_id", what="egypt/0"), ":2: a second document egypt/0"),
@@ -177,40 +164,37 @@ FOLDERS = {
     "samples: references are a number": (row("doc", "references", what=3), "of document egypt/1 differ"),
     "samples: a doc of numbers": (row("doc", what={"doc_id": [1], "topic": {"a": 1}}), "can't be scored"),
     "samples: answer is text": (row("filtered_resps", what="x"), ":2: `filtered_resps` is 'x'"),
-    "samples: answer is null": (row("filtered_resps", what=None), ":2: `filtered_resps` is None"),
     "samples: answers of objects": (row("filtered_resps", what=[{"a": [1]}]), "in the results, rescored"),
     "samples: arguments are text": (row("arguments", what="x"), ":2: `arguments."),
-    "samples: arguments of lists": (row("arguments", what={"gen_args_0": ["x"]}), ":2: `arguments."),
     "samples: a prompt of objects": (row("arguments", "gen_args_0", "arg_0", what={"a": 1}), "prompt_hash of document"),
     "samples: filter is a list": (row("filter", what=["none"]), ":2: `filter` is ['none']"),
     "samples: a hash is null": (row("doc_hash", what=None), ":2: `doc_hash` is None"),
     "samples: target is a list": (row("target", what=[1]), "target_hash of document"),
     "manifest: a list": (raw("manifest.json", lambda old: b"[]"), "expected an object, got list"),
-    "manifest: empty": (raw("manifest.json", lambda old: b""), "not JSON"),
-    "manifest: not UTF-8": (raw("manifest.json", lambda old: b"\xff" + old), "not UTF-8: byte 0"),
     "manifest: too long": (raw("manifest.json", lambda old: old + b" " * (1 << 20)), "more than 1 MiB"),
     "manifest: format is text": (manifest("format", what="1"), "`format` is '1'"),
     "manifest: the model is an object": (manifest("model", what={}), "`model` is {}"),
-    "manifest: tasks are text": (manifest("tasks", what="x"), "`tasks` is 'x'"),
     "manifest: a hash is a number": (manifest("files", "model-index.yml", what=1), "`files.model-index.yml` is 1"),
     "manifest: a climbing path": (manifest("files", "../../secret", what="0" * 64), "file: ../../secret is missing"),
-    "manifest: an absolute path": (manifest("files", "/etc/hosts", what="0" * 64), "file: /etc/hosts is missing"),
     "manifest: no chat template": (manifest("chat_template", what="no"), "`chat_template` is 'no'"),
     "folder: no manifest": (lambda folder: (folder / "manifest.json").unlink(), "no manifest.json"),
-    "folder: a link": (lambda folder: (folder / "run" / "l").symlink_to("/etc/hosts"), "run/l is a symbolic link"),
-    "folder: a link to a folder": (lambda folder: (folder / "l").symlink_to(folder.parent), "l is a symbolic link"),
-    "folder: a pipe": (lambda folder: os.mkfifo(folder / "run" / "p"), "run/p is a pipe, expected a file"),
+    "folder: a link": (lambda folder: (folder / "run" / "l").symlink_to("/etc/hosts"), "run/l is a link"),
+    "folder: a link to a folder": (lambda folder: (folder / "l").symlink_to(folder.parent), "l is a link"),
+    "folder: a pipe": (
+        lambda folder: os.mkfifo(folder / "run" / "p"),
+        "run/p is a link, pipe or device, expected a file",
+    ),
     "folder: a name with an escape": (lambda folder: (folder / "a\x1b[2J").touch(), r"the name 'a\x1b[2J' leads out"),
     "folder: a name that is not UTF-8": (
         lambda folder: (folder / os.fsdecode(b"a\xff")).touch(),
         r"the name 'a\udcff' leads out",
     ),
     "folder: too many files": (
-        lambda folder: [(folder / f"f{n}").touch() for n in range(unpack.MOST_FILES + 1)],
+        lambda folder: [(folder / f"f{n}").touch() for n in range(archive.MOST_FILES + 1)],
         "more than 1,000 files",
     ),
     "folder: too large": (
-        lambda folder: os.truncate(_made(folder / "hole"), unpack.MOST_BYTES + 1),  # sparse: no disk is used
+        lambda folder: os.truncate(_made(folder / "hole"), archive.MOST_BYTES + 1),  # sparse: no disk is used
         "more than 2,048 MiB unpacked",
     ),
 }
@@ -253,7 +237,7 @@ def damaged(path):
 
 def many(path):
     with zipfile.ZipFile(path, "w") as packed:
-        for number in range(unpack.MOST_FILES + 1):
+        for number in range(archive.MOST_FILES + 1):
             packed.writestr(f"f{number}", "")
 
 
@@ -277,7 +261,6 @@ def lying_bomb(path):
 
 ZIPS = {
     "zip: text": (lambda path: path.write_text("no zip"), "not a zip that tls-tasks submit wrote"),
-    "zip: empty": (lambda path: path.write_bytes(b""), "not a zip that tls-tasks submit wrote"),
     "zip: cut": (lambda path: path.write_bytes(path.read_bytes()[:-200]), "not a zip that tls-tasks submit wrote"),
     "zip: damaged": (damaged, "not a zip that tls-tasks submit wrote"),
     "zip: no manifest": (lambda path: zipfile.ZipFile(path, "w").close(), ".zip left out: no manifest.json"),
@@ -285,23 +268,23 @@ ZIPS = {
     "zip: an unknown method": (bits(10, 99), "is packed by method 99, expected deflate or none"),
     "zip: bzip2": (entry(method=zipfile.ZIP_BZIP2), "x is packed by method 12"),
     "zip: climbing": (entry("../x"), "the name '../x' leads out of the submission"),
-    "zip: climbing within": (entry("run/../../x"), "leads out of the submission"),
     "zip: deep folders": (entry("/".join("a" * 1900)), "lies more than 20 folders deep"),
     "zip: absolute": (entry("/tmp/x"), "the name '/tmp/x' leads out"),
     "zip: a drive": (entry("C:\\x"), "leads out of the submission"),
-    "zip: a name with an escape": (entry("a\x1b]8;;x"), r"the name 'a\x1b]8;;x' leads out"),
     "zip: a long name": (entry("a" * 300), "leads out of the submission"),
-    "zip: a link": (entry(kind=0o120777, content=b"/etc/hosts"), "x is a symbolic link, expected a file"),
-    "zip: a pipe": (entry(kind=0o010644), "x is a pipe"),
-    "zip: a device": (entry(kind=0o020644), "x is a device"),
-    "zip: a name twice": (entry("Manifest.JSON"), "Manifest.JSON comes twice"),
+    "zip: a link": (entry(kind=0o120777, content=b"/etc/hosts"), "x is a link, pipe or device, expected a file"),
+    "zip: a name twice": (entry("manifest.json"), "can't be unpacked: File exists"),
+    "zip: a name in capitals": (entry("Manifest.JSON"), "file: Manifest.JSON is not in the manifest"),
     "zip: a file as a folder": (entry("manifest.json/x"), "can't be unpacked: File exists"),
     "zip: many files": (many, "more than 1,000 files"),
     "zip: a long list": (long_list, "its list of files is longer than 1 MiB"),
     "zip: a bomb": (entry(content=bytes(64 << 20)), "x: unpacked more than 200 times as large as the zip"),
     "zip: a bomb that lies": (lying_bomb, "manifest.json"),
-    "place: a pipe": (lambda path: (path.unlink(), os.mkfifo(path)), "a pipe, expected a folder or zip"),
-    "place: a link": (lambda path: (path.unlink(), path.symlink_to("/etc")), "a symbolic link, expected"),
+    "place: a pipe": (
+        lambda path: (path.unlink(), os.mkfifo(path)),
+        "a link, pipe or device, expected a folder or zip",
+    ),
+    "place: a link": (lambda path: (path.unlink(), path.symlink_to("/etc")), "a link, pipe or device, expected"),
     "place: nothing": (lambda path: path.unlink(), "no such file or folder"),
 }
 
@@ -351,11 +334,11 @@ def test_a_malformed_submission_is_refused_with_its_reason(board, case):
 def test_rows_are_limited_while_they_are_read(tmp_path, monkeypatch):
     path = tmp_path / "samples.jsonl"
     path.write_text("{}\n" * 5)
-    monkeypatch.setattr(unpack, "MOST_ROWS", 4)
+    monkeypatch.setattr(archive, "MOST_ROWS", 4)
     with pytest.raises(DataError, match=r"samples.jsonl: more than 4 rows"):
-        unpack.check_rows(path)
+        archive.check_rows(path)
     assert len(logs.read_samples(path).problems) == 6  # one's own log may have any number of rows
-    monkeypatch.setattr(logs, "MOST_BYTES_OF_ROW", 2)
+    monkeypatch.setattr(logs, "MOST_BYTES", 2)
     with pytest.raises(DataError, match=r"samples.jsonl:1: a row of more than"):
         logs.read_samples(path)
 

@@ -75,7 +75,7 @@ def test_logs_and_rows_are_not_mixed_and_a_map_needs_a_metric(tmp_path, capsys):
     code, _, err = score(capsys, rows, str(log), "--metric", "rouge_l")
     assert code == 2 and "files: got logs and rows of another tool, expected one kind at a time" in err
     code, _, err = score(capsys, rows, "--map", "prediction=a")
-    assert code == 2 and "--map: got 'prediction=a', expected --metric NAME" in err
+    assert code == 2 and "--map: got ['prediction=a'], expected it with --metric" in err
     code, out, _ = score(capsys, log, "--metric", "rouge_l", "--map", "reference=summary", "--json", "-")
     assert code == 0 and json.loads(out)[0]["metrics"]["rouge_l_f1"] == 1
     code, out, _ = score(capsys, log, "--metric", "rouge_l", "--json", "-", "--csv", str(tmp_path / "x.csv"))

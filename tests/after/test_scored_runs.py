@@ -11,7 +11,7 @@ from tls_tasks.after.logs import find_runs, read_samples
 from tls_tasks.after.scored_runs import score_places
 from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.core.score import Sums, values
-from tls_tasks.hosts.task_files import group_files, task_file, task_files
+from tls_tasks.hosts.discovery import group_files, task_file, task_files
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -194,7 +194,7 @@ def test_what_is_not_there_or_not_ours(tmp_path):
     with pytest.raises(DataError, match="no log there; expected results_<date>"):
         find_runs([tmp_path])
     (tmp_path / "samples_other_2026-01-01T00-00-00.jsonl").write_text("")
-    with pytest.raises(DataError, match="only of other, which are not ours"):
+    with pytest.raises(DataError, match=r"expected those of a task of ours .*, got other;"):
         list(score_places([tmp_path]))
     with pytest.raises(OptionError, match="task: got 'nix'"):
         list(score_places([tmp_path], task="nix"))

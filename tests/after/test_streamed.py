@@ -13,13 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tls_tasks
-from tls_tasks.after.blocks import LogBlocks
 from tls_tasks.after.logs import lines_of, read_samples
 from tls_tasks.after.streamed import BlockScorer, score_streamed
-from tls_tasks.after.units import UnitFolders, block_file
+from tls_tasks.after.units import LogBlocks, StoredUnits, block_file
 from tls_tasks.cli import main
 from tls_tasks.core.errors import DataError
-from tls_tasks.hosts.task_files import task_file
+from tls_tasks.hosts.discovery import task_file
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -69,7 +68,7 @@ def here(header, blocks):
     """An engine in this process that gives the last block first."""
     scorer = BlockScorer(header)
     for block in reversed(blocks):
-        yield block, *scorer(block)
+        yield scorer(block)
 
 
 def stream(path, folder, block_bytes, shard=(1, 1), begin=None):
@@ -166,7 +165,7 @@ def test_parquet_and_urls_are_read_as_jsonl_is(tmp_path, capsys, log):
         folder = tmp_path / f"units{n_blocks}"
         score_streamed(path, "summ_dialogsum", folder, engine=here, block_bytes=2000)
         assert json.loads(told(capsys, "merge", folder)[3])[0]["metrics"] == wanted
-        assert n_blocks is None or UnitFolders([folder]).header.log.n_blocks == n_blocks
+        assert n_blocks is None or StoredUnits([folder]).header.log.n_blocks == n_blocks
 
 
 def test_a_timestamp_in_parquet_is_no_text(tmp_path):
@@ -206,7 +205,7 @@ def test_shards_that_make_no_whole_are_named(tmp_path, log):
 
     def refused(*parts, match):
         with pytest.raises(DataError, match=match):
-            UnitFolders(parts)
+            StoredUnits(parts)
 
     refused(p1, p3, match="missing: shard 2/3")
     refused(p3, match="missing: shard 1/3, 2/3")
@@ -281,7 +280,7 @@ def test_what_was_killed_goes_on_where_it_stopped(tmp_path, capsys, fault):
     assert len(done) >= 3 and len(begun) <= 2
     left = []
     stream(path, tmp_path / "units", 600, begin=lambda n: left.append(n) or (lambda blocks, documents: None))
-    assert left == [UnitFolders([tmp_path / "units"]).header.log.n_blocks - len(done)] and left[0] > 3
+    assert left == [StoredUnits([tmp_path / "units"]).header.log.n_blocks - len(done)] and left[0] > 3
     assert {file: file.stat().st_ino for file in done} == done and not list((tmp_path / "units").glob(".*"))
     assert told(capsys, "merge", "units") == told(capsys, "score", path)
 
@@ -321,5 +320,5 @@ def test_ray_goes_on_without_a_node(tmp_path, capsys):
     finally:
         cluster.shutdown()
     capsys.readouterr()  # what Ray says of the node
-    assert len(came) == UnitFolders([tmp_path / "units"]).header.log.n_blocks > 20
+    assert len(came) == StoredUnits([tmp_path / "units"]).header.log.n_blocks > 20
     assert told(capsys, "merge", "units") == told(capsys, "score", path)

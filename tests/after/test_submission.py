@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -40,12 +41,6 @@ def sent(archive, tmp_path):
     return tmp_path / "sent"
 
 
-def call(capsys, *arguments):
-    code = main(list(map(str, arguments)))
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
-
-
 def reported(archive, name):
     """The harness's own numbers that have a direction."""
     results = json.loads(next(archive.glob("good/run/results_*")).read_text(encoding="utf-8"))
@@ -76,33 +71,6 @@ def test_the_archive_holds_the_run_and_its_records(archive, chat_runs):
     for name, digest in manifest["files"].items():
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
     assert {path.name for path in (folder / "run").iterdir()} == {path.name for path in chat_runs.glob("good/*/*")}
-
-
-def test_the_hubs_own_reader_takes_the_eval_results(archive, run, tmp_path, capsys):
-    """Only on request, and only of the tasks that read a data set of the hub, since no other can take them."""
-    from huggingface_hub import parse_eval_result_entries
-
-    assert not (archive / "good" / ".eval_results").exists()
-    code, _, err = call(capsys, "submit", run, "-o", tmp_path / "none", "--eval-results")
-    assert code == 2 and "no task here ran on a data set of the hub, but on the local data" in err
-    assert not (tmp_path / "none").exists()
-    origin = {"edition": "hub", "origin": "acme/protests@" + "a" * 40}
-    change_results(run, lambda results: results["configs"]["tls_crisis"]["metadata"]["provenance"].update(origin))
-    (path,) = run.rglob("samples_tls_crisis_*")
-    samples = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    for row in samples:
-        row["doc"]["edition"] = "hub"
-        row["doc_hash"] = hashlib.sha256(json.dumps(row["doc"], indent=2, ensure_ascii=False).encode()).hexdigest()
-    path.write_text("".join(json.dumps(row) + "\n" for row in samples), encoding="utf-8")
-    hashes = "".join(row[key] for row in samples for key in ("doc_hash", "prompt_hash", "target_hash"))
-    change_results(run, set_path("task_hashes", "tls_crisis", value=hashlib.sha256(hashes.encode()).hexdigest()))
-    assert call(capsys, "submit", run, "-o", tmp_path / "some", "--eval-results")[0] == 0
-    rows = yaml.safe_load((tmp_path / "some" / ".eval_results" / "tls_tasks.yaml").read_text())
-    entries = {entry.task_id: entry for entry in parse_eval_result_entries(rows)}
-    expected = {f"tls_crisis.{key}": value for key, value in reported(archive, "tls_crisis").items()}
-    assert {key: entry.value for key, entry in entries.items()} == pytest.approx(expected, abs=1e-12)
-    assert {entry.dataset_id for entry in entries.values()} == {"acme/protests"}
-    assert "align+m:1" in entries["tls_crisis.ar1_f1"].notes
 
 
 def test_the_model_index_is_read_back(archive):
@@ -157,10 +125,10 @@ def test_its_official_validator_has_no_complaint(archive, tmp_path):
     assert done.returncode == 1 and "2 failed" in done.stdout
 
 
-def test_verify_on_a_machine_with_only_the_archive(archive, capsys, monkeypatch):
+def test_verify_on_a_machine_with_only_the_archive(archive, call, monkeypatch):
     monkeypatch.delenv("TLS_TASKS_DATA", raising=False)
     for place in (archive / "good", archive / "good.zip"):
-        code, out, err = call(capsys, "verify", place)
+        code, out, err = call("verify", place)
         assert (code, err) == (0, "") and "self-consistent: acme/good, summ_qmsum, tls_crisis; unsigned" in out
 
 
@@ -183,11 +151,14 @@ def set_path(*keys, value):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (set_path("config", "limit", value=2.0), "limit: summ_qmsum ran with --limit 2; run all documents"),
-        (set_path("n-samples", "tls_crisis", "original", value=9), "limit: tls_crisis ran on 8 of 9 documents"),
-        (set_path("versions", "tls_crisis", value=0.5), "version: tls_crisis ran in version 0.5, this release has 3;"),
+        (set_path("config", "limit", value=2.0), "limit: summ_qmsum: it ran with --limit 2; run all documents"),
+        (set_path("n-samples", "tls_crisis", "original", value=9), "limit: tls_crisis: it ran on 8 of 9 documents"),
+        (
+            set_path("versions", "tls_crisis", value=0.5),
+            "version: tls_crisis: it ran in version 0.5, this release has 3;",
+        ),
         (set_path("group_subtasks", value={"tls": []}), "group: tls lacks tls_timeline17, tls_entities, tls_open; run"),
-        (set_path("chat_template", value=None), "chat template: tls_crisis ran without one; run with --apply_chat"),
+        (set_path("chat_template", value=None), "chat template: tls_crisis: it ran without one; run with --apply_chat"),
         (lambda results: results.pop("chat_template_sha"), "chat template: tls_crisis: the results record none"),
         (
             set_path("model_name", value="checkpoint"),
@@ -200,19 +171,24 @@ def set_path(*keys, value):
         ),
         (
             set_path("configs", "tls_crisis", "metadata", "provenance", value={"edition": "embedded"}),
-            "edition: tls_crisis ran on the embedded edition; get the real data",
+            "edition: tls_crisis: it ran on the embedded edition; run on the real data",
         ),
         (
             set_path("results", "tls_crisis", value={"bypass,none": 999}),
-            "scores: tls_crisis: the results hold no scores (--predict_only); run without",
+            "scores: tls_crisis: the results hold no scores (--predict_only); run lm_eval again, without",
         ),
     ],
 )
-def test_what_is_refused_in_the_results(run, tmp_path, capsys, change, words):
+def test_what_is_refused_in_the_results(run, tmp_path, call, change, words):
     change_results(run, change)
-    code, _, err = call(capsys, "submit", run, "-o", tmp_path / "out")
+    code, _, err = call("submit", run, "-o", tmp_path / "out")
     assert code == 1 and f"tls-tasks submit: refused: {words}" in err.replace("refused: model: ", "refused: ")
     assert not (tmp_path / "out").exists()
+
+
+def other_with_its_hash(row):
+    row["doc"]["query"] = "other"
+    row["doc_hash"] = hashlib.sha256(json.dumps(row["doc"], indent=2, ensure_ascii=False).encode()).hexdigest()
 
 
 @pytest.mark.parametrize(
@@ -224,63 +200,54 @@ def test_what_is_refused_in_the_results(run, tmp_path, capsys, change, words):
         (set_path("filtered_resps", value=["2011-01-25: Protests."]), "scores: tls_crisis: ar1_f1 is "),
         (set_path("filtered_resps", value="text"), "samples: "),
         (set_path("doc_id", value=77), "doc_id 77 among 8 documents; run all documents"),
+        (other_with_its_hash, "hash: tls_crisis: task_hashes in the results differ"),
     ],
 )
-def test_what_is_refused_in_the_samples(run, tmp_path, capsys, change, words):
+def test_what_is_refused_in_the_samples(run, tmp_path, call, change, words):
     change_sample(run, change)
-    code, _, err = call(capsys, "submit", run, "-o", tmp_path / "out")
+    code, _, err = call("submit", run, "-o", tmp_path / "out")
     assert code == 1 and words in err and not (tmp_path / "out").exists()
 
 
-def test_a_changed_document_with_a_hash_that_fits_still_shows_in_the_tasks_hash(run, tmp_path, capsys):
-    def change(row):
-        row["doc"]["query"] = "other"
-        row["doc_hash"] = hashlib.sha256(json.dumps(row["doc"], indent=2, ensure_ascii=False).encode()).hexdigest()
-
-    change_sample(run, change)
-    code, _, err = call(capsys, "submit", run, "-o", tmp_path / "out")
-    assert code == 1 and "hash: tls_crisis: task_hashes in the results differ" in err
+def test_the_embedded_edition_of_a_real_run_is_refused(made_runs, tmp_path, call):
+    code, _, err = call("submit", made_runs / "base", "-o", tmp_path / "out", "--model", "acme/base")
+    assert code == 1 and "edition: tls_crisis: it ran on the embedded edition" in err
+    assert "chat template: tls_crisis: it ran without one; run with --apply_chat_template, or say --no-chat" in err
 
 
-def test_the_embedded_edition_of_a_real_run_is_refused(made_runs, tmp_path, capsys):
-    code, _, err = call(capsys, "submit", made_runs / "base", "-o", tmp_path / "out", "--model", "acme/base")
-    assert code == 1 and "edition: tls_crisis ran on the embedded edition" in err
-    assert "chat template: tls_crisis ran without one; run with --apply_chat_template, or say --no-chat-template" in err
-
-
-def test_reports_that_nobody_judged_are_refused(tmp_path, capsys):
+def test_reports_that_nobody_judged_are_refused(tmp_path, call):
     from tests.made_runs import make_run
     from tls_tasks.hosts.models import ReportLeadLM
 
     make_run(tmp_path / "run", ReportLeadLM(k=2), ["report_generation"])
-    code, _, err = call(capsys, "submit", tmp_path / "run", "-o", tmp_path / "out", "--model", "acme/lead")
+    code, _, err = call("submit", tmp_path / "run", "-o", tmp_path / "out", "--model", "acme/lead")
     assert code == 1 and "scores: report_generation: recall, precision" in err and "reports need a judge" in err
 
 
-def test_a_local_checkpoint_under_its_published_name(run, tmp_path, capsys):
+def test_a_local_checkpoint_under_its_published_name(run, tmp_path, call):
     change_results(run, set_path("model_name", value="checkpoints/step 1200"))
-    assert call(capsys, "submit", run, "-o", tmp_path / "out")[0] == 1
-    code, out, _ = call(capsys, "submit", run, "-o", tmp_path / "out", "--model", "acme/final")
+    assert call("submit", run, "-o", tmp_path / "out")[0] == 1
+    code, out, _ = call("submit", run, "-o", tmp_path / "out", "--model", "acme/final")
     assert code == 0 and "acme/final, 2 tasks, 11 documents" in out
-    assert call(capsys, "verify", tmp_path / "out")[0] == 0
+    assert call("verify", tmp_path / "out")[0] == 0
 
 
-def test_without_samples_or_results(run, tmp_path, capsys):
+def test_without_samples_or_results(run, tmp_path, call):
     for path in run.rglob("results_*"):
         path.unlink()
-    code, _, err = call(capsys, "submit", run, "-o", tmp_path / "out", "--model", "acme/good")
+    code, _, err = call("submit", run, "-o", tmp_path / "out", "--model", "acme/good")
     assert code == 1 and "results: tls_crisis: no results file beside samples_tls_crisis_" in err
-    code, _, err = call(capsys, "submit", tmp_path, "-o", run)
+    code, _, err = call("submit", tmp_path, "-o", run)
     assert code == 1
     for path in run.rglob("samples_*"):
         path.unlink()
-    code, _, err = call(capsys, "submit", run, "-o", tmp_path / "out")
+    code, _, err = call("submit", run, "-o", tmp_path / "out")
     assert code == 2 and "no log there" in err
 
 
-def test_a_folder_with_something_in_it_is_not_overwritten(chat_runs, tmp_path, capsys):
+def test_a_folder_with_something_in_it_is_not_overwritten(chat_runs, tmp_path, call):
     (tmp_path / "notes.txt").write_text("mine")
-    code, _, err = call(capsys, "submit", chat_runs / "good", "-o", tmp_path)
+    code, _, err = call("submit", chat_runs / "good", "-o", tmp_path)
     assert code == 2 and "not empty; choose another folder" in err and [*tmp_path.iterdir()] == [tmp_path / "notes.txt"]
 
 
@@ -289,30 +256,33 @@ def test_a_folder_with_something_in_it_is_not_overwritten(chat_runs, tmp_path, c
     [
         (lambda sent: (sent / "model-index.yml").unlink(), "file: model-index.yml is missing"),
         (lambda sent: (sent / "extra.txt").write_text("x"), "file: extra.txt is not in the manifest"),
-        (lambda sent: change_results(sent, set_path("date", value=0)), "json does not have the hash"),
-        (lambda sent: change_sample(sent, set_path("filtered_resps", value=["no"])), "jsonl does not have the hash"),
-        (lambda sent: next(sent.glob("run/results_*")).write_text("{"), "json does not have the hash"),
+        (lambda sent: change_results(sent, set_path("date", value=0)), "json is not in the manifest with this hash"),
+        (
+            lambda sent: change_sample(sent, set_path("filtered_resps", value=["no"])),
+            "jsonl is not in the manifest with this hash",
+        ),
+        (lambda sent: next(sent.glob("run/results_*")).write_text("{"), "json is not in the manifest with this hash"),
         (lambda sent: next(sent.glob("run/results_*")).unlink(), "json is missing"),
     ],
 )
-def test_verify_sees_what_was_changed_on_the_way(sent, capsys, spoil, words):
+def test_verify_sees_what_was_changed_on_the_way(sent, call, spoil, words):
     spoil(sent)
-    code, _, err = call(capsys, "verify", sent)
+    code, _, err = call("verify", sent)
     assert code == 1 and words in err and err.count("\n") == 1
 
 
-def test_what_is_not_there(tmp_path, capsys):
+def test_what_is_not_there(tmp_path, call):
     said = f"{tmp_path / 'x'}: no such file or folder\n"
-    assert call(capsys, "verify", tmp_path / "x") == (2, "", f"tls-tasks verify: {said}")
-    code, _, err = call(capsys, "verify", tmp_path)
+    assert call("verify", tmp_path / "x") == (2, "", f"tls-tasks verify: {said}")
+    code, _, err = call("verify", tmp_path)
     assert code == 2 and "no manifest.json; expected a folder or zip" in err and err.count("\n") == 1
-    code, _, err = call(capsys, "leaderboard", tmp_path / "x", "-o", tmp_path / "site")
+    code, _, err = call("leaderboard", tmp_path / "x", "-o", tmp_path / "site")
     assert code == 2 and err.startswith(f"tls-tasks leaderboard: {tmp_path / 'x'} left out: no such file or folder\n")
 
 
 class TestLeaderboard:
-    def test_verified_submissions_are_ranked_and_published_rows_marked(self, archive, tmp_path, capsys):
-        code, out, err = call(capsys, "leaderboard", archive / "worse.zip", archive / "good", "-o", tmp_path / "site")
+    def test_verified_submissions_are_ranked_and_published_rows_marked(self, archive, tmp_path, call):
+        code, out, err = call("leaderboard", archive / "worse.zip", archive / "good", "-o", tmp_path / "site")
         assert (code, err) == (0, "") and "2 submissions, 0 left out" in out
         page = (tmp_path / "site" / "index.html").read_text()
         crisis = page[page.index('<h2 id="tls_crisis"') :]
@@ -326,17 +296,17 @@ class TestLeaderboard:
         assert f'<td class="number">{value:.4f}</td><th scope="row">acme/good</th>' in crisis
         assert "<script" not in page and "http" not in page.replace("http-equiv", "")
 
-    def test_a_submission_that_does_not_hold_is_left_out_and_named(self, archive, sent, tmp_path, capsys):
+    def test_a_submission_that_does_not_hold_is_left_out_and_named(self, archive, sent, tmp_path, call):
         change_sample(sent, set_path("filtered_resps", value=["no"]))
         places = [archive / "worse", sent, archive / "worse.zip", tmp_path]
-        code, out, err = call(capsys, "leaderboard", *places, "-o", tmp_path / "site")
+        code, out, err = call("leaderboard", *places, "-o", tmp_path / "site")
         assert code == 1 and "1 submission, 3 left out" in out
         assert f"{sent} left out: file: " in err and "a second submission of acme/worse" in err and "no manifest" in err
-        code, _, err = call(capsys, "leaderboard", sent, "-o", tmp_path / "none")
+        code, _, err = call("leaderboard", sent, "-o", tmp_path / "none")
         assert code == 2 and "nothing to rank" in err
 
-    def test_the_page_in_a_browser(self, archive, tmp_path, capsys, open_page):
-        call(capsys, "leaderboard", archive / "good", archive / "worse", "-o", tmp_path)
+    def test_the_page_in_a_browser(self, archive, tmp_path, call, open_page):
+        call("leaderboard", archive / "good", archive / "worse", "-o", tmp_path)
         for width, dark in ((1280, False), (390, True)):
             opened = open_page(tmp_path / "index.html", width, dark)
             assert opened.page.locator("tbody tr").count() >= 4 and opened.violations() == []
@@ -349,13 +319,12 @@ class TestLeaderboard:
 
         import tls_tasks
         from tls_tasks.after.logs import RunFiles, Sample, SampleLog
-        from tls_tasks.after.run import Content
         from tls_tasks.after.scored_runs import ScoredTask
-        from tls_tasks.after.submission.leaderboard import Entry, rankings
+        from tls_tasks.after.submission.leaderboard import site
         from tls_tasks.after.submission.verification import Verified
         from tls_tasks.core.score import Score
 
-        generator, task, systems = random.Random(1), tls_tasks.task("summ_qmsum"), []
+        generator, task, systems = random.Random(1), tls_tasks.task("summ_qmsum"), {}
         for name, mean in (("acme/a", 0.5), ("acme/worst", 0.2), ("acme/b", 0.49)):
             values = [
                 {"n": 1, "rouge_l_precision": v, "rouge_l_recall": v, "rouge_l_f1": v, "n_words": 1, "empty_answers": 0}
@@ -364,15 +333,15 @@ class TestLeaderboard:
             samples = tuple(Sample(n, {}, [], n, {"doc_hash": f"h{n}"}) for n in range(20))
             score = Score("summ_qmsum", "", values, task.table, list(range(20)))
             log = SampleLog(ORACLES, samples)
-            scored = ScoredTask(RunFiles(ORACLES, "", None), Content("summ_qmsum", name, log, (), {}), score, task, 1.0)
-            systems.append(Entry(name, Verified({}, [scored], [])))
-        [ranking] = rankings(systems)
-        assert [(row.system, row.group) for row in ranking.rows][2] == ("acme/worst", 2)
-        assert {row.group for row in ranking.rows[:2]} == {1}
+            files, about = RunFiles(ORACLES, "", None), {"score": score, "task": task, "version": 1.0}
+            scored = ScoredTask(files, "summ_qmsum", name, log, list(map(str, range(20))), results={"date": 0}, **about)
+            systems[name] = Verified([], {"model": name}, [scored])
+        rows = re.findall(r'<th scope="row">(acme/\w+)</th><td>(\d)</td>', site(systems))
+        assert sorted(rows) == [("acme/a", "1"), ("acme/b", "1"), ("acme/worst", "2")]
 
 
 @pytest.mark.parametrize("where", ["samples", "results", "environment"])
-def test_secrets_are_not_packed_and_never_shown(run, tmp_path, capsys, monkeypatch, where):
+def test_secrets_are_not_packed_and_never_shown(run, tmp_path, call, monkeypatch, where):
     secret = "S3cr3t-of-the-tests-0123456789"
     if where == "samples":
         change_sample(run, set_path("doc", "judge", value=json.dumps({"api_key": secret})))
@@ -381,7 +350,7 @@ def test_secrets_are_not_packed_and_never_shown(run, tmp_path, capsys, monkeypat
     else:
         monkeypatch.setenv("ACME_API_KEY", secret)
         change_results(run, set_path("config", "user_seed", value=secret))
-    code, out, err = call(capsys, "submit", run, "-o", tmp_path / "out", "--model", "acme/good")
+    code, out, err = call("submit", run, "-o", tmp_path / "out", "--model", "acme/good")
     kind = {"samples": "a field for a secret", "results": "a password in a URL"}.get(where, "the value of ACME_API_KEY")
     name = "samples_tls_crisis_" if where == "samples" else "results_"
     said = [line for line in err.splitlines() if "refused: secret: " in line][-1]
@@ -400,12 +369,12 @@ def test_secrets_are_not_packed_and_never_shown(run, tmp_path, capsys, monkeypat
         ({"model": "acme/good", "data": "https://me@host/x"}, "tls_crisis.data holds a URL with a user's name"),
     ],
 )
-def test_secrets_in_the_options_of_the_model(run, tmp_path, capsys, arguments, place):
+def test_secrets_in_the_options_of_the_model(run, tmp_path, call, arguments, place):
     change_results(run, set_path("config", "model_args", value=arguments))
-    code, out, err = call(capsys, "submit", run, "-o", tmp_path / "out", "--model", "acme/good")
+    code, out, err = call("submit", run, "-o", tmp_path / "out", "--model", "acme/good")
     assert code == 1 and place in err and "0123abcd" not in out + err
 
 
-def test_settings_of_a_tokenizer_are_no_secrets(run, tmp_path, capsys):
+def test_settings_of_a_tokenizer_are_no_secrets(run, tmp_path, call):
     change_results(run, set_path("config", "model_args", value="model=acme/good,add_bos_token=True,eos_token=</s>"))
-    assert call(capsys, "submit", run, "-o", tmp_path / "out")[0] == 0
+    assert call("submit", run, "-o", tmp_path / "out")[0] == 0

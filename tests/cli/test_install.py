@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 import tls_tasks
-from tls_tasks.cli import doctor, main
+from tls_tasks.cli import main
 from tls_tasks.core.errors import DataError
 from tls_tasks.hosts import discovery as plugin
 
@@ -106,7 +106,7 @@ def raising(error: BaseException):
 def test_errors_are_one_line(
     error: BaseException, code: int, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(plugin, "tasks_path", raising(error))
+    monkeypatch.setattr(plugin, "resource_folder", raising(error))
     assert main(["path"]) == code
     out, err = capsys.readouterr()
     assert out == ""
@@ -115,7 +115,7 @@ def test_errors_are_one_line(
 
 
 def test_errors_that_are_our_fault_keep_their_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plugin, "tasks_path", raising(ZeroDivisionError()))
+    monkeypatch.setattr(plugin, "resource_folder", raising(ZeroDivisionError()))
     with pytest.raises(ZeroDivisionError):
         main(["path"])
 
@@ -167,8 +167,9 @@ def environment(monkeypatch, tmp_path, capsys):
             patch.setattr(plugin, "site_folders", lambda: (tmp_path,))
             patch.setattr(plugin, "is_active", lambda: active)
             patch.setenv("TLS_TASKS_NO_HOOK", str(int(off)))
-            patch.setattr(plugin, "distribution", lambda: entries and SimpleNamespace(entry_points=entries))
-            patch.setattr(doctor, "_version", versions.get)
+            packages = {name: version and SimpleNamespace(version=version) for name, version in versions.items()}
+            packages["tls-tasks"] = entries and SimpleNamespace(entry_points=entries)
+            patch.setattr(plugin, "distribution", lambda name="tls-tasks": packages[name])
             code = main(["doctor"])
         lines = capsys.readouterr().out.splitlines()
         problems = [line.removeprefix("problem: ") for line in lines if line.startswith("problem: ")]
@@ -206,8 +207,8 @@ def test_the_hook_is_not_needed_where_the_host_reads_entry_points(environment) -
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"versions": {**VERSIONS, "lm_eval": None}}, "lm_eval is not installed: pip install lm-eval"),
-        ({"entries": None}, "tls-tasks is importable but not installed: pip install tls-tasks (in a checkout: pip in"),
+        ({"versions": {**VERSIONS, "lm_eval": None}}, "lm-eval is not installed: pip install lm-eval"),
+        ({"entries": None}, "tls-tasks is not installed: pip install tls-tasks"),
         ({"module": None, "active": False}, "imports _tls_tasks_hook, which is not there: tls-tasks enable, or delete"),
         ({"module": "older"}, "_tls_tasks_hook.py belongs to another version: tls-tasks enable"),
         (

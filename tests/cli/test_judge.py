@@ -1,27 +1,23 @@
-"""tls-tasks reports, also called judge: files, the judge that is asked, what a bad one does, a run that is killed."""
+"""tls-tasks reports, also called judge: files, the judge that is asked, and what a bad one does."""
 
 import argparse
 import json
-import math
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.cli import conftest
-from tests.reports.judges.server import Server, truth
+from tests.reports.judges.conftest import serve
+from tests.reports.judges.server import truth
 from tls_tasks.cli import main
 from tls_tasks.cli.judge import _judge_spec, add_parser
-from tls_tasks.cli.judge import main as report_eval_main
 from tls_tasks.core.errors import DataError
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.judges import Recorded
-from tls_tasks.reports.runs import read_run, score_run
 from tls_tasks.reports.score import KEYS
+from tls_tasks.reports.task import read_run, score_run
+
+__all__ = ["serve"]
 
 ROOT = Path(__file__).parents[2]
 FOLDER = EMBEDDED_RECORDING.parent
@@ -46,19 +42,6 @@ def tiny(tmp_path):
     files = {"reports": TINY_REPORTS, "nuggets": TINY_NUGGETS, "documents": TINY_DOCUMENTS}
     reports, nuggets, documents = (write(tmp_path / f"{name}.jsonl", rows) for name, rows in files.items())
     return [reports, nuggets, "--documents", documents, "-o", str(tmp_path / "out")]
-
-
-@pytest.fixture
-def serve():
-    servers = []
-
-    def start(answer=None, **options):
-        servers.append(Server(*([answer] if answer else []), **options))
-        return servers[-1]
-
-    yield start
-    for one in servers:
-        one.close()
 
 
 def scores(folder):
@@ -89,17 +72,13 @@ def test_a_recorded_run(tmp_path, capsys):
     results = lines(tmp_path / "out" / "results.jsonl")
     assert [(row["run_id"], row["request_id"]) for row in results][::6] == [("careful", "e01"), ("hasty", "e01")]
     assert len(lines(tmp_path / "out" / "verdicts.jsonl")) == 802
+    again = [*RECORDED[:-1], str(tmp_path / "out" / "verdicts.jsonl")]  # a judged run is a recording
+    assert main(["judge", *again, "-o", str(tmp_path / "again")]) == 0
+    assert scores(tmp_path / "again") == found
+    assert (tmp_path / "out" / "results.jsonl").read_bytes() == (tmp_path / "again" / "results.jsonl").read_bytes()
 
 
-def test_a_judged_run_is_a_recording(tmp_path):
-    assert main(["judge", *RECORDED, "-o", str(tmp_path / "a")]) == 0
-    again = [*RECORDED[:-1], str(tmp_path / "a" / "verdicts.jsonl")]
-    assert main(["judge", *again, "-o", str(tmp_path / "b")]) == 0
-    assert scores(tmp_path / "a") == scores(tmp_path / "b")
-    assert (tmp_path / "a" / "results.jsonl").read_bytes() == (tmp_path / "b" / "results.jsonl").read_bytes()
-
-
-@pytest.mark.parametrize("size", ["1", "5", "12", "100"])
+@pytest.mark.parametrize("size", ["5", "100"])
 def test_batches_change_no_number(tmp_path, size):
     assert main(["judge", *RECORDED, "-o", str(tmp_path / "out"), "--batch-size", size]) == 0
     found = scores(tmp_path / "out")
@@ -115,7 +94,8 @@ def test_a_recording_that_lacks_verdicts_leaves_sentences_unscored(tmp_path, cap
     arguments = ["judge", *RECORDED[:-1], part, "-o", str(tmp_path / "out")]
     assert main(arguments) == 1
     err = capsys.readouterr().err
-    assert "3.4% of the sentences have no score" in err and err.count("\n") == 1
+    assert err.startswith("tls-tasks judge: ") and "3.4% of the sentences have no score" in err
+    assert "The recording lacks them" in err and err.count("\n") == 1
     assert main([*arguments, "--allow-unscored", "0.05"]) == 0
     assert scores(tmp_path / "out")["n_unscored"] == 3
 
@@ -146,6 +126,9 @@ def test_an_endpoint_judges_and_the_second_run_asks_nothing(tiny, serve, tmp_pat
     first = scores(tmp_path / "out")
     assert first["citation_support"] == 0.5 and first["judge"].startswith("m@127.0.0.1,prompts:")
     assert n_asked == 6 + 3 * 2  # one citation each; two answers for the three that hold
+    rows = [row for row in lines(tmp_path / "out" / "verdicts.jsonl") if row["kind"] == "citation_support"]
+    assert [row["verdict"] for row in rows] == [truth(row["fields"]["sentence"]) for row in rows]
+    assert [row["about"]["sentence"] for row in rows] == list(range(6))
     out = capsys.readouterr().out
     table = {line.rsplit(maxsplit=1)[0]: line.rsplit(maxsplit=1)[1] for line in out.splitlines()[-9:] if line.strip()}
     assert (table["asked"], table["cached"], table["failed"]) == ("12", "0", "0")
@@ -155,35 +138,7 @@ def test_an_endpoint_judges_and_the_second_run_asks_nothing(tiny, serve, tmp_pat
     assert {key: scores(tmp_path / "out")[key] for key in KEYS} == {key: first[key] for key in KEYS}
 
 
-def test_every_verdict_is_in_the_recording(tiny, serve, tmp_path):
-    judged(tiny, serve())
-    rows = [row for row in lines(tmp_path / "out" / "verdicts.jsonl") if row["kind"] == "citation_support"]
-    assert [row["verdict"] for row in rows] == [truth(row["fields"]["sentence"]) for row in rows]
-    assert [row["about"]["sentence"] for row in rows] == list(range(6))
-
-
-TROUBLE = {
-    "503 at first": lambda sentence, n, messages: truth(sentence) if n else (503, {}, {}),
-    "429 at first": lambda sentence, n, messages: truth(sentence) if n else (429, {}, {"Retry-After": "0"}),
-    "dropped at first": lambda sentence, n, messages: truth(sentence) if n else "drop",
-    "cut at first": lambda sentence, n, messages: truth(sentence) if n else "cut",
-    "no verdict at first": lambda sentence, n, messages: truth(sentence) if len(messages) > 1 else "Well.",
-    "a talker": lambda sentence, n, messages: f"<think>YES or NO?</think> I think the answer is: {truth(sentence)}.",
-}
-
-
-@pytest.mark.parametrize("answer", TROUBLE.values(), ids=TROUBLE)
-def test_trouble_that_passes_costs_no_verdict(tiny, serve, tmp_path, answer):
-    assert judged(tiny, serve(answer), "--max-tries", "20") == 0
-    assert scores(tmp_path / "out")["citation_support"] == 0.5 and scores(tmp_path / "out")["n_unscored"] == 0
-
-
-STAYS = {
-    "garbage": lambda sentence, n, messages: (200, b"<html>", {}),
-    "500": lambda sentence, n, messages: (500, {}, {}),
-    "no verdict": lambda sentence, n, messages: "I can't say.",
-    "hangs": lambda sentence, n, messages: "hang",
-}
+STAYS = {"no verdict": lambda sentence, n, messages: "I can't say.", "hangs": lambda sentence, n, messages: "hang"}
 
 
 @pytest.mark.parametrize("answer", STAYS.values(), ids=STAYS)
@@ -195,14 +150,10 @@ def test_a_judge_that_never_answers_never_yields_a_number(tiny, serve, tmp_path,
     assert "100.0% of the sentences have no score" in err and "NaN" in out
 
 
-@pytest.mark.parametrize(
-    ("status", "words"),
-    [(401, "Incorrect API key"), (403, "not allowed"), (404, "no model m"), (400, "no such parameter")],
-)
-def test_a_judge_that_refuses_stops_the_run_with_its_words(tiny, serve, tmp_path, capsys, status, words):
-    server = serve(lambda *_: (status, {"error": {"message": words}}, {}))
+def test_a_judge_that_refuses_stops_the_run_with_its_words(tiny, serve, tmp_path, capsys):
+    server = serve(lambda *_: (401, {"error": {"message": "Incorrect API key"}}, {}))
     assert judged(tiny, server) == 2
-    assert words in capsys.readouterr().err and len(server.requests) <= 16
+    assert "Incorrect API key" in capsys.readouterr().err and len(server.requests) <= 16
     assert not (tmp_path / "out" / "scores.json").exists()
 
 
@@ -217,25 +168,6 @@ def test_a_judge_that_refuses_later_keeps_what_it_said(tiny, serve, tmp_path):
     server.answer = lambda sentence, n, messages: truth(sentence)
     assert judged(tiny, server) == 0
     assert len(server.requests) == n_asked + 6  # the nuggets only
-
-
-@pytest.mark.slow
-def test_a_run_that_is_killed_loses_nothing_that_was_answered(tiny, serve, tmp_path):
-    # Nine answers and no more: however late the kill comes, the run is not over.
-    server = serve(lambda sentence, *_: truth(sentence) if len(server.requests) <= 9 else "hang", latency=0.15)
-    judge = ["--base-url", server.url, "-m", "m", "--max-in-flight", "1"]
-    command = [sys.executable, "-m", "tls_tasks", "judge", *tiny, *judge]
-    process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL)
-    while len(server.requests) < 5:
-        time.sleep(0.01)
-        assert process.poll() is None
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    n_before = len(server.requests)
-    server.latency, server.answer = 0.0, lambda sentence, *_: truth(sentence)
-    assert judged(tiny, server) == 0
-    # The one that was under way is asked again; the answers before it are not.
-    assert 12 - n_before <= len(server.requests) - n_before <= 12 - n_before + 1
 
 
 # ---- files
@@ -260,7 +192,7 @@ def test_rows_that_can_not_be_read_lose_nothing_but_themselves(tiny, serve, tmp_
         (lambda a: [*a[:2], *a[4:]], "--documents: got nothing, expected the cited documents"),
         (lambda a: [*a[:3], "nowhere.sqlite", *a[4:]], "nowhere.sqlite: no such file"),
         (lambda a: a[:4], "output: got nothing, expected one folder"),
-        (lambda a: [a[0], a[1], "results", *a[2:]], "output: got results and "),
+        (lambda a: [a[0], a[1], "results", *a[2:]], "output: got two"),
         (
             lambda a: [*a, "--recorded", "x", "--harness", "hf"],
             "judge: got 'harness', expected one of 'defaults', 'name'",
@@ -268,6 +200,7 @@ def test_rows_that_can_not_be_read_lose_nothing_but_themselves(tiny, serve, tmp_
         (lambda a: [*a, "--recorded", "x", "-m", "m"], "judge: got 'model', expected one of"),
         (lambda a: [*a, "--recorded", "nowhere.jsonl"], "nowhere.jsonl: no such file"),
         (lambda a: [*a, "-p", "openai"], "OPENAI_API_KEY: got nothing"),
+        (lambda a: ["-p", "openai"], "REPORTS: got nothing"),
         (lambda a: [*a, "--base-url", "http://h"], "model: got None"),
         (lambda a: a, "TOGETHER_API_KEY: got nothing, expected a key in the environment or in .env"),
     ],
@@ -315,15 +248,16 @@ def test_a_samples_log_has_nuggets_and_documents_of_its_own(serve, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("row", "message"),
+    ("rows", "message"),
     [
-        ("{", "line 2: not JSON"),
-        ({"doc": {"text": "x"}, "resps": [], "filtered_resps": []}, "line 2: no sample of report_generation"),
+        ([SAMPLE, "{"], "line 2: not JSON"),
+        ([SAMPLE, {"doc": {"text": "x"}, "resps": [], "filtered_resps": []}], "line 2: no sample of report_generation"),
+        ([], "no report in it"),
     ],
 )
-def test_logs_of_other_tasks_are_refused(tmp_path, row, message):
+def test_logs_of_other_tasks_are_refused(tmp_path, rows, message):
     with pytest.raises(DataError, match=message):
-        read_run(Path(write(tmp_path / "log.jsonl", [SAMPLE, row])), None)
+        read_run(Path(write(tmp_path / "log.jsonl", rows)), None)
 
 
 # ---- a recording alone: nobody is asked, nothing is written
@@ -366,21 +300,6 @@ def test_folders_say_what_their_files_do(tmp_path, capsys):
     assert "stands in another file of" in capsys.readouterr().err
 
 
-def test_a_missing_verdict_is_unscored_and_said(tmp_path, capsys):
-    kept = [row for row in lines(EMBEDDED_RECORDING) if row["kind"] != "citation_support"]
-    assert main(["reports", *RECORDED[:-1], write(tmp_path / "v.jsonl", kept)]) == 1
-    out, err = capsys.readouterr()
-    assert err.startswith("tls-tasks reports: ") and "The recording lacks them" in err and "12 reports" in out
-
-
-def test_a_judge_needs_a_folder_and_reports_their_nuggets(capsys):
-    assert main(["reports", *RECORDED[:-2], "-p", "openai", "-m", "m"]) == 2
-    expected = "output: got nothing, expected one folder: -o OUT (none with --recorded, --dry-run)"
-    assert expected in capsys.readouterr().err
-    assert main(["reports", RECORDED[0], "--recorded", "embedded"]) == 2
-    assert "a file of reports needs the nuggets file" in capsys.readouterr().err
-
-
 # ---- the arguments of report_gen_eval
 
 
@@ -399,6 +318,8 @@ def arguments(*given):
         (["-p", "openai", "-m", "x", "--base-url", "http://h"], {"provider": "openai", "model": "x", "base_url": "http://h"}),
         (["-m", "x", "--max-in-flight", "3", "--timeout", "5"],
          {"provider": "together", "model": "x", "max_in_flight": 3, "timeout": 5.0}),
+        (["-m", "x", "--examples", "--json-verdicts"],
+         {"provider": "together", "model": "x", "examples": True, "json_verdicts": True}),
         (["-m", "x", "--nli", "org/nli"],
          {"provider": "together", "model": "x", "citation_support": {"nli": "org/nli"}}),
     ],
@@ -409,29 +330,16 @@ def test_the_judge_that_is_named(given, spec):
     assert _judge_spec(args, Path("out")) == {**spec, "cache": str(Path("out/verdicts.sqlite"))}
 
 
-def test_other_judges():
-    assert _judge_spec(arguments("r", "--recorded", "embedded"), Path("out")) == "recorded"
-    assert _judge_spec(arguments("r", "--recorded", "x"), Path("out")) == {"recorded": "x"}
-    assert _judge_spec(arguments("r", "--harness", "hf", "--model-args", "pretrained=x"), Path("o")) == {
-        "harness": "hf", "model_args": "pretrained=x"
-    }  # fmt: skip
-
-
-def test_report_eval_is_the_same_command(tmp_path, capsys):
-    options = ["--batch-size", "1", "--verbose"]
-    assert report_eval_main([*RECORDED[:2], str(tmp_path / "results"), *RECORDED[2:], *options]) == 0
-    out, _ = capsys.readouterr()
-    assert out.splitlines()[0].split() == ["run", *KEYS]
-    assert not math.isnan(scores(tmp_path / "results")["f1"])
-
-
-def test_the_help_says_everything(capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["judge", "--help"])
-    out = capsys.readouterr().out
-    assert stop.value.code == 0
-    words = "Examples: codes: verdicts.jsonl results.jsonl scores.json --batch-size --verbose"
-    assert all(word in out for word in words.split())
+@pytest.mark.parametrize(
+    ("given", "spec"),
+    [
+        (["--recorded", "embedded"], "recorded"),
+        (["--recorded", "x"], {"recorded": "x"}),
+        (["--harness", "hf", "--model-args", "pretrained=x"], {"harness": "hf", "model_args": "pretrained=x"}),
+    ],
+)
+def test_judges_without_a_cache(given, spec):
+    assert _judge_spec(arguments("r", *given), Path("out")) == spec
 
 
 def test_the_alias_is_installed_with_the_package():

@@ -3,7 +3,7 @@
 import json
 
 from tls_tasks.cli import main
-from tls_tasks.hosts.task_files import group_files, task_files
+from tls_tasks.hosts.discovery import group_files, task_files
 from tls_tasks.registry import METRICS
 from tls_tasks.summaries import data as summaries
 from tls_tasks.timelines import data as timelines

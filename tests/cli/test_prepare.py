@@ -13,7 +13,7 @@ from tls_tasks.evidence.data import _load_evidence
 from tls_tasks.evidence.types import Attribute, EvidenceSchema
 from tls_tasks.registry import find_task
 from tls_tasks.timelines.data import _load_topics
-from tls_tasks.timelines.news_tls import read_data_set
+from tls_tasks.timelines.topics import read_data_set
 
 pytestmark = pytest.mark.usefixtures("isolated")
 

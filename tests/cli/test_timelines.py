@@ -10,7 +10,7 @@ from tests.cli.conftest import write
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.date_f1 import date_f1
-from tls_tasks.timelines.news_tls import read_data_set
+from tls_tasks.timelines.topics import read_data_set
 
 CRISIS = EMBEDDED / "tls_crisis"
 GOLD = {"egypt": {"2011-01-25": "Protests begin in Cairo.", "2011-02-11": "Mubarak resigns."}}
@@ -118,7 +118,7 @@ def test_what_is_missing_or_unreadable_scores_nothing_and_is_said(half, tmp_path
     code, out, err = run(capsys, gold, told, "--json")
     assert code == 0 and json.loads(out)["metrics"]["date_mean_f"] == 0.25
     assert "1 of 4 topics without a prediction ('d'); it scores 0" in err
-    assert "no timeline can be read in 1 prediction, of 'b' first; it scores 0" in err
+    assert "no timeline can be read in the prediction of 'b'; it scores 0" in err
 
 
 @pytest.mark.parametrize(
@@ -151,8 +151,7 @@ def test_folders_that_are_no_timelines_are_told(half, tmp_path, capsys):
     refused(capsys, CRISIS, half["text"], said="egypt.txt: has no ids, but ")
     refused(capsys, CRISIS, half["text"], said="'egypt', 'libya', 'syria' … (4)")
     (tmp_path / "of none" / "egypt").mkdir(parents=True)
-    refused(capsys, CRISIS, tmp_path / "of none", said="no folder in it has a timelines.jsonl")
-    refused(capsys, CRISIS, tmp_path / "of none" / "egypt", said="no file in it, expected one a document, named by its")
+    refused(capsys, CRISIS, tmp_path / "of none", said="no file in it, expected one a document, named by its")
     write(tmp_path / "sets" / "crisis" / "egypt" / "timelines.jsonl", [["2011-01-25", ["A."]]])
     refused(capsys, tmp_path / "sets", CRISIS, said="holds data sets, expected one of them: crisis")
 

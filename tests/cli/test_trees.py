@@ -44,7 +44,7 @@ def files(tmp_path):
 def test_a_comparison(files, capsys):
     code, out, _ = run(capsys, *files())
     assert code == 0 and "\x1b" not in out
-    lines = out.splitlines()
+    results, lines = out.splitlines(), out.partition("answer.txt\n")[2].splitlines()
     assert lines[0].split() == ["key", "reference", "prediction"]
     table = [re.split(r"\s{2,}", line.strip()) for line in lines[1:14]]
     assert table == [
@@ -66,9 +66,7 @@ def test_a_comparison(files, capsys):
     assert "= the best score   ~ between   ! a value of another type   - only in the reference" in out
     assert "schema: tempo: type: wanted integer, got str" in out
     assert "schema: seller: missing: required by the schema" in out
-    assert re.search(r"^treeval score 0\.\d{3}  indel_ratio 0\.\d{3}  exact_match 0\.\d{3}$", out, re.MULTILINE)
-    assert re.search(r"^node: precision .* recall .* F1 0\.\d{3}$", out, re.MULTILINE)
-    assert re.search(r"^tree_eval\|.*\|v:\d+$", out, re.MULTILINE)
+    assert re.match(r"f1_value +0\.\d{4}$", results[0]) and re.fullmatch(r"tree_eval\|.*\|v:\d+", results[-1])
 
 
 def test_metrics_and_compat(files, capsys):
@@ -114,7 +112,7 @@ def test_an_answer_that_cannot_be_read(files, capsys):
         code == 1 and err.startswith("tls-tasks trees: ") and err.endswith("answer.txt: no tree could be read in it\n")
     )
     assert "reading: no_json: I don't know." in out
-    assert "treeval score 0.000" in out
+    assert re.search("^treeval_score +0.0000$", out, re.MULTILINE)
     code, out, _ = run(capsys, *files(answer="{'name': 'bar'}"), "--strict")
     assert code == 1 and "reading: not_strict" in out
     code, out, _ = run(capsys, *files(answer="Here: ```json\n{'name': 'bar',}\n```"))
@@ -146,8 +144,8 @@ def test_no_answer_reaches_the_terminal_unescaped(files, capsys, answer):
     ("reference", "schema", "message"),
     [
         (b"not json", SCHEMA, "references[0]: got text that is no JSON document"),
-        (b"\xff", SCHEMA, "which is no UTF-8 at byte 0, expected a text file in UTF-8"),
-        (REFERENCE, b"\xff", "schema: got"),
+        (b"\xff", SCHEMA, "gold.json: no UTF-8 at byte 0, expected a text file in UTF-8"),
+        (REFERENCE, b"\xff", "schema.json: no UTF-8 at byte 0"),
         (REFERENCE, {"a": None}, "got None at a"),
         (REFERENCE, b"{", "text that is no JSON"),
     ],
@@ -169,7 +167,7 @@ def test_standard_input(files, capsys, monkeypatch):
     arguments = files()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(REFERENCE).encode())))
     code, out, _ = run(capsys, "-", *arguments[1:])
-    assert code == 0 and "treeval score 1.000" in out
+    assert code == 0 and re.search("^treeval_score +1.0000$", out, re.MULTILINE)
 
 
 def on_a_terminal(arguments, **environment):
@@ -218,7 +216,7 @@ def test_lists_in_a_list_as_root(files, capsys):
     reference = [{"tags": ["a", "b"], "m": [[1, 2], [3]]}, {"tags": ["x"], "m": []}]
     answer = [{"tags": ["x"], "m": []}, {"tags": ["b", "a"], "m": [[3], [2, 1]]}]
     schema = [{"tags": ["string"], "m": [["integer"]]}]
-    table = run(capsys, *files(json.dumps(answer), reference, schema))[1].split("\n\n")[0].splitlines()
+    table = run(capsys, *files(json.dumps(answer), reference, schema))[1].split("\n\n")[1].splitlines()[1:]
     assert not any(line.startswith(("-", "+", "x", "~", "!")) for line in table)
     assert sum(line.startswith("=") for line in table) == 6
 
@@ -260,7 +258,7 @@ def test_many_trees_as_json_are_the_scores_own(many, capsys):
 def test_many_trees_in_detail_are_the_view_of_two(many, capsys):
     told, gold, schema = many
     _, out, _ = run(capsys, told["rows"], gold, *schema, "--detailed")
-    assert re.search(r"^a:$", out, re.MULTILINE) and re.search(r'^= name +"bar" +"bar" +1.00$', out, re.MULTILINE)
+    assert re.search(r"^a$", out, re.MULTILINE) and re.search(r'^= name +"bar" +"bar" +1.00$', out, re.MULTILINE)
     assert "reading: no_json: No tree." in out
 
 

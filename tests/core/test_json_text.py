@@ -12,15 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import hostile
-from tls_tasks.core.json_text import (
-    JSON_PROBLEM_KINDS,
-    Stage,
-    find_json,
-    is_whole_json,
-)
+from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, Stage, find_json, is_whole_json
 from tls_tasks.core.json_values import MAX_DEPTH, RepeatedKeys, number_of
 from tls_tasks.core.parsed import Problem
 from tls_tasks.core.reasoning import strip_thinking
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 EVIDENCE = Path(__file__).parents[2] / "../shared/oracles/evidence_parsing.jsonl"
 
@@ -32,90 +29,14 @@ def n_objects(value: Any) -> int:
     return sum(n_objects(item) for item in value if isinstance(item, dict)) if isinstance(value, list) else 0
 
 
-STAGED = [
-    # whole
-    ('[{"n": 1}]', ([{"n": 1}],), "whole", {}),
-    (' \ufeff{"n": 1}\n', ({"n": 1},), "whole", {}),
-    ('<think>[{"n": 9}]</think>[{"n": 1}]', ([{"n": 1}],), "whole", {}),
-    ('[{"n": 9}] is wrong</think>[{"n": 1}]', ([{"n": 1}],), "whole", {}),
-    ('[{"n": "a <think> tag"}]', ([{"n": "a <think> tag"}],), "whole", {}),
-    ('[{"n": "two\nlines"}]', ([{"n": "two\nlines"}],), "whole", {"repaired_json": 1}),
-    # fence
-    ('[1] says:\n```json\n[{"n": 1}]\n```\nDone {ok}.', ([{"n": 1}],), "fence", {}),
-    ('```\n{"n": 1}\n```\nand\n~~~json\n{"n": 2}\n~~~', ({"n": 1}, {"n": 2}), "fence", {}),
-    ('```jsonl\n{"n": 1}\n{"n": 2}\n```', ({"n": 1}, {"n": 2}), "fence", {}),
-    ('```python\nprint({"a": 1})\n```\n```json\n[{"n": 1}]\n```', ([{"n": 1}],), "fence", {}),
-    ('  ```json\n  [{"n": 1}]\n  ```', ([{"n": 1}],), "fence", {}),
-    ('```json\n[{"n": 1},]\n```', ([{"n": 1}],), "fence", {"repaired_json": 1}),
-    ('```json\n[{"n": 1}]', ([{"n": 1}],), "fence", {}),
-    ('```json\n[{"n": 1}, {"n": ', ([{"n": 1}],), "truncated", {"truncated": 1}),
-    ("```json\n[{'n': 1}]\n```", ([{"n": 1}],), "repaired", {"repaired_json": 1}),
-    # jsonl
-    ('{"n": 1}\n\n{"n": 2}\n', ({"n": 1}, {"n": 2}), "jsonl", {}),
-    ('{"n": 1}\r\n{"a": 2}\r\n', ({"n": 1},), "jsonl", {}),
-    # scan
-    ('See [1]: [{"n": 1}] and {"n": 2}. [2]', ([{"n": 1}], {"n": 2}), "scan", {}),
-    ('It is ```json [{"n": 1}] ```', ([{"n": 1}],), "scan", {}),
-    ('5" pipes ["or", more]: {"n": 1}', ({"n": 1},), "scan", {"broken_json": 1}),
-    ('{"n": 1} {"n": 2}', ({"n": 1}, {"n": 2}), "scan", {}),
-    ('[{"n": 1},\n{"n": 2},\n]', ([{"n": 1}, {"n": 2}],), "scan", {"repaired_json": 1}),
-    ('[{"n": 1}\n{"n": 2}]', ([{"n": 1}, {"n": 2}],), "scan", {"repaired_json": 1}),
-    ('[{"n": "it\\\'s"}]', ([{"n": "it's"}],), "scan", {"repaired_json": 1}),
-    ('[{"n": None, "a": True}]', ([{"n": None, "a": True}],), "scan", {"repaired_json": 1}),
-    ('[{"n": 1}, // one\n /* two */ {"n": 2}]', ([{"n": 1}, {"n": 2}],), "scan", {"repaired_json": 1}),
-    # truncated: whole entries only
-    ('[{"n": 1}, {"n": 2}, {"n": 3', ([{"n": 1}, {"n": 2}],), "truncated", {"truncated": 1}),
-    ('[{"n": 1}, {"n": 2}', ([{"n": 1}, {"n": 2}],), "truncated", {"truncated": 1}),
-    ('[{"n": 1}, {"n": 2, "a": "cut', ([{"n": 1}],), "truncated", {"truncated": 1}),
-    ('{"a": [{"n": 1}, {"n": 2, "a": "cut', ({"a": [{"n": 1}]},), "truncated", {"truncated": 1}),
-    ('{"b": 1, "a": [{"n": 1}, {', ({"b": 1, "a": [{"n": 1}]},), "truncated", {"truncated": 1}),
-    ('{"n": 1}\n{"n": 2}\n{"n', ({"n": 1}, {"n": 2}), "truncated", {"truncated": 1}),
-    ('It is [{"n": 1}, {"n": 2}, {"n"', ([{"n": 1}, {"n": 2}],), "truncated", {"truncated": 1}),
-    # loosely: single quotes, quotes within a string, keys without quotes
-    ("[{'n': 1, 'a': None}]", ([{"n": 1, "a": None}],), "repaired", {"repaired_json": 2}),
-    (
-        "[{'n': 'Cairo's day'}, {'n': 'it's, he said'}]",
-        ([{"n": "Cairo's day"}, {"n": "it's, he said"}],),
-        "repaired",
-        {"repaired_json": 1},
-    ),
-    ("[{'n': 'a \\\\ \\'b\\' \"c\"'}]", ([{"n": "a \\ 'b' \"c\""}],), "repaired", {"repaired_json": 2}),
-    ("[{'n': 1}, {'n': 2}, {'n': 'it's c", ([{"n": 1}, {"n": 2}],), "repaired", {"repaired_json": 1, "truncated": 1}),
-    ("It is: [{'n': 1}] I think", ([{"n": 1}],), "repaired", {"repaired_json": 1}),
-    ('[{n: 1, a: "b"}]', ([{"n": 1, "a": "b"}],), "repaired", {"repaired_json": 1}),
-    ('[{"n": "the "big" one"}, {"n": 2}]', ([{"n": 'the "big" one'}, {"n": 2}],), "repaired", {"repaired_json": 1}),
-    ("[{'n': 1}, {'n': 2, 'a': 'cut", ([{"n": 1}],), "repaired", {"repaired_json": 1, "truncated": 1}),
-    # json_repair
-    ('[{"n": 1}, ...]', ([{"n": 1}],), "repaired", {"repaired_json": 1}),
-    ('[{"n": 1}, {"a" "b"}, {"n": 2}]', ([{"n": 1}, {"a": "b"}, {"n": 2}],), "repaired", {"repaired_json": 1}),
-    ("[{“n”: 1}, {“n”: 2}]", ([{"n": 1}, {"n": 2}],), "repaired", {"repaired_json": 1}),
-    ('It is {"a": 2 "n": 1}.', ({"a": 2, "n": 1},), "repaired", {"repaired_json": 1}),
-    ("[{“n”: 1}, {“n”: 2", ([{"n": 1}],), "repaired", {"repaired_json": 1, "truncated": 1}),
-    # JSON in a string
-    (json.dumps('[{"n": 1}]'), ([{"n": 1}],), "whole", {"repaired_json": 1}),
-    (json.dumps({"answer": ' [{"n": "[1]"}]'}), ({"answer": [{"n": "[1]"}]},), "whole", {"repaired_json": 1}),
-    (json.dumps({"a": json.dumps([{"n": 1}])}) + " it is", ({"a": [{"n": 1}]},), "scan", {"repaired_json": 1}),
-    (json.dumps(json.dumps([json.dumps({"n": 1})])), ([{"n": 1}],), "whole", {"repaired_json": 1}),
-    (json.dumps([{"n": '{"n": 1}'}]), ([{"n": '{"n": 1}'}],), "whole", {}),  # of use as it is
-    (json.dumps({"a": '[{"n": 1}'}), (), "none", {}),
-    # nothing
-    ("", (), "none", {}),
-    ("nothing [1] here {at all}", (), "none", {}),
-    ("42", (), "none", {}),
-    ('"n"', (), "none", {}),
-    ("null", (), "none", {}),
-    ("[]", (), "none", {}),
-    ("<think>[1]", (), "none", {"unfinished_thinking": 1}),
-    ('<think>maybe [{"n": 1}]', (), "none", {"unfinished_thinking": 1}),
-    ('[{"n": 1, "a": "cut', (), "none", {"truncated": 1}),
-]
+STAGED = [case for case in CASES["STAGED"] if isinstance(case, list)]
 
 
 @pytest.mark.parametrize(("text", "values", "stage", "counts"), STAGED)
-def test_stages(text: str, values: tuple[Any, ...], stage: str, counts: dict[str, int]) -> None:
+def test_stages(text: str, values: list[Any], stage: str, counts: dict[str, int]) -> None:
     found = find_json(text, n_objects)
     kinds = [noted.kind for noted in found.problems]
-    assert (found.values, found.stage) == (values, stage)
+    assert (list(found.values), found.stage) == (values, stage)
     assert {kind: kinds.count(kind) for kind in kinds} == counts
     assert found.stage in get_args(Stage)
     assert set(kinds) <= set(JSON_PROBLEM_KINDS)
@@ -221,7 +142,7 @@ def test_ordinary_trouble_is_mended_at_any_length() -> None:
 def test_a_failure_of_json_repair_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("json_repair.loads", lambda *_, **__: 1 / 0)
     found = find_json('{"n": 1 "a": 2}', n_objects)
-    assert (found.values, found.problems[0]) == (({"n": 1},), Problem("not_repaired", "division by zero"))
+    assert (found.values, found.problems[0]) == (({"n": 1},), Problem("not_repaired", '{"n": 1 "a": 2}'))
 
 
 VALUES = st.recursive(
@@ -234,24 +155,7 @@ VALUES = st.recursive(
     max_leaves=12,
 )
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=200)
-PIECES = st.lists(
-    st.sampled_from(
-        [
-            *"[]{}\"',:\\\n n1-./é\ud800",
-            '"n"',
-            '{"n": 1}',
-            "NaN",
-            "None",
-            "\\u12",
-            "```",
-            "<think>",
-            "</think>",
-            "/*",
-            "*/",
-        ]
-    ),
-    max_size=40,
-).map("".join)
+PIECES = st.lists(st.sampled_from(CASES["PIECES"]), max_size=40).map("".join)
 
 
 @given(VALUES, st.booleans())

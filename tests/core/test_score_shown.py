@@ -109,9 +109,8 @@ def explained(name, row=0):
 def test_words_are_aligned():
     assert explained("rouge_l")[1:] == [
         "  3 words in common of 3 predicted and 6 in reference 0",
-        "  reference  the cat sat on the mat",
-        "  predicted  the cat sat ** *** ***",
-        "             =   =   =",
+        "  reference  [the] [cat] [sat] on the mat",
+        "  predicted  [the] [cat] [sat]",
     ]
 
 

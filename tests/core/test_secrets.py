@@ -1,11 +1,17 @@
 """Secrets are told from texts about them, and never shown."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.secrets import check_no_secret, secret_in
 from tls_tasks.reports.judges.choose import check_judge, make_judge
 from tls_tasks.reports.judges.endpoint import from_endpoint
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
 
 SECRET = "S3cr3tS3cr3tS3cr3tS3cr3t"
 AT = {"base_url": "http://h/v1", "model": "m"}
@@ -30,17 +36,7 @@ def test_secrets_are_found_in_files(text):
     assert secret_in(f'{{"doc": "{text}"}}') and SECRET not in secret_in(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '"api_key_env": "OPENAI_API_KEY"',
-        "The bearer of the news said: password: none.",
-        "http://host:8000/v1?key=1",
-        "write to me@host.org or see http://host/@user",
-        '"token": 7, "max_tokens": 512, "tokens": "sk-"',
-        "risk-assessment-of-everything-that-is",
-    ],
-)
+@pytest.mark.parametrize("text", CASES["texts_about_secrets_are_none"])
 def test_texts_about_secrets_are_none(text):
     assert secret_in(text) == ""
 

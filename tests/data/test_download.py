@@ -63,12 +63,10 @@ def test_another_file_is_refused_and_not_kept(get, mirror, tmp_path):
 
 
 def test_a_file_of_another_size_is_refused_and_not_kept(get, mirror, tmp_path):
-    for size in (1000, 256_001):
-        with pytest.raises(DataError, match=rf"would be 256,000 bytes, but {size:,} are pinned"):
-            get(size=size)
-    mirror.says_length = False
     with pytest.raises(DataError, match="sends more than the 1,000 bytes"):
         get(size=1000)
+    with pytest.raises(DataError, match="after 256,000 of 256,001 bytes"):
+        get(size=256_001)
     assert left(tmp_path) == []
 
 
@@ -86,8 +84,6 @@ def test_nobody_there(mirror, tmp_path):
     mirror.server_close()
     with pytest.raises(DataError, match=r"can't be reached: .*refused.*TLS_TASKS_MIRROR"):
         download(f"{url}x", tmp_path / "x", 1, SHA)
-    with pytest.raises(DataError, match="not an address"):
-        download("file:///etc/hostname", tmp_path / "x", 1, SHA)
 
 
 def test_a_mirror_may_redirect(get, mirror):

@@ -64,14 +64,8 @@ def test_a_row_is_a_topic(rows_file):
         ({}, "line 1: no field topic; there are none"),
         ({**TOPIC, "timelines": []}, "'harbour' lacks a timeline"),
         ({**TOPIC, "timelines": [[]]}, "has one without dates"),
-        (
-            {**TOPIC, "timelines": [[{"date": "soon", "text": "A."}]]},
-            "timelines.0..0..date: 'soon' is not a date",
-        ),
-        (
-            {**TOPIC, "timelines": [[{"date": "2024-03-01", "text": [3]}]]},
-            "0..0..text: a sentence must be text",
-        ),
+        ({**TOPIC, "timelines": [[{"date": "soon", "text": "A."}]]}, "timelines.0..0..date: 'soon' is not a date"),
+        ({**TOPIC, "timelines": [[{"date": "2024-03-01", "text": [3]}]]}, "0..0..text: a sentence must be text"),
         ({**TOPIC, "data_set": "tls_crisis"}, "holds tls_crisis, not tls_custom"),
     ],
 )
@@ -81,7 +75,7 @@ def test_a_row_that_is_none_is_named(rows_file, row, message):
 
 
 def test_two_rows_of_a_name(rows_file):
-    with pytest.raises(DataError, match="two topics are called 'harbour'"):
+    with pytest.raises(DataError, match="two documents have the name 'harbour'"):
         _load_topics("tls_custom", data=rows_file(TOPIC, TOPIC), need_articles=False)
 
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tls_tasks.core.task import read_prompt
-from tls_tasks.evidence.baseline import KEYWORDS, _read_request, answer
+from tls_tasks.evidence.baseline import KEYWORDS, answer
 from tls_tasks.evidence.data import DATA_SETS, load_documents, prompt, schema_of
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.read import parse_evidence
@@ -99,17 +98,13 @@ def test_a_prompt_that_asks_for_no_objects_is_answered_with_none(text):
 
 
 def test_it_reads_the_schema_from_the_prompt():
-    request = _read_request(read_prompt(prompt(doc("x")))[1])
-    assert request.domains == ("symptom", "food", "emotion", "mind")
-    assert (request.domain_key, request.span_key) == ("domain", "evidence_span")
-    assert request.attributes[1] == (
-        "intensity_bucket",
-        ("symptom", "food", "mind"),
-        ("low", "medium", "high", "unknown"),
-    )
-    assert request.attributes[3][0] == "time_bucket" and request.attributes[3][1] == request.domains
-    plain = _read_request(read_prompt(prompt(doc("x", name="evidence_maccrobat")))[1])
-    assert plain.domains == SCHEMAS["evidence_maccrobat"].domains and plain.attributes == ()
+    told = json.loads(answer(prompt(doc("I had a headache. I felt calm."))))
+    assert {one["domain"]: list(one)[1:] for one in told} == {
+        "symptom": ["evidence_span", "polarity", "intensity_bucket", "time_bucket"],
+        "emotion": ["evidence_span", "polarity", "arousal_bucket", "time_bucket"],
+    }
+    plain = json.loads(answer(prompt(doc("He had a fever.", name="evidence_maccrobat"))))
+    assert list(plain[0]) == ["domain", "evidence_span"]
 
 
 def test_every_domain_of_the_tasks_has_keywords():

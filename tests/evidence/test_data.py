@@ -1,16 +1,22 @@
 """Extraction data: rows, offsets, the files, the order of the sources, the prompt."""
 
-import gzip
 import json
-import re
 
 import pytest
 
-from tls_tasks.core.errors import DataError, InputError, OptionError
-from tls_tasks.data import hub
-from tls_tasks.data.order import EMBEDDED, EmbeddedEditionWarning
-from tls_tasks.evidence.data import DATA_SETS, _load_evidence, load_documents, prompt, schema_of
-from tls_tasks.evidence.data_rows import EvidenceDocument, read_rows, read_three, schema_at
+from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.data.order import EmbeddedEditionWarning
+from tls_tasks.evidence.data import (
+    DATA_SETS,
+    EvidenceDocument,
+    _load_evidence,
+    load_documents,
+    prompt,
+    read_rows,
+    read_three,
+    schema_at,
+    schema_of,
+)
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceSchema
 
 pytestmark = pytest.mark.usefixtures("isolated")
@@ -50,14 +56,6 @@ def write(path, content):
 # ---- rows
 
 
-@pytest.mark.parametrize("text", ["text", "full_text", "document"])
-@pytest.mark.parametrize("items", ["items", "objects", "references"])
-@pytest.mark.parametrize("name", ["journal_id", "id", "doc_id"])
-def test_every_name_of_the_fields_is_read(text, items, name):
-    (document,) = read_rows(JOURNAL_SCHEMA, numbered([{name: 7, text: TEXT, items: [TEA]}]))
-    assert document == EvidenceDocument("7", TEXT, (TEA,))
-
-
 def test_objects_as_json_text_and_as_parquet_gives_them():
     (document,) = read_rows(JOURNAL_SCHEMA, numbered([{**ROW, "items": json.dumps([TEA])}]))
     assert document.objects == (TEA,)
@@ -77,14 +75,12 @@ def changed(**fields):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([], "no row in the data"),
         ([{"items": []}], "row 1: no field text or full_text or document; there are items"),
         ([{"text": "T"}], "row 1: no field items or objects"),
-        ([{"text": 3, "items": []}], "must be text, got int"),
+        ([{"text": 3, "items": []}], "must be a valid string, got int"),
         ([["T"]], "row 1: expected an object, got list"),
-        ([ROW, ROW], "row 2: a second document with the id 'a'"),
         ([{**ROW, "items": "[oops"}], "row 1: items/objects/references/ner_info/entities: Expecting value"),
-        ([{**ROW, "items": {"a": 1}}], "row 1: items/.* must be a list, got dict"),
+        ([{**ROW, "items": {"a": 1}}], "row 1: items/.* must be a valid list, got dict"),
         ([{**ROW, "items": ["tea"]}], "row 1, object 1: expected an object, got str"),
         ([changed(domain="drink")], 'row 1, object 1: unknown_domain in {"domain": "drink", '),
         ([changed(domain=["food"])], "object 1: invalid_domain in"),
@@ -158,30 +154,10 @@ def write_pair(folder, journals=ROWS, gold=ROWS):
     return folder
 
 
-@pytest.mark.parametrize("form", ["pair", "jsonl", "gz", "json", "data", "parquet"])
-@pytest.mark.parametrize("parent", [False, True])
-def test_user_data_in_every_form_as_file_or_folder(tmp_path, form, parent):
-    folder = tmp_path / "journals"
-    if form == "pair":
-        write_pair(folder)
-    elif form == "parquet":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        folder.mkdir()
-        pq.write_table(pa.Table.from_pylist(ROWS), folder / "test.parquet")
-    elif form == "gz":
-        folder.mkdir()
-        (folder / "x.jsonl.gz").write_bytes(gzip.compress(lines(ROWS).encode()))
-    elif form == "jsonl":
-        write(folder / "x.jsonl", ROWS)
-    else:
-        write(folder / "x.json", json.dumps(ROWS if form == "json" else {"data": ROWS, "more": 1}, indent=1))
-    loaded = _load_evidence("evidence_journals", data=tmp_path if parent else folder)
-    assert (loaded.documents, loaded.edition) == (EXPECTED, "local")
-    if form != "pair" and not parent:
-        (file,) = folder.iterdir()
-        assert _load_evidence("evidence_journals", data=file).documents == EXPECTED
+@pytest.mark.parametrize("place", ["", "journals"])
+def test_two_files_are_the_data(tmp_path, place):
+    write_pair(tmp_path / "journals")
+    assert _load_evidence("evidence_journals", data=tmp_path / place).documents == EXPECTED
 
 
 @pytest.mark.parametrize(
@@ -202,13 +178,7 @@ def test_two_files_that_do_not_fit_are_errors_that_name_file_and_line(tmp_path, 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.jsonl", b'{"text": "T"\n', r"x\.jsonl, line 1: not JSON"),
-        ("x.jsonl", b"\xff\n", r"x\.jsonl, after line 0: can't be read"),
         ("x.jsonl", b'\n{"text": "T", "items": [7]}\n', r"x\.jsonl, line 2, object 1: expected an object"),
-        ("x.json", b"[1", r"x\.json, line 1: not JSON"),
-        ("x.json", b'{"rows": []}', r"x\.json, line 1: no field text"),
-        ("x.parquet", b"no", r"x\.parquet: not readable as Parquet"),
-        ("x.txt", b"text", r"x\.txt: expected a file that ends in"),
         ("journals.jsonl", b"{}", "journals.jsonl, line 1: no field text"),
     ],
 )
@@ -256,7 +226,11 @@ def test_three_files_in_the_order_of_the_journals(tmp_path):
         ([], {"gold": [{**ROW, "items": [3]}, ROWS[1]]}, r"gold\.jsonl, line 1, object 1: expected an object"),
         ([], {"gold": [changed(domain=3), ROWS[1]]}, r"gold\.jsonl, line 1, object 1: invalid_domain"),
         ([], {"gold": [changed(evidence_span=...), ROWS[1]]}, r"line 1, object 1: missing_span"),
-        ([], {"journals": [{**ROW, "text": 3}, ROWS[1]]}, r"line 1: text/full_text/document must be text, got int"),
+        (
+            [],
+            {"journals": [{**ROW, "text": 3}, ROWS[1]]},
+            r"line 1: text/full_text/document must be a valid string, got int",
+        ),
         ([], {"journals": [], "gold": []}, r"journals\.jsonl: no row in it"),
     ],
 )
@@ -277,54 +251,6 @@ def test_a_schema_file(tmp_path):
 
 
 # ---- the order
-
-
-def test_offline_the_embedded_edition_runs_and_is_loud_unless_it_is_the_data_set(recwarn):
-    for name, n_documents, is_said in (("evidence_journals", 50, False), ("evidence_maccrobat", 4, True)):
-        loaded = _load_evidence(name)
-        assert (loaded.edition, loaded.data, len(loaded.documents)) == ("embedded", "", n_documents)
-        said = [str(warning.message) for warning in recwarn if warning.category is EmbeddedEditionWarning]
-        assert bool(said) == is_said
-    assert said[0].startswith(f"{name} runs on the EMBEDDED EDITION") and DATA_SETS[name].obtain in said[0]
-
-
-def test_data_beats_the_environment_and_the_environment_the_rest(tmp_path, monkeypatch):
-    write_pair(tmp_path / "root" / "journals")
-    write(tmp_path / "other.jsonl", ROWS[:1])
-    monkeypatch.setenv("TLS_TASKS_DATA", str(tmp_path / "root"))
-    assert _load_evidence("evidence_journals").documents == EXPECTED
-    assert _load_evidence("evidence_journals", data=tmp_path / "other.jsonl").documents == EXPECTED[:1]
-    with pytest.warns(EmbeddedEditionWarning):  # it has no folder of this set
-        assert _load_evidence("evidence_maccrobat").edition == "embedded"
-
-
-def test_errors_without_any_data_name_what_to_do():
-    with pytest.raises(DataError, match=r"nothing is published on the hub.*journals\.jsonl and gold\.jsonl"):
-        _load_evidence("evidence_journals", edition="hub")
-    with pytest.raises(DataError, match=r"MACCROBAT2020-V2\.json is not in the cache, and the hub is switched off"):
-        _load_evidence("evidence_maccrobat", edition="hub")
-    with pytest.raises(DataError, match="data: nowhere is neither"):
-        _load_evidence("evidence_journals", data="nowhere")
-    with pytest.raises(OptionError, match="expected one of 'evidence_journals', 'evidence_maccrobat'"):
-        _load_evidence("journals")
-    with pytest.raises(OptionError, match="expected one of 'local'"):
-        _load_evidence("evidence_journals", edition="real")
-
-
-def test_the_embedded_edition_cannot_be_passed_off_as_local_and_no_set_as_another():
-    assert _load_evidence("evidence_journals", data=EMBEDDED / "evidence_journals").edition == "embedded"
-    with pytest.raises(DataError, match="named like evidence_journals, not evidence_maccrobat"):
-        _load_evidence("evidence_maccrobat", data=EMBEDDED / "evidence_journals")
-
-
-def test_a_data_set_on_the_hub_that_the_user_names(tmp_path):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    (tmp_path / "set" / "data").mkdir(parents=True)
-    pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "set" / "data" / "test-00000-of-00001.parquet")
-    rows = list(hub.split_rows(str(tmp_path / "set"), None))  # as datasets reads it, with null for keys that lack
-    assert read_rows(JOURNAL_SCHEMA, numbered(rows)) == EXPECTED
 
 
 @pytest.fixture
@@ -360,18 +286,6 @@ def test_the_hub_copy_of_maccrobat(cached):
         _load_evidence("evidence_maccrobat", edition="hub")
 
 
-@every_set
-def test_the_catalogue_is_pinned_and_complete(name):
-    wanted = DATA_SETS[name]
-    assert all(
-        (wanted.title, wanted.licence, wanted.citation, wanted.homepage, wanted.obtain, wanted.settings["instruction"])
-    )
-    assert not wanted.obtain.endswith(".")
-    if wanted.hub is not None:
-        assert re.fullmatch(r"[0-9a-f]{40}", wanted.hub.revision) and wanted.hub.rows
-        assert wanted.homepage.endswith(wanted.hub.repo_id)
-
-
 # ---- the whole way, as the harness calls it
 
 
@@ -392,12 +306,6 @@ def test_task_cuts_to_the_budget_and_tells_where_the_data_is_from(tmp_path):
     }
     assert len(provenance.pop("fingerprint")) == 64
     assert provenance == {"edition": "local", "origin": str(file), "data": "unknown data"}
-
-
-@pytest.mark.parametrize("budget", [0, -1, 2.5, True, "6"])
-def test_impossible_budgets_are_errors(budget):
-    with pytest.raises(InputError, match="context_budget"):
-        load_documents("evidence_journals", edition="embedded", context_budget=budget)
 
 
 def test_a_schema_of_ones_own_goes_all_the_way(tmp_path):

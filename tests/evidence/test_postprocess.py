@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.evidence.objects import ObjectReader
 from tls_tasks.evidence.postprocess import Change, postprocess
+from tls_tasks.evidence.read import ObjectReader
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceSchema
 
 READER = ObjectReader(JOURNAL_SCHEMA)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tests.after.test_streamed import rows_of, text_of, write_log
 from tests.fuzz.parts import changed, changed_bytes, fuzzed
-from tls_tasks.after.blocks import LogBlocks
 from tls_tasks.after.logs import Sample, read_samples
 from tls_tasks.after.scored_runs import read_runs
+from tls_tasks.after.units import LogBlocks
 from tls_tasks.cli import main
 from tls_tasks.cli.base import plain
 from tls_tasks.core.errors import DataError, TlsTasksError

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.fuzz.parts import fuzzed, texts
 from tests.test_batteries import cases, document_of
 from tls_tasks.evidence.read import parse_evidence
-from tls_tasks.evidence.schema import read_schema as read_evidence_schema
+from tls_tasks.evidence.types import read_schema as read_evidence_schema
 from tls_tasks.reports.judges.questions import read_numbered, read_verdict
 from tls_tasks.reports.read import parse_report, parse_report_row
 from tls_tasks.summaries.read import parse_summary

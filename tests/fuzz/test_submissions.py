@@ -15,8 +15,8 @@ from tests.after.conftest import make_chat_runs
 from tests.after.test_malformed import sign_again
 from tests.conftest import made_once
 from tests.fuzz.parts import changed, changed_bytes, fuzzed
-from tls_tasks.after.submission import archive, unpack
-from tls_tasks.after.submission.verification import AGAINST_DATA, Means, verify_submission
+from tls_tasks.after.submission import archive
+from tls_tasks.after.submission.verification import AGAINST_DATA, verify_submission
 from tls_tasks.cli import main
 from tls_tasks.core.errors import DataError
 
@@ -44,7 +44,7 @@ def sent(tmp_path_factory):
 
 
 def verified(folder):
-    return verify_submission(folder, Means(data=str(folder.parent / "data")))
+    return verify_submission(folder, data=str(folder.parent / "data"))
 
 
 def documents_of(found):
@@ -100,7 +100,7 @@ def test_a_zip_that_was_changed(sent, tmp_path_factory, data):
     path = folder.with_suffix(".fuzzed.zip")
     path.write_bytes(data.draw(changed_bytes(folder.with_suffix(".zip").read_bytes())))
     try:
-        with unpack.opened(path) as unpacked:
+        with archive.opened(path) as unpacked:
             found, *_ = archive.verify(unpacked)
             files = {one.relative_to(unpacked): one.read_bytes() for one in unpacked.rglob("*") if one.is_file()}
     except DataError as error:

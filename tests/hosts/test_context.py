@@ -10,7 +10,7 @@ from tests.harness_parts import make_tiny_model, run_here
 from tests.test_fewshot import OURS
 from tls_tasks.core.errors import OptionError
 from tls_tasks.data.model_context import model_context
-from tls_tasks.hosts.context import load_fitting
+from tls_tasks.hosts.loading import load_fitting
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

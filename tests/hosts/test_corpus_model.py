@@ -274,7 +274,7 @@ def request_of(rendered, doc):
 def test_a_question_takes_the_place_of_the_prompt_and_nothing_else():
     from lm_eval.models.api_models import JsonChatStr
 
-    from tls_tasks.hosts.corpus_requests import read_request
+    from tls_tasks.hosts.corpus_model import read_request
 
     doc = load_documents("tls_crisis", edition="embedded")[0]
     own = TASKS["tls_crisis"].prompt(doc)
@@ -291,7 +291,7 @@ def test_a_question_takes_the_place_of_the_prompt_and_nothing_else():
 
 
 def test_examples_and_changed_prompts_are_refused():
-    from tls_tasks.hosts.corpus_requests import read_request
+    from tls_tasks.hosts.corpus_model import read_request
 
     first, second = load_documents("tls_crisis", edition="embedded")[:2]
     prompt = TASKS["tls_crisis"].prompt

@@ -15,7 +15,7 @@ from tests.data.test_own_data import CUSTOM
 from tests.harness_parts import in_thread, run_here
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.data.order import EMBEDDED
-from tls_tasks.hosts.task_files import task_files
+from tls_tasks.hosts.discovery import task_files
 
 pytest.importorskip("lm_eval")
 inspect_ai = pytest.importorskip("inspect_ai", reason="the extra inspect is not installed")

@@ -4,19 +4,17 @@ import math
 
 import pytest
 
+from tls_tasks.hosts.judges import HarnessJudge
+from tls_tasks.reports.judges.prompts import render
 from tls_tasks.reports.types import Query, Verdict
 
 pytest.importorskip("lm_eval")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 QUERIES = [
-    *(
-        Query("negative", {"sentence": f"Police clash with protesters in Cairo on day {number}."})
-        for number in range(4)
-    ),
-    Query("citation_support", {"document": "Police clash in Cairo.", "sentence": "Police clash."}),
-    Query("negative", {"sentence": "Police clash with protesters in Cairo on day 0."}),
+    Query("negative", {"sentence": f"Police clash with protesters in Cairo on day {number}."}) for number in range(4)
 ]
+QUERIES += [Query("citation_support", {"document": "Police clash in Cairo.", "sentence": "Police clash."}), QUERIES[0]]
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +38,6 @@ class Likelihoods:
 def test_the_tiny_model_judges(lm):
     import torch
 
-    from tls_tasks.hosts.judge_model import HarnessJudge
-    from tls_tasks.reports.judges.prompts import render
-
     judge = HarnessJudge(lm)
     verdicts = judge.ask(QUERIES)
     assert verdicts == judge.ask(QUERIES) and verdicts[0] == verdicts[-1]
@@ -63,16 +58,12 @@ def test_the_tiny_model_judges(lm):
 
 
 def test_a_chat_template_changes_the_prompt(lm):
-    from tls_tasks.hosts.judge_model import HarnessJudge
-
     plain, chat = HarnessJudge(lm, name="tiny"), HarnessJudge(lm, chat=True, name="tiny")
     assert chat.name == plain.name.replace("loglikelihood", "loglikelihood,chat")
     assert chat.ask(QUERIES) != plain.ask(QUERIES)
 
 
 def test_equal_questions_are_asked_once_and_nothing_is_invented():
-    from tls_tasks.hosts.judge_model import HarnessJudge
-
     model = Likelihoods(-1.0, -2.0, -3.0, -1.0, float("nan"), -1.0, -math.inf, -math.inf)
     verdicts = HarnessJudge(model).ask([*QUERIES[:4], QUERIES[0]])
     assert [verdict.value for verdict in verdicts] == [True, False, None, None, True]
@@ -83,7 +74,6 @@ def test_equal_questions_are_asked_once_and_nothing_is_invented():
 
 
 def test_a_model_without_likelihoods_says_so():
-    from tls_tasks.hosts.judge_model import HarnessJudge
     from tls_tasks.hosts.models import LeadLM
 
     with pytest.raises(NotImplementedError, match="gives no likelihoods"):
@@ -91,8 +81,6 @@ def test_a_model_without_likelihoods_says_so():
 
 
 def test_long_documents_are_judged_by_windows_that_fit_the_model(lm):
-    from tls_tasks.hosts.judge_model import HarnessJudge
-
     document = " ".join(f"Police clash with protesters in Cairo on day {number}." for number in range(20))
     judge = HarnessJudge(lm)
     (verdict,) = judge.ask([Query("citation_support", {"document": document, "sentence": "Police clash."})])

@@ -17,7 +17,7 @@ from tls_tasks.cli import main
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.hosts import lm_eval as hosts_lm_eval
-from tls_tasks.hosts.request_cache import drop_stale_requests
+from tls_tasks.hosts.loading import drop_stale_requests
 
 pytest.importorskip("lm_eval")
 
@@ -72,7 +72,7 @@ def test_another_budget_makes_the_requests_anew_and_names_the_file(folder, caplo
     second = run(chat=chat, context_budget=100)
     assert asked(second) == prompts(context_budget=100)  # the baseline's chat template is none
     assert f"{TASK}: the requests that lm_eval --cache_requests keeps in {file} are stale: " in caplog.text
-    assert "documents are not the ones of now" in caplog.text and "in text, text_truncated)" in caplog.text
+    assert "is not the one of now, in text, text_truncated. The file was removed" in caplog.text
     caplog.clear()
     assert asked(run(chat=chat, context_budget=100)) == prompts(context_budget=100)
     assert "stale" not in caplog.text
@@ -93,7 +93,11 @@ def test_requests_of_a_chat_endpoint_are_read(folder, caplog, server):
 
 def test_fewer_documents_or_another_order_are_seen(tmp_path, folder, caplog):
     rows = [{"id": str(n), "text": f"Text {n}.", "summary": f"Summary {n}."} for n in range(4)]
-    for kept, found in ((rows, ""), (rows[::-1], "4 of its 4 documents"), (rows[:2], "it has 4 documents, not 2")):
+    for kept, found in (
+        (rows, ""),
+        (rows[::-1], "document 3 is not the one of now"),
+        (rows[:2], "it has 4 documents, not 2"),
+    ):
         caplog.clear()
         data = tmp_path / "data.jsonl"
         data.write_text("\n".join(map(json.dumps, kept)))
@@ -199,7 +203,7 @@ def test_score_and_submit_name_the_cache(tmp_path, folder, monkeypatch, capsys):
     told = capsys.readouterr().err
     assert f"{TASK}: 3 of 3 requests are not the prompts of their documents" in told and "--cache_requests" in told
     first, second = (
-        [str(one) for one in refusals(list(score_places([tmp_path / name])), "acme/lead") if one.check == "prompts"]
+        [one for one in refusals(list(score_places([tmp_path / name])), "acme/lead") if one.startswith("prompts: ")]
         for name in ("first", "second")
     )
     assert not first

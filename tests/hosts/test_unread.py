@@ -4,8 +4,7 @@ import pytest
 
 import tls_tasks
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.hosts import unread
-from tls_tasks.hosts.lm_eval import _Load
+from tls_tasks.hosts import lm_eval as lm_eval_host
 from tls_tasks.registry import FAMILIES
 
 pytest.importorskip("lm_eval")
@@ -28,12 +27,12 @@ def task(request):
 
 @pytest.fixture(autouse=True)
 def nothing_said(monkeypatch):
-    monkeypatch.setattr(unread, "_said", set())
+    monkeypatch.setattr(lm_eval_host, "_said", set())
 
 
 def loaded(task, **options):
-    load = _Load(task)
-    return load(a_data_set=task.name, edition="embedded", version=1.0, config_source="a.yaml", **options)
+    stated = {"a_data_set": task.name, "edition": "embedded", "version": 1.0, "config_source": "a.yaml"}
+    return lm_eval_host._load(task, **stated, **options)
 
 
 def test_in_python_it_is_an_error_that_names_the_nearest(task):
@@ -120,7 +119,7 @@ def test_an_ordinary_run_of_a_checkpoint_says_nothing(run_installed, tmp_path, t
         "--gen_kwargs max_gen_toks=8 --device cpu --limit 1"
     )
     done, _, _ = run_installed(tmp_path, "hf", arguments)
-    assert "tls_tasks.hosts.unread" not in done.stderr and "unknown option" not in done.stderr
+    assert "tls_tasks.hosts.lm_eval" not in done.stderr and "unknown option" not in done.stderr
 
 
 @pytest.mark.slow

@@ -82,8 +82,8 @@ def test_questions_that_only_one_was_asked_are_refused():
     with pytest.raises(InputError) as error:
         agreement(said(True, True, False), said(True))
     assert str(error.value) == (
-        "questions: got 2 that only A was asked and 0 that only B was asked, such as negative: 's1', expected the "
-        "same questions; compare those in common with common=True (--common)"
+        "questions: got 2 that only A was asked and 0 that only B was asked, such as negative: ['s1'], expected the "
+        "same; compare those in common with common=True (--common)"
     )
     assert agreement(said(True, True, False), said(True), common=True)[ALL].n == 1
 
@@ -103,10 +103,7 @@ def test_no_common_question_is_said():
 
 
 def test_a_judge_that_contradicts_itself_is_refused():
-    with pytest.raises(
-        InputError,
-        match="a line: got NO to a negative question to which a line says YES",
-    ):
+    with pytest.raises(InputError, match="a line: got NO to a negative question to which a line says YES"):
         agreement(said(True), said(True) + said(False))
 
 

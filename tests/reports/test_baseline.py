@@ -1,10 +1,15 @@
 """The lead baseline for reports: what it takes from a prompt."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from tls_tasks.reports.baseline import answer
 from tls_tasks.reports.data import load_documents, prompt
 from tls_tasks.reports.read import parse_report
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -14,26 +19,9 @@ def shown(*documents):
     return f"<documents>\n{listed}\n</documents>\n\nRequest: x\n\nReport:"
 
 
-def test_it_cites_the_first_sentence_of_each_document():
-    assert answer(shown("A\nOne. Two.", "B\nDr. Hale left. He came back.")) == "One. [1] Dr. Hale left. [2]"
-    assert answer(shown("A\nOne.", "B\nTwo.", "C\nThree."), k=2) == "One. [1] Two. [2]"
-
-
-def test_a_document_without_title_begins_on_the_line_of_its_number():
-    assert answer(shown("Only text here.")) == "Only text here. [1]"
-
-
-def test_numbers_inside_a_document_begin_none():
-    assert answer(shown("A\nSee below.\n[7] is no document.\n[1] neither.", "B\nTwo.")) == "See below. [1] Two. [2]"
-
-
-def test_the_last_list_of_documents_is_the_one_that_is_asked_about():
-    assert answer(shown("A\nOne.") + "\n\n" + shown("B\nTwo.")) == "Two. [1]"
-
-
-@pytest.mark.parametrize("text", ["", "Report:", "<documents>\n</documents>", "</documents>\n<documents>\n[1] x"])
-def test_a_prompt_without_documents_has_no_answer(text):
-    assert answer(text) == ""
+@pytest.mark.parametrize(("prompt", "wanted"), [case for case in CASES["answers"] if isinstance(case, list)])
+def test_it_cites_the_first_sentence_of_each_document(prompt, wanted):
+    assert answer(prompt, k=2) == wanted
 
 
 def test_its_reports_on_the_embedded_edition_can_be_read():

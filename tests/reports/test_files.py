@@ -3,6 +3,7 @@
 import json
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,8 @@ from tls_tasks.reports.nuggets import read_requests
 from tls_tasks.reports.plan import ReportPlan, walk_together
 from tls_tasks.reports.read import parse_report, read_reports
 from tls_tasks.reports.report_eval import report_eval
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 FOLDER = EMBEDDED_RECORDING.parent
 FILES = ("documents", "nuggets", "reports", "requests", "verdicts")
@@ -138,32 +141,14 @@ def test_the_verdicts_answer_every_question_and_no_other():
 
 
 # Worked out by hand from the reports, the nuggets and the verdicts: one fraction a request.
-BY_HAND = {
-    "careful": {
-        "recall": "8/11 8/10 10/10 10/10 8/8 10/11",
-        "precision": "1 1 1 1 1 1",
-        "sentence_support": "1 1 1 1 1 1",
-        "citation_support": "1 1 1 1 1 1",
-        "nugget_coverage": "7/8 7/8 1 1 1 8/9",
-    },
-    "hasty": {
-        "recall": "3/11 2/10 3/10 2/10 3/8 3/11",
-        "precision": "3/6 2/5 3/5 2/6 3/5 3/6",
-        "sentence_support": "3/6 3/5 3/5 3/6 3/5 3/5",
-        "citation_support": "3/5 4/6 3/4 4/6 4/6 3/5",
-        "nugget_coverage": "2/8 2/8 3/8 2/8 3/7 3/9",
-    },
-}
+BY_HAND = CASES["BY_HAND"]
 
 
 @pytest.mark.parametrize("run", BY_HAND)
 def test_the_scores_of_the_sample_runs(run):
     reports = [report for report in sample_reports() if report.run_id == run]
     score = report_eval(
-        reports,
-        [requests()[report.request_id] for report in reports],
-        documents(),
-        Recorded.read(EMBEDDED_RECORDING),
+        reports, [requests()[report.request_id] for report in reports], documents(), Recorded.read(EMBEDDED_RECORDING)
     )
     for key, fractions in BY_HAND[run].items():
         expected = [Fraction(text) for text in fractions.split()]

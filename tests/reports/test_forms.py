@@ -5,6 +5,7 @@ auto-judge-base, those of nuggetizer were written by its own output functions.
 """
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,8 @@ from tls_tasks.reports.read import ROW_FORMS, read_reports
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.types import NuggetAnswer, ReportSentence
 
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
 ROSE, CLOSED = "Rivers rose by two metres.", "The bridge was closed."
 RAINED = {"question": "When did it rain?", "answers": ["on Monday", "at night"]}
 
@@ -22,30 +25,10 @@ V3 = {
     "query_id": "7",
     "title_query": "The flood",
     "format_version": "v3",
-    "nugget_bank": {
-        "When did it rain?": {
-            "question": "When did it rain?", "question_id": "2fda2f38", "query_id": "7",
-            "answers": {"on Monday": {"answer": "on Monday"}, "at night": {"answer": "at night"}},
-            "aggregator_type": "AND", "importance": "vital",
-        },
-        "What happened to the bridge?": {
-            "question": "What happened to the bridge?", "question_id": "21b2df80", "query_id": "7",
-            "sub_nuggets": [
-                {"question": "Who closed it?", "answers": {"the police": {"answer": "the police"}}, "query_id": "7"},
-                {"claim": CLOSED, "references": [{"doc_id": "d2"}], "claim_id": "5601ac1a", "query_id": "7"},
-            ],
-        },
-    },
+    "nugget_bank": CASES["V3"],
     "claim_bank": {ROSE: {"claim": ROSE, "references": [{"doc_id": "d1"}], "claim_id": "69d38bf3", "query_id": "7"}},
 }  # fmt: skip
-RAGTIME_26 = {
-    "metadata": {"team_id": "t", "topic_id": "7", "run_id": "a", "run_desc": "ours"},
-    "nugget_bank": [
-        {"question": "When did it rain?", "aggregator_type": "AND",
-         "answers": [{"answer": "on Monday", "references": ["d1"]}, {"answer": "at night", "references": []}]},
-        {"question": "Who closed it?", "aggregator_type": "OR", "answers": [{"answer": "the police"}]},
-    ],
-}  # fmt: skip
+RAGTIME_26 = CASES["RAGTIME_26"]  # fmt: skip
 NUGGETIZER = {
     "query": "The flood",
     "qid": "7",
@@ -62,14 +45,8 @@ ENVELOPE = {
     "artifacts": [{"name": "create-result", "kind": "data", "data": [NUGGETIZER]}],
 }  # fmt: skip
 
-STATEMENTS = [
-    (f"True or false? {ROSE}", ["true"], "OR", "vital"),
-    (f"True or false? {CLOSED}", ["true"], "OR", "okay"),
-]
-QUESTIONS = [
-    ("When did it rain?", ["on Monday", "at night"], "AND", ""),
-    ("Who closed it?", ["the police"], "OR", ""),
-]
+STATEMENTS = [(f"True or false? {ROSE}", ["true"], "OR", "vital"), (f"True or false? {CLOSED}", ["true"], "OR", "okay")]
+QUESTIONS = [("When did it rain?", ["on Monday", "at night"], "AND", ""), ("Who closed it?", ["the police"], "OR", "")]
 BANK = [
     (*QUESTIONS[0][:3], "vital"),
     QUESTIONS[1],
@@ -130,19 +107,7 @@ SENTENCES = (ReportSentence("Heavy rain fell on Monday.", ("d1",)), ReportSenten
 
 @pytest.mark.parametrize(
     "row",
-    [
-        {"metadata": {"team_id": "t", "run_id": "a", "topic_id": "7", "task": "english", "collection_ids": ["c"]},
-         "responses": [{"text": SENTENCES[0].text, "citations": {"d1": 0.9}},
-                       {"text": CLOSED, "citations": {"d2": 0.8, "d1": 0.5}}], "references": ["d1", "d2"]},
-        {"run_id": "a", "topic_id": "7", "topic": "The flood", "references": ["d1", "d2"], "response_length": 9,
-         "answer": [{"text": SENTENCES[0].text, "citations": [0]}, {"text": CLOSED, "citations": [1, 0]}]},
-        {"metadata": {"team_id": "t", "run_id": "a", "narrative_id": 7, "narrative": "The flood", "type": "automatic"},
-         "references": ["d1", "d2"],
-         "answer": [{"text": SENTENCES[0].text, "citations": [0]}, {"text": CLOSED, "citations": [1, 0]}]},
-        {"schema_version": "castorini.cli.v1", "artifacts": [{"name": "generation-results", "value": [
-            {"topic_id": "7", "run_id": "a", "references": ["d1", "d2"],
-             "answer": [{"text": SENTENCES[0].text, "citations": [0]}, {"text": CLOSED, "citations": [1, 0]}]}]}]},
-    ],
+    CASES["test_reports"],
     ids=["RAGTIME", "RAG 2024", "RAG 2025", "envelope"],
 )  # fmt: skip
 def test_reports(row):
@@ -171,19 +136,7 @@ def test_statements_are_asked_and_counted_one_by_one():
 # --- what is not understood ---
 
 
-@pytest.mark.parametrize(
-    ("item", "said"),
-    [
-        ({"fact": "It rained.", "weight": 1}, "items[0] with the keys fact, weight: bad_item"),
-        ({"question": "Why?"}, "items[0] with the keys question: no_answers"),
-        ({"text": "Why did it rain?"}, "items[0] with the keys text: no_answers"),
-        ("It rained.", "items[0]: str 'It rained.': bad_item"),
-        ({"question": "Why?", "answers": ["so"], "aggregator_type": "SUM"}, "items[0]: bad_aggregator"),
-        ({"question": "Why?", "answers": ["so"], "sub_nuggets": 3}, "items[0].sub_nuggets: bad_item"),
-        ({"text": "It rained.", "importance": "failed"}, "items[0]: str 'failed': bad_importance"),
-        ({"question": "Why?", "answers": ["so"], "importance": 3}, "items[0]: int 3: bad_importance"),
-    ],
-)
+@pytest.mark.parametrize(("item", "said"), CASES["test_a_nugget_that_is_not_understood"])
 def test_a_nugget_that_is_not_understood(item, said):
     _, bad = read_requests(lines({"query_id": "7", "items": [item]}), "n.jsonl")
     assert [str(row) for row in bad] == [f"n.jsonl, line 1: {said}"]
@@ -220,16 +173,7 @@ NUGGETS = {"query_id": "7", "items": [{"question": "q", "answers": ["a"]}]}
 
 @pytest.mark.parametrize(
     ("reports", "nuggets", "code", "said"),
-    [
-        ([REPORT], [NUGGETS], 0, ""),
-        ([REPORT], [{**NUGGETS, "items": [*NUGGETS["items"], {"fact": "f"}]}], 1, "items[1] with the keys fact"),
-        ([REPORT], [{"query_id": "7", "facts": []}], 2, "no request in it; "),
-        ([REPORT], [{**NUGGETS, "query_id": "8"}], 2, "nuggets of '8', but "),
-        ([{**REPORT, "sentences": [*REPORT["sentences"], {"claim": "c"}]}], [NUGGETS], 1,
-         "sentences[1] with the keys claim: no_text"),
-        ([{"request_id": "7", "story": "It rained."}], [NUGGETS], 2, "with the keys request_id, story; known forms: "),
-    ],
-)  # fmt: skip
+    CASES["test_what_is_not_understood_is_never_a_silent_zero"])  # fmt: skip
 def test_what_is_not_understood_is_never_a_silent_zero(tmp_path, capsys, reports, nuggets, code, said):
     files = {"reports": reports, "nuggets": nuggets, "verdicts": JUDGED, "documents": [{"id": "d1", "text": "Rain."}]}
     for name, rows in files.items():

@@ -1,6 +1,7 @@
 """Rows of reports and nuggets in every form; bad rows, bad parts of rows, and rows of hostile text."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -21,27 +22,15 @@ from tls_tasks.reports.read import (
 from tls_tasks.reports.rows import as_plain, check_row, read_rows
 from tls_tasks.reports.types import Nugget, NuggetAnswer, Report, ReportRequest, ReportSentence
 
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
 SEED_ROW = {
     "request_id": "300",
     "run_id": "example-run",
     "collection_ids": ["collection1"],
     "sentences": [{"text": "Japan experienced an increase.", "citations": ["56b44b0f"]}],
 }
-SEED_NUGGETS = {
-    "query_id": "300",
-    "test_collection": "rus_2024",
-    "query_text": "Example query text for testing",
-    "hash": 1111,
-    "items": [
-        {
-            "query_id": "300",
-            "info": {"importance": "vital", "used": False},
-            "question_id": "300_test",
-            "question_text": "How much did it rise by in 2020?",
-            "gold_answers": ["3.7%"],
-        }
-    ],
-}
+SEED_NUGGETS = CASES["SEED_NUGGETS"]
 
 
 def parse_report_json(text):
@@ -56,12 +45,6 @@ def cited(citations, references=None):
 
 
 # --- reports ---
-
-
-def test_a_row_that_must_name_its_request_does():
-    assert parse_report_row(SEED_ROW, needs_id=True).value == parse_report_row(SEED_ROW).value
-    assert parse_report_row({"sentences": []}, needs_id=True).counts() == {"no_report": 1}
-    assert parse_report_row({"sentences": []}).counts() == {}
 
 
 def test_the_seeds_row():
@@ -81,33 +64,10 @@ def test_the_tracks_rows(field, ids, place):
     assert parsed.value == Report("12", "r", ("c",), (ReportSentence("s", ("d1", "d2")),))
 
 
-@pytest.mark.parametrize(
-    ("citations", "references", "ids", "problems"),
-    [
-        (["d1", "d2", "d1"], None, ("d1", "d2"), {}),
-        ({"d1": 0.9}, None, ("d1",), {}),
-        ("d1", None, ("d1",), {}),
-        (None, None, (), {}),
-        ([], None, (), {}),
-        ([0, 1, 1.0], ["d1", "d2"], ("d1", "d2"), {}),
-        (0, ["d1"], ("d1",), {}),
-        ([0], None, ("0",), {}),
-        ([12], None, ("12",), {}),
-        ([2, -1], ["d1"], ("references[2]", "references[-1]"), {"bad_citation": 2}),
-        ([0], [], ("references[0]",), {"bad_citation": 1}),
-        ([0], [None], ("references[0]",), {"bad_citation": 1}),
-        (["d1"], ["d2"], ("d1",), {}),
-        ([{"doc_id": "d1"}, {"docid": 1}, {"id": 0}], ["d9"], ("d1", "references[1]", "d9"), {"bad_citation": 1}),
-        ([{"x": 1}, ["d1"], True, 0.5], None, ("<dict>", "<list>", "<bool>", "<float>"), {"bad_citation": 4}),
-        (["", " ", None], None, (), {"bad_citation": 3}),
-        ([" d1 "], None, ("d1",), {}),
-        ([10**30], None, (str(10**30),), {}),
-        (["d1"], "d1", ("d1",), {"bad_references": 1}),
-    ],
-)
+@pytest.mark.parametrize(("citations", "references", "ids", "problems"), CASES["test_citations"])
 def test_citations(citations, references, ids, problems):
     """What is no id stays, as one that nobody has: a citation that vanished would help."""
-    assert cited(citations, references) == (ids, problems)
+    assert cited(citations, references) == (tuple(ids), problems)
 
 
 @pytest.mark.parametrize(
@@ -120,18 +80,7 @@ def test_a_sentence_without_text_keeps_its_place(sentence):
     assert detail == ("sentences[0] with the keys citations" if sentence == {"citations": ["d1"]} else "sentences[0]")
 
 
-@pytest.mark.parametrize(
-    ("row", "detail"),
-    [
-        (3, "int 3, no object"),
-        (None, "None, no object"),
-        ([[]], "list, no object"),
-        ({}, "no sentences"),
-        ({"sentences": None, "answer": 3}, "answer: int 3, no list"),
-        ({"sentences": {"text": "s"}}, "sentences: dict, no list"),
-        ({"sentences": "It rained."}, "sentences: str 'It rained.', no list"),
-    ],
-)
+@pytest.mark.parametrize(("row", "detail"), CASES["test_rows_that_are_no_report"])
 def test_rows_that_are_no_report(row, detail):
     parsed = parse_report_row(row)
     assert parsed.failed and [(one.kind, one.detail) for one in parsed.problems] == [("no_report", detail)]
@@ -157,9 +106,7 @@ def test_one_bad_row_loses_nothing_but_itself():
     assert [(row.line, row.lost) for row in bad] == [
         (3, True), (4, True), (5, False), (6, True), (7, True), (9, True), (10, True)
     ]  # fmt: skip
-    assert str(bad[1]).startswith(
-        "run.jsonl, line 4: no request_id or topic_id, in an object with the keys request_id, "
-    )
+    assert str(bad[1]).startswith("run.jsonl, line 4: no request_id, in an object with the keys request_id, ")
     assert str(bad[2]) == "run.jsonl, line 5: sentences[1] with no keys: no_text"
     assert str(bad[3]) == "run.jsonl, line 6: a second row for ('example-run', '300'); the one of line 1 counts"
     assert str(bad[4]) == "run.jsonl, line 7: list, no object"
@@ -276,17 +223,7 @@ def test_a_nugget_bank():
     assert parsed.value.text == "T"
 
 
-@pytest.mark.parametrize(
-    ("given", "answers", "problems"),
-    [
-        (["a", "b", "a"], ["a", "b", "a"], {}),
-        ("a", ["a"], {}),
-        ([], [], {}),
-        ([7, 3.7, {"answer": "a", "citations": ["d1"]}], ["7", "3.7", "a"], {}),
-        (["a", None, " ", ["b"]], ["a"], {"bad_answer": 3}),
-        (None, None, {"no_answers": 1}),
-    ],
-)
+@pytest.mark.parametrize(("given", "answers", "problems"), CASES["test_answers"])
 def test_answers(given, answers, problems):
     parsed = parse_request({"items": [{"question_text": "q", "gold_answers": given}]})
     nuggets = parsed.value.nuggets
@@ -305,7 +242,7 @@ def test_nugget_files():
     assert [str(row) for row in bad] == [
         "n.jsonl, line 2: a second row for '300'; the one of line 1 counts",
         f"n.jsonl, line 3: no items, nugget_bank, nuggets or claim_bank, in an object with the keys query_id{known}",
-        "n.jsonl, line 4: no query_id, in an object with the keys items",
+        "n.jsonl, line 4: no request_id, in an object with the keys items",
         "n.jsonl, line 6: items: str 'q', no list or map, in an object with the keys query_id, items",
     ]
     spread, bad = read_requests(json.dumps(SEED_NUGGETS, indent=2).splitlines(), "one.json")

@@ -12,7 +12,7 @@ from tests.conftest import read_jsonl
 from tls_tasks.reports.citations import Citations
 from tls_tasks.reports.read import PROBLEM_KINDS, parse_report
 from tls_tasks.reports.read_prose import _sentence_spans
-from tls_tasks.reports.types import ReportSentence
+from tls_tasks.reports.types import Report, ReportSentence
 
 IDS = ["coast-01", "coast-02", "coast-03"]
 A = IDS[0]
@@ -55,37 +55,25 @@ def test_a_number_out_of_the_list_is_the_id_of_that_name_if_there_is_one():
     assert parse_report("x [117].", ["117", "5"]).problems == ()
 
 
-def test_citations_by_author_and_year_are_not_read_and_counted():
-    text = "One (Hale, 2019). Two (Dahl et al. 2020; Board 2021).\n\nReferences\n[1] Hale (2019). coast-03."
-    assert parse_report(text, IDS).counts() == {"unread_citation": 2}
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("One (Hale, 2019). Two (Dahl et al. 2020; Board 2021).\n\nReferences\n[1] Hale (2019). coast-03.",
+         {"unread_citation": 2}),
+        ("A [9]. B [1, coast-99]. C [9].", {"unknown_citation": 3}),
+        ("<think>One [1].", {"unfinished_thinking": 1}),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_counted(text, counts):
+    assert parse_report(text, IDS).counts() == counts
 
 
-def test_unknown_citations_are_kept_and_counted():
-    parsed = parse_report("A [9]. B [1, coast-99]. C [9].", IDS)
-    assert [one.citations for one in parsed.value.sentences] == [("9",), (A, "coast-99"), ("9",)]
-    assert parsed.counts() == {"unknown_citation": 3}
+def test_unknown_citations_are_kept():
+    assert read("A [9]. B [1, coast-99].") == [("A.", ["9"]), ("B.", [A, "coast-99"])]
 
 
 def test_without_a_list_of_documents_numbers_are_ids():
     assert read("A [1].", []) == [("A.", ["1"])]
-
-
-# ---- which sentence a mark belongs to
-
-
-# ---- what is no part of a report
-
-
-def test_an_unfinished_thought_is_a_problem():
-    assert parse_report("<think>One [1].", IDS).counts() == {"unfinished_thinking": 1}
-
-
-# ---- JSON
-
-
-def test_nothing_is_made_up_of_who_asked_and_who_answered():
-    report = parse_report("One [1].", IDS).value
-    assert (report.request_id, report.run_id, report.collection_ids) == ("", "", ())
 
 
 # ---- limit, ids
@@ -99,10 +87,10 @@ def test_sentences_beyond_the_limit_are_left_out():
     assert parse_report(text, IDS, limit=3).value is None
 
 
-def test_the_report_knows_whose_it_is():
+def test_the_report_knows_whose_it_is_and_nothing_is_made_up():
     report = parse_report("One.", request_id="7", run_id="a", collection_ids=["c"]).value
-    assert (report.request_id, report.run_id, report.collection_ids) == ("7", "a", ("c",))
-    assert report.sentences == (ReportSentence("One."),)
+    assert report == Report("7", "a", ("c",), (ReportSentence("One."),))
+    assert parse_report("One.").value == Report("", "", (), report.sentences)
 
 
 # ---- any text

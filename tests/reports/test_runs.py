@@ -3,6 +3,7 @@
 import json
 import math
 import subprocess
+from functools import partial
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.reports.answers import answers, docs, sample_reports
 from tests.reports.judges.server import Server as JudgeServer
 from tests.reports.judges.server import truth
 from tls_tasks.cli import main
-from tls_tasks.hosts.lm_eval import Process
+from tls_tasks.hosts.lm_eval import process_results
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.judges import Recorded
 from tls_tasks.reports.nuggets import read_requests
@@ -26,7 +27,7 @@ pytest.importorskip("lm_eval")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 NAME = "report_generation"
-process_report = Process(TASKS[NAME])
+process_report = partial(process_results, TASKS[NAME])
 
 
 @pytest.fixture(autouse=True)

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from functools import partial
 
 import pytest
 
@@ -12,10 +13,10 @@ from tests.reports.answers import answers, docs
 from tests.timelines.test_task import read
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.core.score import unscored
-from tls_tasks.hosts.lm_eval import Process
-from tls_tasks.reports.judges import Recorder, from_callable
+from tls_tasks.hosts.lm_eval import process_results
+from tls_tasks.reports.judges import Recorded, Recorder, from_callable
 from tls_tasks.reports.judges import choose as judges
-from tls_tasks.reports.judges.choose import _default_cache, check_judge, make_judge
+from tls_tasks.reports.judges.choose import _cache_file, check_judge, make_judge
 from tls_tasks.reports.nuggets import parse_request
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.score import KEYS
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 TASK = TASKS["report_generation"]
 COUNTS = ("n_unscored", "n_sentences", "unknown_citations", "parse_failures")
-process_report, judge_answers = Process(TASK), TASK.judge
+process_report, judge_answers = partial(process_results, TASK), TASK.judge
 FOLDER = ROOT / "task_configs" / "reports"
 
 
@@ -88,16 +89,9 @@ def test_the_recorded_verdicts_judge_the_sample_reports(run, recall):
     assert values["recall"] == recall and values["n_unscored"] == 0 and values["n_sentences"] == 8
     assert values["recall_micro"] == recall and values["recall_micro"].units[0]["recall_of"] == 11
     assert values["unknown_citations"] == (run == "hasty")
-
-
-def test_a_logged_run_is_a_recording():
-    _, filtered = judged("hasty", judge="recorded")
-    rows = [row for text in filtered for row in json.loads(text)["judgments"]]
+    rows = [row for text in filtered for row in json.loads(text)["judgments"]]  # a logged run is a recording
     assert all(row["verdict"] in ("YES", "NO") and row["fields"]["sentence"] for row in rows)
-    from tls_tasks.reports.judges import Recorded
-
-    judge = Recorded(rows)
-    assert len(judge) <= len(rows) and judge.name == "embedded"
+    assert len(Recorded(rows)) <= len(rows) and Recorded(rows).name == "embedded"
 
 
 def test_without_a_judge_nothing_is_scored_and_all_is_kept():
@@ -111,20 +105,15 @@ def test_without_a_judge_nothing_is_scored_and_all_is_kept():
         assert math.isnan(values["recall_micro"]) and values["recall_micro"].units[0]["recall_of"] == 0
 
 
-def test_an_empty_answer_without_a_judge_is_no_score_either():
-    asked = docs()
-    (text,) = judge_answers([""], asked[:1])
-    values = process_report(asked[0], [text])
-    assert all(math.isnan(values[key]) for key in KEYS)
-    assert values["parse_failures"] == 1 and values["n_sentences"] == 0
-
-
 def test_an_empty_answer_with_a_judge_scores_zero():
     asked = docs(judge="recorded")
     (text,) = judge_answers(["I have to think <think>"], asked[:1])
     (empty,) = judge_answers([""], asked[:1])
     assert process_report(asked[0], [empty])["recall"] == process_report(asked[0], [empty])["nugget_coverage"] == 0.0
     assert process_report(asked[0], [text])["n_unscored"] == 1  # a sentence that nobody has judged
+    values = process_report(docs()[0], judge_answers([""], docs()[:1]))  # without a judge it is no score either
+    assert all(math.isnan(values[key]) for key in KEYS)
+    assert values["parse_failures"] == 1 and values["n_sentences"] == 0
 
 
 def test_missing_verdicts_are_unscored():
@@ -263,40 +252,33 @@ def agrees(query):
 
 
 def test_names_of_judges():
-    assert check_judge(None) == check_judge("none") == "none"
-    assert check_judge({"base_url": "http://127.0.0.1:9/v1", "model": "m"}).startswith("m@127.0.0.1,prompts:")
-    assert check_judge({"harness": "hf", "model_args": "pretrained=x"}).startswith(
-        "hf(pretrained=x),loglikelihood,prompts:"
-    )
-    both = {"base_url": "http://127.0.0.1:9/v1", "model": "m", "citation_support": {"nli": "org/nli"}}
-    assert check_judge(both).endswith(",citation_support=nli:org/nli")
-    assert make_judge("none") is None
+    assert check_judge(None) == check_judge("none") == "none" and make_judge("none") is None
+    harness = {"harness": "hf", "model_args": "pretrained=x"}
+    assert check_judge(harness).startswith("hf(pretrained=x),loglikelihood,prompts:")
+    both = check_judge({"base_url": "http://127.0.0.1:9/v1", "model": "m", "citation_support": {"nli": "org/nli"}})
+    assert both.startswith("m@127.0.0.1,prompts:") and both.endswith(",citation_support=nli:org/nli")
 
 
-@pytest.mark.parametrize(
-    ("spec", "error", "message"),
-    [
-        ("gpt-4o", InputError, "judge: got 'gpt-4o', expected 'none', 'recorded', or an object"),
-        (3, InputError, "judge: got 3"),
-        ({}, InputError, "judge: got {}"),
-        ({"model": "m"}, InputError, "judge: got"),
-        ({"recorded": "x", "harness": "hf"}, InputError, "judge: got"),
-        ({"recorded": "nowhere.jsonl"}, DataError, "nowhere.jsonl: no such file"),
-        ({"recorded": 3}, InputError, "judge.recorded: got int 3, expected a str"),
-        ({"base_url": "http://h/v1"}, InputError, "model: got None, expected the name of a model"),
-        ({"base_url": "h", "model": "m"}, InputError, "an address such as"),
-        (
-            {"base_url": "http://h", "model": "m", "api_key": "sk-1"},
-            InputError,
-            "judge.api_key: got a secret \\(not shown\\), expected the name of an environment variable: api_key_env",
-        ),
-        ({"base_url": "http://h", "model": "m", "tempo": 1}, OptionError, "judge: got 'tempo', expected one of"),
-        ({"base_url": "http://h", "model": "m", "api_key_env": "NO_SUCH_KEY"}, InputError, "NO_SUCH_KEY"),
-        ({"provider": "acme", "model": "m"}, OptionError, "provider: got 'acme', expected one of"),
-        ({"harness": "hf", "temperature": 1}, OptionError, "judge: got 'temperature'"),
-        ({"recorded": "x.jsonl", "citation_support": "hf"}, InputError, "judge: got 'hf'"),
-    ],
-)
+HOST = {"base_url": "http://h", "model": "m"}
+
+
+@pytest.mark.parametrize(("spec", "error", "message"), [
+    ("gpt-4o", InputError, "^judge: got 'gpt-4o', expected 'none', 'recorded', or an object"),
+    ({}, InputError, "judge: got {}"),
+    ({"model": "m"}, InputError, "judge: got"),
+    ({"recorded": "x", "harness": "hf"}, InputError, "judge: got"),
+    ({"recorded": "nowhere.jsonl"}, DataError, "nowhere.jsonl: no such file"),
+    ({"recorded": 3}, InputError, "^judge.recorded: got int 3, expected a str of printable characters$"),
+    ({"base_url": "http://h/v1"}, InputError, "model: got None, expected the name of a model"),
+    ({"base_url": "h", "model": "m"}, InputError, "an address such as"),
+    ({**HOST, "api_key": "sk-1"}, InputError, r"judge.api_key: got a secret \(not shown\), expected the name of an"),
+    ({**HOST, "tempo": 1}, OptionError, "judge: got 'tempo', expected one of"),
+    ({**HOST, "api_key_env": "NO_SUCH_KEY"}, InputError, "NO_SUCH_KEY: got nothing"),
+    ({"provider": "acme", "model": "m"}, OptionError, "provider: got 'acme', expected one of"),
+    ({"harness": "hf", "temperature": 1}, OptionError, "judge: got 'temperature'"),
+    ({"harness": "hf", "window": 9}, InputError, "window: got 9"),
+    ({"recorded": "x.jsonl", "citation_support": "hf"}, InputError, "judge: got 'hf'"),
+])  # fmt: skip
 def test_judges_that_can_not_work_are_refused_before_anything_is_generated(spec, error, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.jsonl").write_text("")
@@ -305,37 +287,35 @@ def test_judges_that_can_not_work_are_refused_before_anything_is_generated(spec,
     assert "sk-1" not in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_a_key_is_looked_up_when_the_task_is_loaded(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(InputError, match="OPENAI_API_KEY: got nothing"):
-        check_judge({"provider": "openai", "model": "m"})
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-2")
-    assert check_judge({"provider": "openai", "model": "m"}).startswith("openai/m,")
-
-
 def test_the_cache_is_one_file_of_the_users(monkeypatch, tmp_path):
-    assert _default_cache() == tmp_path / "cache" / "verdicts.sqlite"
+    assert _cache_file(None) == tmp_path / "cache" / "verdicts.sqlite"
     monkeypatch.delenv("TLS_TASKS_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert _default_cache() == tmp_path / "tls-tasks" / "verdicts.sqlite"
-    check_judge({"base_url": "http://h", "model": "m"})
-    check_judge({"base_url": "http://h", "model": "m", "cache": str(tmp_path / "tls-tasks" / "verdicts.sqlite")})
-    assert not _default_cache().exists()  # a check keeps nothing
-    make_judge({"base_url": "http://h", "model": "m", "cache": str(tmp_path / "a" / "b.sqlite")})
+    assert _cache_file(None) == tmp_path / "tls-tasks" / "verdicts.sqlite"
+    for more in ({}, {"cache": str(tmp_path / "tls-tasks" / "verdicts.sqlite")}):
+        check_judge({**HOST, **more})
+    assert _cache_file(None).exists()  # a check opens it
+    make_judge({**HOST, "cache": str(tmp_path / "a" / "b.sqlite")})
     assert (tmp_path / "a").is_dir()
 
 
 def test_the_load_says_what_an_endpoint_would_take_by_kind(caplog, tmp_path):
     caplog.set_level("INFO", logger="tls_tasks.reports.task")
     judge = {"base_url": "http://127.0.0.1:9/v1", "model": "m", "cache": str(tmp_path / "c")}
-    said = []
-    for more in ({}, {"nuggets_per_call": 10}, {"citation_support": "recorded"}):
+
+    def load(judge):
         caplog.clear()
-        documents = TASKS["report_generation"].documents(judge={**judge, **more})
+        return TASK.documents(judge=judge)
+
+    def taken(**more):
+        load({**judge, **more})
         found = re.findall(r"(\w+) ([\d,]+) calls, ([\d,]+) tokens", caplog.text)
-        said.append({kind: (int(n.replace(",", "")), int(of.replace(",", ""))) for kind, n, of in found})
-    one, ten, other = said
+        return {kind: (int(n.replace(",", "")), int(of.replace(",", ""))) for kind, n, of in found}
+
+    one, ten, other = taken(), taken(nuggets_per_call=10), taken(citation_support="recorded")
+    documents = load({**judge, "price": "1000000,0"})
+    assert re.findall(r"all .*?, ([\d,]+) tokens, ([\d,]+).00 of money", caplog.text) == [(f"{one['all'][1]:,}",) * 2]
+    assert "price" not in json.loads(documents[0]["judge"])
     requests = [parse_request(json.loads(doc["nuggets"])).value for doc in documents]
     n_answers = sum(len(nugget.answers) for request in requests for nugget in request.nuggets)
     assert one["citation_support"][0] == 10 * len(documents) and one["nugget_agreement"][0] == 10 * n_answers
@@ -343,13 +323,7 @@ def test_the_load_says_what_an_endpoint_would_take_by_kind(caplog, tmp_path):
     assert ten["nugget_agreement"][0] <= one["nugget_agreement"][0] / 2
     assert ten["citation_support"] == one["citation_support"]
     assert "citation_support" not in other and other["nugget_agreement"] == one["nugget_agreement"]
-    assert not list(tmp_path.iterdir())
-    caplog.clear()
-    documents = TASKS["report_generation"].documents(judge={**judge, "price": "1000000,0"})
-    assert re.findall(r"all .*?, ([\d,]+) tokens, ([\d,]+).00 of money", caplog.text) == [(f"{one['all'][1]:,}",) * 2]
-    assert "price" not in json.loads(documents[0]["judge"])
     with pytest.raises(InputError, match=r"judge.price: got 2.5, expected two prices"):
-        TASKS["report_generation"].documents(judge={**judge, "price": 2.5})
-    caplog.clear()
-    TASKS["report_generation"].documents(judge="recorded")
+        load({**judge, "price": 2.5})
+    load("recorded")
     assert "calls" not in caplog.text

@@ -11,7 +11,6 @@ TWO = "The council passed the bill.\n\nMembers cheered."
 AROUND = [
     # (answer, summary, kinds of problems)
     (f"{TEXT}\n\nFinal answer:\n", TEXT, []),
-    (f"{TWO}\n\nFinal answer:\nSee the summary above.", TWO, []),
     (f"{TEXT}\n\n<document>\nMayor: Hello.", TEXT, []),
     (f"Summary: {TEXT}", TEXT, ["lead_in"]),
     (f"**Summary:** {TEXT}", TEXT, ["lead_in"]),

@@ -2,6 +2,7 @@
 
 import json
 import math
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -10,14 +11,14 @@ from hypothesis import strategies as st
 import tls_tasks
 from tests.conftest import ROOT
 from tests.timelines.test_task import read
-from tls_tasks.hosts.lm_eval import Process
+from tls_tasks.hosts.lm_eval import process_results
 from tls_tasks.summaries.data import DATA_SETS
 from tls_tasks.summaries.task import TASKS
 
 FOLDER = ROOT / "task_configs" / "summaries"
 NAMES = list(DATA_SETS)
 KEYS = list(TASKS["summ_qmsum"].table)
-process = Process(TASKS["summ_qmsum"])
+process = partial(process_results, TASKS["summ_qmsum"])
 DOC = {"doc_id": "a", "references": json.dumps(["The council passed the bill.", "A bill was passed."])}
 
 
@@ -69,8 +70,7 @@ def test_the_best_reference_counts():
 
 
 @pytest.mark.parametrize(
-    "answer",
-    ["<think>The council? Or not?</think>\n\nA bill was passed.", "so it is</think>A bill was passed.\n"],
+    "answer", ["<think>The council? Or not?</think>\n\nA bill was passed.", "so it is</think>A bill was passed.\n"]
 )
 def test_thinking_is_no_part_of_the_summary(answer):
     assert process(DOC, [answer]) == process(DOC, ["A bill was passed."])

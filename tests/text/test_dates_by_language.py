@@ -15,6 +15,9 @@ from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.date_f1 import date_f1
 from tls_tasks.timelines.read import parse_timeline
 
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
+
 BY_LANGUAGE = json.loads((Path(__file__).parent / "dates_by_language.json").read_text(encoding="utf-8"))
 """Language -> rows of an ISO date and of how it is written: long, in full with its weekday, in medium length."""
 
@@ -60,56 +63,12 @@ def test_a_perfect_timeline_scores_one_in_every_language(language: str) -> None:
     assert date_f1(answers, [reference] * len(answers)).as_dict()["date_f1"] == 1.0
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "25 de enero de 2011",
-        "25 de enero del año 2011",
-        "25. Januar 2011",
-        "am 25. Januar 2011",
-        "25.Jan.2011",
-        "den 25. januar 2011",
-        "mardi 25 janvier 2011",
-        "le 25 janvier 2011",
-        "2011年1月25日",
-        "2011 年 1 月 25 日(火)",
-        "2011年1月25日星期二",
-        "2011년 1월 25일",
-        "2011. 1. 25.",
-        "25 января 2011 г.",
-        "25 ЯНВАРЯ 2011 года",
-        "٢٥ يناير ٢٠١١",
-        "२५ जनवरी २०११",
-        "২৫ জানুয়ারী ২০১১",
-        "۲۵ ژانویه ۲۰۱۱",
-        "ngày 25 tháng 1 năm 2011",
-        "25 Ocak 2011",
-        "25 OCAK 2011 Salı",
-        "2011. január 25.",
-        "25 janv. 2011",
-        "25 ม.ค. 2011",
-        "25. 1. 2011",
-        "25 de gener del 2011",
-        "２０１１年１月２５日",
-        "25 de janeiro de 2011",
-    ],
-)
+@pytest.mark.parametrize("text", CASES["a_day_in_another_language"])
 def test_a_day_in_another_language(text: str) -> None:
     assert read_date(text) == DateExpression(datetime.date(2011, 1, 25))
 
 
-@pytest.mark.parametrize(
-    ("text", "begin", "end"),
-    [
-        ("25.–28. Januar 2011", "2011-01-25", "2011-01-28"),
-        ("vom 25. bis 28. Januar 2011", "2011-01-25", "2011-01-28"),
-        ("du 25 au 28 janvier 2011", "2011-01-25", "2011-01-28"),
-        ("25 al 28 de enero de 2011", "2011-01-25", "2011-01-28"),
-        ("25 января – 2 февраля 2011", "2011-01-25", "2011-02-02"),
-        ("2011年1月25日～28日", "2011-01-25", "2011-01-28"),
-        ("2011年1月25日至2月2日", "2011-01-25", "2011-02-02"),
-    ],
-)
+@pytest.mark.parametrize(("text", "begin", "end"), CASES["a_range_in_another_language"])
 def test_a_range_in_another_language(text: str, begin: str, end: str) -> None:
     first, last = map(datetime.date.fromisoformat, (begin, end))
     assert read_date(text) == DateExpression(first, "day", last)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tls_tasks.text.marks import mark_positions, mark_spans, mark_words
+from tls_tasks.text.quotes import mark_positions, mark_spans, mark_words
 from tls_tasks.text.rouge155 import tokenize
 
 

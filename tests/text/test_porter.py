@@ -1,7 +1,7 @@
 import pytest
 
 from tests.conftest import ORACLES
-from tls_tasks.text.porter import stem
+from tls_tasks.text.rouge155 import stem
 
 
 def test_every_stem_is_that_of_rouge_155():

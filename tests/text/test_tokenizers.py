@@ -1,3 +1,6 @@
+import json
+from pathlib import Path
+
 import pytest
 
 from tls_tasks.core.errors import InputError, OptionError
@@ -5,20 +8,10 @@ from tls_tasks.text.rouge155 import tokenize
 from tls_tasks.text.tokenizers import find_tokenizer, unicode_words
 from tls_tasks.timelines.alignment_rouge import alignment_rouge
 
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("የግብፅ ተቃውሞ።", ["የግብፅ", "ተቃውሞ"]),
-        ("احتجاجات في القاهرة", ["احتجاجات", "في", "القاهرة"]),
-        ("కైరోలో నిరసనలు", ["కైరోలో", "నిరసనలు"]),
-        ("开罗爆发抗议。", ["开", "罗", "爆", "发", "抗", "议"]),
-        ("カイロで抗議", ["カ", "イ", "ロ", "で", "抗", "議"]),
-        ("Ìfẹ̀hónúhàn ní Cairo", ["ìfẹ̀hónúhàn", "ní", "cairo"]),
-        ("cafe\u0301 CAFÉ", ["café", "café"]),
-        ("", []),
-    ],
-)
+
+@pytest.mark.parametrize(("text", "words"), CASES["unicode_words"])
 def test_unicode_words(text, words):
     assert unicode_words(text) == words
 

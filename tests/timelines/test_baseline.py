@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tls_tasks.timelines.baseline import answer
-from tls_tasks.timelines.data import load_documents
-from tls_tasks.timelines.documents import examples
+from tls_tasks.timelines.data import examples, load_documents
 from tls_tasks.timelines.prompts import closed_book_prompt, prompt
 from tls_tasks.timelines.read import parse_timeline
 

@@ -1,13 +1,16 @@
 """Which sentences a prompt shows."""
 
 import datetime
+import json
 import random
+from pathlib import Path
 
 import pytest
 
-from tls_tasks.timelines.context import Budget, build_context
-from tls_tasks.timelines.news_tls import read_data_set
-from tls_tasks.timelines.topics import Article
+from tls_tasks.timelines.prompts import Budget, build_context
+from tls_tasks.timelines.topics import Article, read_data_set
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 DAY = datetime.date
 
@@ -34,14 +37,7 @@ def shown_days(text):
 def test_everything_is_shown_when_it_fits():
     articles = articles_of(2, 2)
     context = build_context(articles, [Budget(10_000)])
-    assert context.text.splitlines() == [
-        "Saturday, 2011-01-01",
-        "- Day 0 sentence 0 says something of some length.",
-        "- Day 0 sentence 1 says something of some length.",
-        "Sunday, 2011-01-02",
-        "- Day 1 sentence 0 says something of some length.",
-        "- Day 1 sentence 1 says something of some length.",
-    ]
+    assert context.text.splitlines() == CASES["test_everything_is_shown_when_it_fits"]
     assert context[1:] == (2, 4, 2, 4, (False,))
     size = len(context.text)
     assert build_context(articles, [Budget(size)]) == context == build_context(articles, [])._replace(refused=(False,))

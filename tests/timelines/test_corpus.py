@@ -1,14 +1,19 @@
 """The questions of ``tls_corpus``, and what is read from their answers."""
 
 import datetime
+import json
+from pathlib import Path
 
 import pytest
 
 from tests.hostile import HOSTILE
 from tls_tasks.core.errors import InputError
-from tls_tasks.timelines import corpus, documents
+from tls_tasks.timelines import corpus, data
 from tls_tasks.timelines.data import load_documents
 from tls_tasks.timelines.topics import Article
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
 
 DAY = datetime.date(2011, 1, 25)
 LAST = datetime.date(2011, 12, 31)
@@ -46,21 +51,7 @@ def test_no_articles_make_no_chunks():
     assert corpus.make_chunks([], 100, len) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("2011-01-25: Protests begin.", ["Protests begin."]),
-        ("Here are the events:\n\n- **2011-01-25**: Protests begin.\n", ["Protests begin."]),
-        ('```json\n[{"date": "2011-01-25", "text": "Protests begin."}]\n```', ["Protests begin."]),
-        ("2011-01-25: Protests begin.\n2011-01-25: Police come.", ["Protests begin.", "Police come."]),
-        ("<think>2011-01-25: no</think>none", []),
-        ("none", []),
-        ("", []),
-        ("2011-01: A month.\n2011: A year.", []),
-        ("2031-01-25: A prediction.", []),
-        ("2011-01-25:", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), CASES["what_is_read_from_an_answer_of_the_map_round"])
 def test_what_is_read_from_an_answer_of_the_map_round(text, expected):
     assert [event.text for event in corpus.read_events(text, LAST, 200)] == expected
 
@@ -102,21 +93,7 @@ def test_notes_are_the_twelve_most_central_and_fit():
     assert corpus.central_notes(["x" * 500], 100, len) == ["x" * 62]  # cut in halves until it fits
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Protests begin.", "Protests begin."),
-        ("Entry: Protests begin.", "Protests begin."),
-        ("**25 January 2011**: Protests begin.", "Protests begin."),
-        ("25 January 2011 sees protests.", "25 January 2011 sees protests."),
-        ("- $5m is paid.", "$5m is paid."),
-        ('"Friday of Anger" begins.', '"Friday of Anger" begins.'),
-        ("Sure, here is the entry:\n\nProtests begin.", "Protests begin."),
-        ("<think>\n\n</think>\n\nProtests\nbegin.\n\nLet me know!", "Protests begin."),
-        ("<think>endless", ""),
-        ("", ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), CASES["what_is_read_from_an_answer_of_the_write_round"])
 def test_what_is_read_from_an_answer_of_the_write_round(text, expected):
     assert corpus.read_entry(text, 100) == expected
 
@@ -135,14 +112,14 @@ def test_prompts_name_topic_day_and_numbers():
 @pytest.mark.filterwarnings("ignore")
 def test_a_document_finds_all_articles_of_its_topic():
     rows = load_documents("tls_crisis", edition="embedded", context_budget=300)
-    topics = [documents.topic_of(row) for row in rows]
+    topics = [data.topic_of(row) for row in rows]
     assert [topic.name for topic in topics] == [row["topic"] for row in rows]
     assert all(len(topic.articles) >= 18 for topic in topics)
-    assert topics[0] is documents.topic_of(dict(rows[1])) and rows[1]["topic"] == rows[0]["topic"]
+    assert topics[0] is data.topic_of(dict(rows[1])) and rows[1]["topic"] == rows[0]["topic"]
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_document_of_other_data_finds_none():
     row = load_documents("tls_crisis", edition="embedded")[0]
     with pytest.raises(InputError, match=r"not loaded in this process.*--cache_requests refresh"):
-        documents.topic_of({**row, "reference": "[]"})
+        data.topic_of({**row, "reference": "[]"})

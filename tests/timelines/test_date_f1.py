@@ -1,6 +1,8 @@
 """date_f1 against tilse's numbers, by hand, and with a tolerance against a matching of greatest size."""
 
 import datetime
+import json
+from pathlib import Path
 
 import numpy
 import pytest
@@ -11,6 +13,8 @@ from scipy.optimize import linear_sum_assignment
 from tests.conftest import DAYS, ORACLES, SHARED, read_jsonl, timeline_of
 from tls_tasks.core.errors import InputError
 from tls_tasks.timelines.date_f1 import _match_dates, date_f1
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 SHARED_ORACLE = SHARED / "oracles" / "timelines.jsonl"
 ROWS = read_jsonl(SHARED_ORACLE if SHARED_ORACLE.exists() else ORACLES / "timelines.jsonl")
@@ -34,15 +38,7 @@ def days(*numbers):
 
 @pytest.mark.parametrize(
     ("predicted", "reference", "tolerance", "matched"),
-    [
-        ((25, 26), (25, 27), 0, 1),
-        ((25, 26), (25, 27), 1, 2),
-        ((26,), (25, 27), 1, 1),  # one to one: a date matches once
-        ((24, 25), (25, 26), 1, 2),
-        ((20, 21, 22), (22, 23, 24), 2, 3),
-        ((1,), (9,), 7, 0),
-        ((1,), (9,), 8, 1),
-    ],
+    [case for case in CASES["test_tolerance"] if isinstance(case, list)],
 )
 def test_tolerance(predicted, reference, tolerance, matched):
     result = date_f1([days(*predicted)], [days(*reference)], tolerance=tolerance).as_dict()

@@ -4,17 +4,18 @@ import datetime
 import json
 import logging
 import sys
+from pathlib import Path
 
 import pytest
 
-from tls_tasks.core.errors import InputError, MissingExtraError, OptionError
+from tls_tasks.core.errors import InputError, MissingExtraError
 from tls_tasks.data.model_context import ModelContext, token_counter
-from tls_tasks.timelines.context import Budget
-from tls_tasks.timelines.data import DEFAULT_CONTEXT_BUDGET, load_documents
-from tls_tasks.timelines.documents import Room, _query_words, _sentences_per_date, documents
-from tls_tasks.timelines.news_tls import read_data_set
-from tls_tasks.timelines.topics import Topic
+from tls_tasks.timelines.data import DEFAULT_CONTEXT_BUDGET, Room, documents, load_documents
+from tls_tasks.timelines.prompts import Budget
+from tls_tasks.timelines.topics import Topic, read_data_set
 from tls_tasks.timelines.types import Timeline
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 pytestmark = pytest.mark.usefixtures("isolated")
 
@@ -34,27 +35,7 @@ def with_articles(topics, room=None):
 def test_one_document_a_reference_timeline(crisis):
     rows = with_articles(read_data_set(crisis))
     assert [row["doc_id"] for row in rows] == ["egypt/0", "egypt/1", "libya/0", "libya/1"]
-    assert rows[0] == {
-        "doc_id": "egypt/0",
-        "topic": "egypt",
-        "timeline_index": 0,
-        "query": "the crisis in Egypt",
-        "start_date": "2011-01-25",
-        "end_date": "2011-01-28",
-        "n_dates": 2,
-        "n_asked": 2,
-        "n_sentences": 2,
-        "context": "Tuesday, 2011-01-25\n- Protests in Egypt.\n- It rains.\n"
-        "Friday, 2011-01-28\n- The army is in Cairo.\n",
-        "context_truncated": 0,
-        "context_sentences": 3,
-        "context_sentences_total": 3,
-        "context_days": 2,
-        "context_days_total": 2,
-        "reference": '[{"date": "2011-01-25", "text": ["Protests begin."]}, '
-        '{"date": "2011-01-28", "text": ["The army is deployed.", "Curfew."]}]',
-        "edition": "local",
-    }
+    assert rows[0] == CASES["test_one_document_a_reference_timeline"]
     assert (rows[1]["n_dates"], rows[1]["n_sentences"]) == (1, 1)
 
 
@@ -85,19 +66,26 @@ def test_no_more_dates_are_asked_for_than_are_shown(crisis, size, asked):
 
 
 @pytest.mark.parametrize(
-    ("lengths", "expected"),
-    [([1], 1), ([0, 0], 1), ([1, 2], 2), ([2, 3], 2), ([3, 4], 4), ([1, 1, 2], 1)],
-    ids=str,
+    ("lengths", "expected"), [([1], 1), ([0, 0], 1), ([1, 2], 2), ([2, 3], 2), ([3, 4], 4), ([1, 1, 2], 1)], ids=str
 )
 def test_sentences_per_date_rounds_halves_to_even_as_python_and_news_tls_do(lengths, expected):
     days = {DAY(2011, 1, 1 + number): ["S."] * length for number, length in enumerate(lengths)}
-    assert _sentences_per_date(Timeline.of(days)) == expected
+    (row,) = documents([Topic("egypt", (), (), (Timeline.of(days),))], "local", {}, Room())
+    assert row["n_sentences"] == expected
 
 
-def test_query_is_the_keywords_or_the_name():
-    assert _query_words(Topic("bpoil", ("bp", "oil", "spill"), (), ())) == ("bp", "oil", "spill")
-    assert _query_words(Topic("U.S.-Syria_2017.4.7", (), (), ())) == ("U.S.-Syria",)
-    assert _query_words(Topic("Rosetta_mission", (), (), ())) == ("Rosetta mission",)
+@pytest.mark.parametrize(
+    ("name", "keywords", "query"),
+    [
+        ("bpoil", ("bp", "oil", "spill"), "bp, oil, spill"),
+        ("U.S.-Syria_2017.4.7", (), "U.S.-Syria"),
+        ("Rosetta_mission", (), "Rosetta mission"),
+    ],
+)
+def test_query_is_the_keywords_or_the_name(name, keywords, query):
+    timeline = Timeline.of({DAY(2011, 1, 25): ["Protests."]})
+    (row,) = documents([Topic(name, keywords, (), (timeline,))], "local", {}, Room())
+    assert row["query"] == query
 
 
 # ---- tokens
@@ -241,5 +229,5 @@ def test_the_models_context_holds_prompt_and_answer():
 
 @pytest.mark.parametrize("option", ["context_budget", "context_tokens"])
 def test_a_budget_is_a_number_or_auto(crisis, option):
-    with pytest.raises(OptionError, match=f"{option}: got 'all', expected one of 'a whole number', 'auto'"):
+    with pytest.raises(InputError, match=f"{option}: got 'all', expected a whole number"):
         load_documents("tls_crisis", data=crisis, **{option: "all"})

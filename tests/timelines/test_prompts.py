@@ -3,25 +3,19 @@
 import datetime
 import json
 import re
+from pathlib import Path
 
 import pytest
 
-from tls_tasks.timelines.data import DATA_SETS, load_documents
-from tls_tasks.timelines.documents import examples
-from tls_tasks.timelines.mentions import MONTHS, WEEKDAYS, mentioned_dates
-from tls_tasks.timelines.prompts import closed_book_prompt, prompt
+from tls_tasks.timelines.data import DATA_SETS, examples, load_documents
+from tls_tasks.timelines.prompts import MONTHS, WEEKDAYS, closed_book_prompt, mentioned_dates, prompt
 from tls_tasks.timelines.task import TASKS
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-DOC = {
-    "query": "the crisis in Egypt",
-    "start_date": "2011-01-24",
-    "end_date": "2012-07-01",
-    "n_asked": 20,
-    "n_sentences": 2,
-    "context": "Tuesday, 2011-01-25\n- Protests in Egypt.\n",
-}
+DOC = CASES["DOC"]
 
 
 def test_prompts_say_what_is_wanted():

@@ -14,6 +14,9 @@ from tests import hostile
 from tls_tasks.timelines.read import OPTIONS, PROBLEM_KINDS, TimelinePolicy, parse_timeline
 from tls_tasks.timelines.types import Timeline
 
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
+
 DATA = Path(__file__).parents[2] / "../shared/data"
 RULE = "-" * 32
 
@@ -49,20 +52,7 @@ PIECES = st.lists(
     st.sampled_from(
         (*"[]{}()|#*-_>\"',:\\\n\t `é\ud800", "2011-01-25", "2011-02-30", "25 January 2011", "2011", " to ", "10:30")
     )
-    | st.sampled_from(
-        (
-            "<li>",
-            "<td>",
-            "<event date='2011-01-25'>",
-            "</p>",
-            "\\item ",
-            "\\boxed{",
-            "January 25",
-            "25: ",
-            "## ",
-            "('2011-01-25',",
-        )
-    )
+    | st.sampled_from(CASES["PIECES"])
     | st.sampled_from(
         ('"date":', '"text":', '"2011-01-25"', "```\n", "<think>", "</think>", "|---|\n", "\n\n", "date: ", "\r\n", "A")
     ),
@@ -108,26 +98,7 @@ def test_time_is_linear_in_hostile_text(name: str) -> None:
     assert hostile.is_linear(parse_timeline, SMALL[name], LARGE[name])
 
 
-SECTIONS_AND_MARKUP = [
-    ("", "<li>"),
-    ("", "<tr><td>"),
-    ("", "<a "),
-    ("<li>", " \n"),
-    ("", "\\textbf{"),
-    ("", "\\item[2011-01-25] a\n"),
-    ("January 2011\n", "25 a\n"),
-    ("", "- a (2011-01-25)\n"),
-    ("a ", "(2011-"),
-    ("", "2011-01-25: a; "),
-    ("2011-01-25: ", "*a "),
-    ("2011-01-25: ", "[a]("),
-    ("date,event\n", '"a,'),
-    ("('2011-01-25', ", "\\'"),
-    ("", "- Rage (2011"),
-    ("", "# a (2011-01-25)\n"),
-    ("- a (2011-01-25)\n- b (2011-01-26)\n", "  - c\n"),
-    ("", "- a\n- date: 2011-01-25\n"),
-]
+SECTIONS_AND_MARKUP = CASES["SECTIONS_AND_MARKUP"]
 
 
 @pytest.mark.parametrize(("start", "piece"), SECTIONS_AND_MARKUP)

@@ -1,17 +1,18 @@
 """The task configs: each loads, names every key that scoring returns, and survives whatever a model writes."""
 
 import json
+from functools import partial
 
 import pytest
 import yaml
 
 from tests.conftest import ROOT
-from tls_tasks.hosts.lm_eval import Process
+from tls_tasks.hosts.lm_eval import process_results
 from tls_tasks.timelines.task import TASKS
 
 FOLDER = ROOT / "task_configs" / "timelines"
 KEYS = list(TASKS["tls_crisis"].table)
-process = Process(TASKS["tls_crisis"])
+process = partial(process_results, TASKS["tls_crisis"])
 NAMES = [f"tls_{name}{form}" for name in ("crisis", "timeline17", "entities", "open") for form in ("", "_closed_book")]
 DOC = {
     "doc_id": "egypt/0",

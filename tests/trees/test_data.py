@@ -1,21 +1,12 @@
 """Extraction data: rows, schemas by name, the order of the sources, the prompt."""
 
 import json
-import re
 
 import pytest
 
-from tls_tasks.core.errors import DataError, InputError, OptionError
-from tls_tasks.data import hub
+from tls_tasks.core.errors import DataError
 from tls_tasks.data.order import EmbeddedEditionWarning
-from tls_tasks.trees.data import (
-    DATA_SETS,
-    _load_trees,
-    _prompt_schema,
-    load_documents,
-    prompt,
-)
-from tls_tasks.trees.data_rows import TreeDocument, read_rows
+from tls_tasks.trees.data import DATA_SETS, TreeDocument, _load_trees, _prompt_schema, load_documents, prompt, read_rows
 
 pytestmark = pytest.mark.usefixtures("isolated")
 
@@ -49,13 +40,6 @@ def write_parquet(path, rows):
 # ---- rows
 
 
-@pytest.mark.parametrize("text", ["text", "document", "input"])
-@pytest.mark.parametrize("reference", ["reference", "item", "output"])
-def test_every_name_of_the_fields_is_read(text, reference):
-    (document,) = read_rows("x", numbered([{"doc_id": "a", text: "A text.", "schema": SCHEMA, reference: TREE}]))
-    assert document == EXPECTED
-
-
 def test_schema_and_tree_as_json_text():
     row = {**ROW, "schema": json.dumps(SCHEMA), "reference": json.dumps(TREE, ensure_ascii=False)}
     assert read_rows("x", numbered([row])) == (EXPECTED,)
@@ -69,11 +53,6 @@ def test_a_schema_by_its_name_gives_the_kind_and_a_title_does_so_too():
     assert titled.kind == "Thing"
 
 
-def test_rows_without_an_id_are_numbered():
-    rows = [{key: ROW[key] for key in ("text", "schema", "reference")}] * 2
-    assert [document.id for document in read_rows("x", numbered(rows))] == ["0", "1"]
-
-
 def test_json_schema_and_several_answers_are_kept_as_they_are():
     schema = {"type": "object", "properties": {"a": {"type": "string", "description": "A."}}}
     row = {**ROW, "schema": schema, "reference": {"a": {"$any_of": ["x", "y", None]}}}
@@ -85,12 +64,8 @@ def test_json_schema_and_several_answers_are_kept_as_they_are():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([], "x: no row in the data"),
-        ([["T"]], "line 1: expected an object, got list"),
-        ([{"schema": SCHEMA, "reference": TREE}], "line 1: no field text or document .*there are schema, reference"),
         ([ROW, {"text": "T", "reference": TREE}], "line 2: no field schema"),
         ([{"text": "T", "schema": SCHEMA}], "line 1: no field reference or item"),
-        ([{**ROW, "text": 3}], "line 1: .*must be text, got int"),
         ([{**ROW, "schema": "song"}], "line 1: schema names 'song'; the schemas are 'thing', 'text'"),
         ([{**ROW, "schema": "text"}], "line 1: schema must be an object or a list, got 'string'"),
         ([{**ROW, "schema": 3}], "line 1: schema must be an object or a list, got 3"),
@@ -101,7 +76,6 @@ def test_json_schema_and_several_answers_are_kept_as_they_are():
         ([{**ROW, "reference": {**TREE, "n": "3"}}], "line 1: reference: got n: type: wanted integer, got str"),
         ([{**ROW, "reference": {**TREE, "m": 3}}], "line 1: reference: got m: unknown"),
         ([{**ROW, "reference": [TREE]}], "line 1: reference: got .*: type: wanted a dictionary"),
-        ([ROW, ROW], "two documents have the id 'a'"),
     ],
 )
 def test_rows_that_are_no_documents_are_errors_that_name_the_line(rows, message):
@@ -115,21 +89,6 @@ def test_a_missing_key_and_a_value_beside_its_choices_can_be_scored_and_pass():
 
 
 # ---- files and the order of the sources
-
-
-@pytest.mark.parametrize("ending", ["jsonl", "json", "parquet"])
-@pytest.mark.parametrize("place", ["", "trees", "trees/test"])
-def test_user_data_as_file_folder_or_parent(tmp_path, ending, place):
-    file = tmp_path / "trees" / f"test.{ending}"
-    file.parent.mkdir()
-    if ending == "parquet":
-        write_parquet(file, [{**ROW, "schema": json.dumps(SCHEMA), "reference": EXPECTED.reference}])
-    elif ending == "json":
-        file.write_text(json.dumps([ROW], indent=1), encoding="utf-8")
-    else:
-        write_jsonl(file, [ROW])
-    loaded = _load_trees("tree_extraction", data=file if place.endswith("test") else tmp_path / place)
-    assert (loaded.documents, loaded.edition) == ((EXPECTED,), "local")
 
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "test.jsonl"])
@@ -158,46 +117,6 @@ def test_broken_folders_are_errors_that_name_file_and_line(tmp_path, files, mess
         (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match=message):
         _load_trees("tree_extraction", data=tmp_path)
-
-
-@pytest.mark.parametrize("data", ["/no/such/folder/at all", "nowhere", "no-such-org/no-such-set", "org/set@v1"])
-def test_data_that_is_nowhere_is_an_error(data):
-    with pytest.raises(DataError, match="data: "):
-        _load_trees("tree_extraction", data=data)
-
-
-def test_the_environment_comes_before_the_embedded_edition(tmp_path, monkeypatch):
-    write_jsonl(tmp_path / "trees" / "x.jsonl", [ROW])
-    monkeypatch.setenv("TLS_TASKS_DATA", str(tmp_path))
-    loaded = _load_trees("tree_extraction")
-    assert (loaded.documents, loaded.edition, loaded.origin) == ((EXPECTED,), "local", str(tmp_path / "trees"))
-    assert _load_trees("tree_extraction", edition="embedded").edition == "embedded"
-
-
-def test_an_environment_without_the_set_is_passed_over_aloud(tmp_path, monkeypatch, caplog):
-    monkeypatch.setenv("TLS_TASKS_DATA", str(tmp_path))
-    assert _load_trees("tree_extraction").edition == "embedded"
-    assert "has no folder tree_extraction or trees" in caplog.text
-
-
-def test_a_folder_of_another_set_is_refused(tmp_path):
-    write_jsonl(tmp_path / "paraloq" / "x.jsonl", [ROW])
-    with pytest.raises(DataError, match="named like tree_paraloq, not tree_extraction"):
-        _load_trees("tree_extraction", data=tmp_path / "paraloq")
-
-
-def test_there_is_no_hub_for_our_own_set():
-    with pytest.raises(
-        DataError, match=r"tree_extraction: no data: it is on no hub\. For the real documents: write your own"
-    ):
-        _load_trees("tree_extraction", edition="hub")
-
-
-@pytest.mark.parametrize(("option", "value"), [("name", "tree_x"), ("edition", "x")])
-def test_unknown_names_are_errors(option, value):
-    arguments = {"name": "tree_extraction", **{option: value}}
-    with pytest.raises(OptionError, match="got"):
-        _load_trees(**arguments)
 
 
 @pytest.fixture
@@ -241,24 +160,6 @@ def test_a_hub_without_a_readable_row_is_passed_over(cached, caplog):
     assert "none of its 1 rows can be read" in caplog.text
 
 
-def test_a_hub_set_that_the_user_names(monkeypatch):
-    monkeypatch.setattr(
-        hub, "split_rows", lambda repo_id, revision: [ROW] if (repo_id, revision) == ("o/s", "v") else []
-    )
-    loaded = _load_trees("tree_extraction", data="o/s@v")
-    assert (loaded.documents, loaded.edition, loaded.origin) == ((EXPECTED,), "hub", "o/s@v")
-
-
-@every_set
-def test_the_catalogue_is_pinned_and_complete(name):
-    wanted = DATA_SETS[name]
-    assert all((wanted.title, wanted.folders, wanted.licence, wanted.citation, wanted.obtain, wanted.split))
-    assert not wanted.obtain.endswith(".")
-    if wanted.hub is not None:
-        assert re.fullmatch(r"[0-9a-f]{40}", wanted.hub.revision)
-        assert wanted.homepage.endswith(wanted.hub.repo_id)
-
-
 # ---- the whole way, as the harness calls it
 
 
@@ -279,12 +180,6 @@ def test_task_cuts_to_the_budget_and_tells_where_the_data_is_from(tmp_path):
     }
     assert len(provenance.pop("fingerprint")) == 64
     assert provenance == {"edition": "local", "origin": str(file), "data": "unknown data"}
-
-
-@pytest.mark.parametrize("budget", [0, -1, 2.5, True, "6"])
-def test_impossible_budgets_are_errors(budget):
-    with pytest.raises(InputError, match="context_budget"):
-        load_documents("tree_extraction", edition="embedded", context_budget=budget)
 
 
 @every_set

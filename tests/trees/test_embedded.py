@@ -60,10 +60,7 @@ def lists(tree, node):
 
 def test_the_folders_hold_their_files_in_plain_form():
     found = {folder.name: sorted(path.name for path in folder.iterdir()) for folder in EMBEDDED.glob("tree_*")}
-    assert found == {
-        "tree_extraction": ["documents.jsonl", "schemas.json"],
-        "tree_paraloq": ["documents.jsonl"],
-    }
+    assert found == {"tree_extraction": ["documents.jsonl", "schemas.json"], "tree_paraloq": ["documents.jsonl"]}
     for path in EMBEDDED.glob("tree_*/*"):
         raw = path.read_bytes()
         assert raw.endswith(b"\n") and not raw.endswith(b"\n\n") and b"\r" not in raw

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import hostile
-from tls_tasks.cli.trees import _leaf_metrics
+from tls_tasks.cli.files import _leaf_metrics
 from tls_tasks.core.errors import InputError
 from tls_tasks.trees.meanings import number_in
 from tls_tasks.trees.schema import read_schema

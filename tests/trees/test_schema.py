@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, fits
 from tls_tasks.trees.data import _as_json_schema
-from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.schema import is_json_schema, read_schema
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import Again, AnyOf, Branch, Leaf, ListOf, OneOf, all_nodes, path_name
@@ -87,15 +86,9 @@ SONG_NODE = Branch(
     ],
 )  # fmt: skip
 def test_treeval_form(schema, node):
-    assert read_schema(schema) == node
-
-
-def choices_are_the_same(left, right):
-    return [(type(one), one) for one in left.choices] == [(type(one), one) for one in right.choices]
-
-
-def test_true_is_not_one_among_choices():
-    assert choices_are_the_same(read_schema([True, 1, 0, False]), Leaf("choice", (True, 1, 0, False)))
+    found = read_schema(schema)
+    assert found == node
+    assert not isinstance(node, Leaf) or repr(found) == repr(node)  # True is not 1
 
 
 def of_type(schema):
@@ -239,10 +232,7 @@ def test_pydantic():
 
     Invoice.__annotations__ = {"day": datetime.date, "lines": list[Line]}
     node = Branch(
-        {
-            "day": Leaf("date"),
-            "lines": ListOf(Branch({"quantity": INTEGER, "price": NUMBER}, frozenset({"quantity"}))),
-        },
+        {"day": Leaf("date"), "lines": ListOf(Branch({"quantity": INTEGER, "price": NUMBER}, frozenset({"quantity"})))},
         frozenset({"day", "lines"}),
     )
     assert read_schema(Invoice) == node
@@ -470,17 +460,6 @@ def test_definitions_that_branch_out_without_end_are_read_quickly():
     all_of_them = {name: {"$ref": f"#/$defs/{name}"} for name in names}
     root = read_schema({"$defs": {name: {"properties": all_of_them} for name in names}, "properties": all_of_them})
     assert list(root.children) == names
-
-
-@pytest.mark.parametrize(
-    "path", ["lines.price", "lines[].price", "$.lines[*].price", "/lines/price", ("lines", "price")]
-)
-def test_a_path_may_be_written_in_four_ways(path):
-    plan = make_plan(
-        {"lines": [{"price": "string"}]}, leaf_metrics={path: "token_f1"}, list_order={"$.lines": "ordered"}
-    )
-    assert [metric.name for metric in plan.fields[0].metrics] == ["token_f1"]
-    assert plan.root.children["lines"].is_ordered
 
 
 LINES = {"$defs": {"L": {"properties": {"t": S, "sub": {"type": "array", "items": {"$ref": "#/$defs/L"}}}}},

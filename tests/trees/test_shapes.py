@@ -139,7 +139,6 @@ def test_what_is_missing_costs_nothing_else(text, tree):
         ('{"name": "Al", "price": 1}\nNo:\n{"name": "Bo"}', {"name": "Bo"}),
         (f"{TEXT}\n\nFinal answer:\nIt is given there.", TREE),
         (f"{TEXT}\n\n<document>\nAl\n</document>\nJSON:\n" + '{"name": "Al"}', TREE),
-        (TEXT.replace('"', "&quot;"), TREE),
     ],
 )
 def test_which_of_several_is_meant(text, tree):

@@ -4,6 +4,7 @@ import json
 import math
 import warnings
 from collections import Counter
+from functools import partial
 from statistics import fmean
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.timelines.test_task import read
 from tls_tasks.core.score import unscored
-from tls_tasks.hosts.lm_eval import Process
+from tls_tasks.hosts.lm_eval import process_results
 from tls_tasks.trees.baseline import answer as rules_answer
 from tls_tasks.trees.data import DATA_SETS, load_documents, prompt
 from tls_tasks.trees.task import METRICS, TASKS
@@ -21,7 +22,7 @@ FOLDER = ROOT / "task_configs" / "trees"
 NAMES = list(DATA_SETS)
 TASK = TASKS["tree_extraction"]
 KEYS = list(TASK.table)
-process = Process(TASK)
+process = partial(process_results, TASK)
 SCHEMA = {"name": "string", "n": "integer", "day": "date", "tags": ["string"]}
 GOLD = {"name": "Café Nord", "n": 3, "day": "2024-03-05", "tags": ["a", "b"]}
 DOC = {"doc_id": "d1", "schema": json.dumps(SCHEMA), "reference": json.dumps(GOLD)}

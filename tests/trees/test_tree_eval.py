@@ -19,9 +19,9 @@ from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.score import Score, values
 from tls_tasks.trees.align import assign
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies
-from tls_tasks.trees.counts import KINDS
 from tls_tasks.trees.leaf_metrics import resolve_metric
 from tls_tasks.trees.nodes import count_nodes
+from tls_tasks.trees.pairs import KINDS
 from tls_tasks.trees.plan import OPTIONS, PROFILES, TreeOptions
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import KEYS, VALUE_KEYS
@@ -496,12 +496,12 @@ def test_what_names_a_path_and_a_type_is_the_path():
 
 def test_two_metrics_of_one_name():
     other = resolve_metric(max, name="exact_match", score_range=(0, 9))
-    with pytest.raises(InputError, match="two metrics 'exact_match' with different ranges"):
-        tree_eval([{}], [{}], {"a": "integer", "b": "integer"}, {("a",): other, ("b",): "exact_match"})
-    with pytest.raises(
-        InputError, match=r"got the metrics \['exact_match', 'exact_match'\] for a, expected a name of its own for each"
+    for schema, metrics, where in (
+        ({"a": "integer", "b": "integer"}, {("a",): other, ("b",): "exact_match"}, "b"),
+        ({"a": "integer"}, {"a": [other, "exact_match"]}, "a"),
     ):
-        tree_eval([{}], [{}], {"a": "integer"}, {"a": [other, "exact_match"]})
+        with pytest.raises(InputError, match=f"another metric 'exact_match' for {where}, expected a name of its own"):
+            tree_eval([{}], [{}], schema, metrics)
 
 
 # --- what models write ---
@@ -546,11 +546,7 @@ TYPES = {
     "number": [0.5, 1.5, 2, 1.0],
     "boolean": [True, False],
 }
-METRICS = {
-    "exact_match": (0, 1, True),
-    "indel_ratio": (0, 1, True),
-    "gap": (0, 3, False),
-}
+METRICS = {"exact_match": (0, 1, True), "indel_ratio": (0, 1, True), "gap": (0, 3, False)}
 
 
 def gap(prediction, reference):
@@ -858,3 +854,10 @@ def test_the_shared_folder_has_the_study_that_is_quoted():
     if not SHARED.is_dir():
         pytest.skip("no folder shared/ beside the checkout")
     assert (SHARED / "studies" / "trees.md").is_file()
+
+
+def test_kinds_of_items_that_are_compared_with_none():
+    schema = {"$defs": {"v": {"anyOf": [{"type": "array", "items": {"$ref": "#/$defs/v"}}, {"type": "string"}]}}}
+    schema |= {"type": "object", "properties": {"a": {"type": "array", "items": {"$ref": "#/$defs/v"}}}}
+    reference = {"a": [["x", ["y"]], []] * 6}
+    assert scored({"a": [[[]], "x", None] * 5}, reference, schema)["f1_node"] > 0

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tls_tasks.trees.differences import _SIGNS, _value_text, compare, table_lines
 from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.types import AnyOf
-from tls_tasks.trees.view import _SIGNS, _value_text, compare, table_lines
 
 NODE = read_schema(
     {"name": "string", "n": "integer", "seller": {"city": "string", "vat": "string"}, "tags": ["string"],
@@ -71,11 +71,7 @@ def test_alignment():
         "tags": ["c", "a"],
         "lines": [{"item": "z"}, {"item": "x", "notes": ["q"]}, {"item": "y", "notes": ["r"]}],
     }
-    alignments = {
-        ("tags",): [(0, 1), (2, 0)],
-        ("lines",): [(0, 1), (1, 2)],
-        ("lines", 0, "notes"): [(1, 0)],
-    }
+    alignments = {("tags",): [(0, 1), (2, 0)], ("lines",): [(0, 1), (1, 2)], ("lines", 0, "notes"): [(1, 0)]}
     assert states(reference, prediction, alignments) == [
         ("branch", 0, "tags"), ("same", 1, "[0] ~ [1]"), ("missing", 1, "[1]"), ("same", 1, "[2] ~ [0]"),
         ("branch", 0, "lines"),

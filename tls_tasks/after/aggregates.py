@@ -5,18 +5,16 @@ names (or that lm-eval has registered for the metric). Where neither gives it, t
 name that says so; where they are no numbers the metric is left out, by name.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from tls_tasks.core.score import Result, ratio
-from tls_tasks.hosts.aggregations import additive_aggregation, registered_aggregation
 
 _TOLERANCE = 1e-9  # of the reported number; hosts add up in other orders
 
@@ -75,23 +73,20 @@ def table_of(
     table: dict[str, Result] = {}
     units: list[Units] = [[_Counts() for _ in range(n_documents)] for _ in runs]
     left_out: dict[str, str] = {}
-    for key in runs[0]:
-        if not all(key in run for run in runs):
-            continue
+    for key in [key for key in runs[0] if all(key in run for run in runs)]:
         name, made, reason = _result(key, [run[key] for run in runs])
         if reason:
             left_out[key] = reason
-        if made is None:
-            continue
-        better = next((run[key].better for run in runs if run[key].better is not None), True)
-        table[name] = replace(made[0], better=better)
-        for of_run, of_result in zip(units, made[1], strict=True):
-            for unit, parts in zip(of_run, of_result, strict=True):
+        if made is not None:
+            better = next((run[key].better for run in runs if run[key].better is not None), True)
+            table[name] = replace(made[0], better=better)
+            for unit, parts in zip(chain(*units), chain(*made[1]), strict=True):
                 unit.update(parts)
     return table, units, left_out
 
 
 _Made = tuple[Result, list[Units]] | None
+_Named = tuple[str, Callable[[list[Any]], float]]
 
 
 def _result(key: str, runs: Sequence[Logged]) -> tuple[str, _Made, str]:
@@ -100,30 +95,28 @@ def _result(key: str, runs: Sequence[Logged]) -> tuple[str, _Made, str]:
         return key, None, f"aggregated in different ways: {' and '.join(sorted(map(repr, stated)))}"
     reported = next((run.reported for run in runs if run.reported is not None), None)
     # The name of a metric in the harness stands before its filter.
+    from tls_tasks.hosts.registered import registered_aggregation  # our tasks' logs need no lm_eval
+
     registered = registered_aggregation(key.partition(",")[0], runs[0].aggregation)
     name = registered[0] if registered else runs[0].aggregation
+    mean, causes = _mean(key, name, runs), []
     # The mean is tried first where the number shows whether it is right: most metrics are means, whatever they state.
-    ways = [_mean, _aggregated] if reported is not None or name in _MEANS else [_aggregated, _mean]
-    tried = []
+    ways = ["the mean", name] if reported is not None or name in _MEANS else [name, "the mean"]
     for way in ways:
-        if (made := way(key, name, runs)) is None:
-            continue
-        numbers = [made[0].value(units) for units in made[1]]
-        if all(_is(run.reported, number, way is _mean) for run, number in zip(runs, numbers, strict=True)):
-            # What was reported as NaN, or leaves NaN out, has been reproduced from what was logged.
-            is_meant = name == "nanmean" or (reported is not None and math.isnan(reported))
-            return key, made, "" if is_meant else _not_finite(runs)
-        if way is _mean or name not in _MEANS:
-            tried.append(f"{'the mean' if way is _mean else name} of its values is {numbers[0]!r}")
-    reason = f"reported as {reported!r}, which can't be made again" if reported is not None else "can't be made"
+        if made := mean if way == "the mean" else _aggregated(key, name, runs, registered):
+            numbers = [made[0].value(units) for units in made[1]]
+            pairs = [(run.reported, number) for run, number in zip(runs, numbers, strict=True)]
+            stands = made is mean or not any(told is None and math.isnan(number) for told, number in pairs)
+            if stands and all(told is None or same_number(told, number, _TOLERANCE) for told, number in pairs):
+                # What was reported as NaN, or leaves NaN out, has been reproduced from what was logged.
+                is_meant = name == "nanmean" or (reported is not None and math.isnan(reported))
+                return key, made, "" if is_meant else _not_finite(runs)
+            causes.append(f"{way} of its values is {numbers[0]!r}")
     if name not in _MEANS and registered is None:
-        reason += f": its aggregation, {name}, is a function of the task's own"
-    elif not tried:
-        reason += f": its values are no numbers, or more than {_MOST_COUNTED:,} different ones"
-    if tried:
-        reason += f" ({', '.join(tried)})"
-    mean = _mean(key, name, runs)
-    return key if mean is None else f"{key} (mean of documents)", mean, reason
+        causes.append(f"its aggregation, {name}, is a function of the task's own")
+    what = "can't be made" if reported is None else f"reported as {reported!r}, which can't be made again"
+    why = "; ".join(causes) or f"its values are no numbers, or more than {_MOST_COUNTED:,} different ones"
+    return key if mean is None else f"{key} (mean of documents)", mean, f"{what}: {why}"
 
 
 def _not_finite(runs: Sequence[Logged]) -> str:
@@ -132,50 +125,44 @@ def _not_finite(runs: Sequence[Logged]) -> str:
     return f"{n_wrong} of {len(values)} values are NaN, infinite or above {_MOST:g}" if n_wrong else ""
 
 
-def _is(reported: float | None, number: float, may_be_nan: bool) -> bool:
-    if reported is None:
-        return may_be_nan or not math.isnan(number)
-    if math.isnan(reported) or math.isnan(number):
-        return math.isnan(reported) and math.isnan(number)
-    return abs(reported - number) <= _TOLERANCE * max(1.0, abs(reported))
+def same_number(left: float, right: float, tolerance: float) -> bool:
+    """Whether two numbers differ by rounding only, or both are NaN."""
+    return math.isclose(left, right, rel_tol=tolerance, abs_tol=tolerance) or (math.isnan(left) and math.isnan(right))
 
 
 def _mean(key: str, name: str, runs: Sequence[Logged]) -> _Made:
     n = f"documents with {key}"
-    units: list[Units] = []
-    for run in runs:
-        units.append([])
-        for value in run.values:
-            number = None if value is None else _number(value)
-            if number is None and value is not None:
-                return None
-            if number is None or (name == "nanmean" and math.isnan(number)):
-                units[-1].append(_Counts())
-            else:
-                units[-1].append(_Counts({key: number, n: 1.0}))
-    known = [unit[key] for of_run in units for unit in of_run if unit]
+    try:
+        numbers = [[None if value is None else _number(value) for value in run.values] for run in runs]
+    except (TypeError, ValueError):
+        return None
+    if name == "nanmean":
+        numbers = [[None if number is None or math.isnan(number) else number for number in row] for row in numbers]
+    units = [[_Counts() if number is None else _Counts({key: number, n: 1.0}) for number in row] for row in numbers]
+    known = [unit[key] for unit in chain(*units) if unit]
     is_share = all(0 <= value <= 1 for value in known)
     return (ratio(key, n, empty=math.nan, is_mean=True, bounded=is_share), units) if known else None
 
 
-def _number(value: Any) -> float | None:
+def _number(value: Any) -> float:
     """A number, as text too: older releases of the harness write numbers of numpy so. NaN if it can't be added up."""
     if isinstance(value, str):
-        try:
-            value = {"True": 1.0, "False": 0.0}[value] if value in ("True", "False") else float(value)
-        except ValueError:
-            return None
+        value = float({"True": "1", "False": "0"}.get(value, value))
     if not isinstance(value, int | float):
-        return None
+        raise TypeError
     return float(value) if abs(value) <= _MOST else math.nan
 
 
-def _aggregated(key: str, name: str, runs: Sequence[Logged]) -> _Made:
+def _aggregated(
+    key: str, name: str, runs: Sequence[Logged], registered: tuple[str, Callable[[list[Any]], float]] | None
+) -> _Made:
     """A registered aggregation: of statistics that add up, where it has them, else of the multiset of logged values.
 
     Of a multiset one part a value counts it. A resample is then a vector of counts, as with all other results, and the
     function gets each value so often.
     """
+    from tls_tasks.hosts.registered import additive_aggregation
+
     if additive := additive_aggregation(name):
         try:
             rows = [additive.rows(run.values) for run in runs]
@@ -185,7 +172,7 @@ def _aggregated(key: str, name: str, runs: Sequence[Logged]) -> _Made:
             parts = tuple(f"{key} {place}" for place in range(len(rows[0][0])))
             units = [[_Counts(zip(parts, row, strict=True)) for row in own] for own in rows]
             return Result(parts, partial(_safe, additive.of), math.nan, bounded=False), units
-    if (registered := registered_aggregation(key.partition(",")[0], name)) is None:
+    if registered is None or name in _MEANS:
         return None
     texts = [[None if value is None else json.dumps(value, sort_keys=True) for value in run.values] for run in runs]
     items = {text: json.loads(text) for own in texts for text in own if text is not None}

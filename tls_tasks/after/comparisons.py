@@ -1,20 +1,30 @@
 """Runs compared task by task: documents paired, and the tests of :mod:`tls_tasks.core.significance` on them."""
 
-from __future__ import annotations
-
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from tls_tasks.after.joined import joined
+from tls_tasks.after.aggregates import table_of
+from tls_tasks.after.foreign import value_at
+from tls_tasks.after.logs import Sample
 from tls_tasks.after.run import Run
-from tls_tasks.after.scored_runs import Progress, read_runs
+from tls_tasks.after.scored_runs import Progress, ScoredTask, read_runs
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.core.intervals import caution
 from tls_tasks.core.score import Score, Sums
 from tls_tasks.core.significance import Difference, Settings, compare, holm, smallest_p
 
+_ELSEWHERE = frozenset({"edition", "judge"})  # where a document was read and who judges are no part of it
+_MISSING = object()
 _SAME = 1e-12  # differences that only rounding tells apart are ties
+_JOINED = (
+    "the same documents as in the first run (the same data, budget and limit), joined by {}; --join joins by document, "
+    "id, input, a field of the document, or one of these for each: question=input"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,31 +41,19 @@ class System:
 
 
 @dataclass(frozen=True, slots=True)
-class Documents:
-    """One metric of two systems, document by document.
+class Plan:
+    """How systems are compared.
 
     Attributes:
-        wins, ties, losses: Of how many the second is better, as good, worse.
-        undefined: How many have no value of their own in one of them.
-        most: Document -> the values of both, of those that differ most, the largest difference first.
-    """
-
-    wins: int
-    ties: int
-    losses: int
-    undefined: int
-    most: Mapping[str, tuple[float, float]]
-
-
-@dataclass(frozen=True, slots=True)
-class Pairing:
-    """How documents are paired.
-
-    Attributes:
-        join, cluster: See :func:`~tls_tasks.after.joined.joined`.
+        join: What says that two documents are the same: ``document`` (all that the logs have of it), ``id``, ``input``
+            (what the model was asked), or a field of the document, with dots (``metadata.question_id``);
+            ``FIRST=OTHER`` where it is something else in the first run's log than in the others'. Empty: the document
+            of our tasks and in the harness's logs, else the id, or the input where the ids differ.
+        cluster: A field of the document whose equal values say what is drawn and exchanged together; empty: topics.
         by_document: Take each document as a unit, although some belong to one topic.
         n_most: How many of the documents that differ most to name.
         lower: Metrics of which less is better, where the logs don't say.
+        settings: Of the tests.
     """
 
     join: str = ""
@@ -63,6 +61,37 @@ class Pairing:
     by_document: bool = False
     n_most: int = 0
     lower: Collection[str] = ()
+    settings: Settings = field(default_factory=Settings)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricComparison:
+    """Two systems by one metric.
+
+    Attributes:
+        result: The numbers of both, and the test of their difference.
+        adjusted: Its p-value after Holm, over all systems that were compared with the first.
+        better: Whether higher is better; None: neither.
+        wins, ties, losses: Of how many documents the second is better, as good, worse.
+        undefined: How many have no value of their own in one of them.
+        most: Document -> the values of both, of those that differ most, the largest difference first.
+    """
+
+    result: Difference
+    adjusted: float
+    better: bool | None
+    wins: int
+    ties: int
+    losses: int
+    undefined: int
+    most: Mapping[str, tuple[float, float]]
+
+    def is_worse(self, margin: float = 0.0) -> bool | None:
+        """Whether the second is worse than the first by more than a margin: its whole interval is. None: unknown."""
+        interval = self.result.interval
+        if interval is None:  # where nothing differs there is nothing to draw an interval of
+            return False if self.result.difference == 0 else None
+        return interval.low > margin if self.better is False else interval.high < -margin
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +101,7 @@ class TaskComparison:
     Attributes:
         task: The task.
         first, second: The systems' names.
-        differences: One a metric.
-        adjusted: Its p-values after Holm, over all systems that were compared with the first.
-        better: Whether higher is better; None: neither.
-        documents: What each metric says of single documents.
+        metrics: Metric -> what it says of the two.
         n_documents, n_units: How many there are; ``unit`` says what a unit is: ``topic`` or ``document``.
         warnings: What the reader must know, each a sentence.
     """
@@ -83,27 +109,11 @@ class TaskComparison:
     task: str
     first: str
     second: str
-    differences: tuple[Difference, ...]
-    adjusted: tuple[float, ...]
-    better: tuple[bool | None, ...]
-    documents: tuple[Documents, ...]
+    metrics: Mapping[str, MetricComparison]
     n_documents: int
     n_units: int
     unit: str
     warnings: tuple[str, ...]
-
-    @property
-    def keys(self) -> list[str]:
-        """The metrics."""
-        return [row.key for row in self.differences]
-
-    def is_worse(self, key: str, margin: float = 0.0) -> bool | None:
-        """Whether the second is worse than the first by more than a margin: its whole interval is. None: unknown."""
-        place = self.keys.index(key)
-        row = self.differences[place]
-        if row.interval is None:  # where nothing differs there is nothing to draw an interval of
-            return False if row.difference == 0 else None
-        return (row.interval.low > margin) if self.better[place] is False else row.interval.high < -margin
 
 
 def read_system(place: Path, *, tasks: Mapping[str, str] | None = None, progress: Progress | None = None) -> System:
@@ -123,128 +133,206 @@ def read_system(place: Path, *, tasks: Mapping[str, str] | None = None, progress
 
 
 def compare_systems(
-    systems: Sequence[System],
-    *,
-    keys: Sequence[str] | None = None,
-    pairing: Pairing | None = None,
-    settings: Settings | None = None,
+    systems: Sequence[System], keys: Sequence[str] = (), plan: Plan | None = None
 ) -> list[TaskComparison]:
     """Compare the first system with each of the others, on every task that all of them have.
 
     Args:
         systems: Two or more. Where each has one task only, these are compared, whatever they are called.
-        keys: Metrics, ``FIRST=OTHER`` where the others call it otherwise; None: all that are better higher or lower.
-        pairing: How documents are paired.
-        settings: Of the tests.
+        keys: Metrics, ``FIRST=OTHER`` where the others call it otherwise; none: all that are better higher or lower.
+        plan: How they are compared.
 
     Raises:
         InputError: If there are fewer than two systems, or they did not answer the same documents.
-        DataError: If they have no task in common.
+        DataError: If they have no task in common, a field does not exist, or some were scored again and others not.
         OptionError: If a metric doesn't exist.
     """
     if len(systems) < 2:
         raise InputError("systems", None, "1 run" if systems else "none", "two or more")
     common = [name for name in systems[0].tasks if all(name in system.tasks for system in systems)]
     if not common and all(len(system.tasks) == 1 for system in systems):
-        (name,) = systems[0].tasks
-        systems = [System(system.name, {name: run}) for system in systems for run in system.tasks.values()]
-        common = [name]
+        common = list(systems[0].tasks)
+        systems = [System(system.name, dict(zip(common, system.tasks.values(), strict=True))) for system in systems]
     if not common:
         named = "; ".join(f"{system.name}: {', '.join(system.tasks)}" for system in systems)
         raise DataError(f"the runs have no task in common: {named}")
-    return [row for name in common for row in compare_task(name, systems, keys, pairing=pairing, settings=settings)]
+    names = {first: other or first for first, _, other in (key.partition("=") for key in keys)}
+    return [row for name in common for row in _compare_task(name, systems, names, plan or Plan())]
 
 
-def compare_task(
-    name: str,
-    systems: Sequence[System],
-    keys: Sequence[str] | None,
-    *,
-    pairing: Pairing | None = None,
-    settings: Settings | None = None,
-) -> list[TaskComparison]:
-    """Compare the first system with each of the others on one task; see :func:`compare_systems`."""
-    settings, pairing = settings or Settings(), pairing or Pairing()
-    runs = [system.tasks[name] for system in systems]
-    metrics = {first: other or first for first, _, other in (key.partition("=") for key in keys or ())}
-    scores, doubt = joined([system.name for system in systems], runs, metrics, by=pairing.join, cluster=pairing.cluster)
-    score = scores[0]
-    for key, theirs in metrics.items():
-        if key not in score.definitions:
-            raise _no_metric(key, theirs, runs, score)
-    keys, better = _metrics(name, systems, score, list(metrics), pairing.lower)
-    sums, *other_sums = [Sums.of(one, by_topic=not pairing.by_document) for one in scores]
-    differences = [compare(sums, other, keys, settings=settings) for other in other_sums]
+def _compare_task(
+    name: str, systems: Sequence[System], names: Mapping[str, str], plan: Plan
+) -> Iterator[TaskComparison]:
+    scores, doubt = _joined(name, systems, names, plan)
+    keys = _metrics(name, systems, scores[0], names)
+    if unknown := [key for key in plan.lower if key not in scores[0].definitions]:
+        raise OptionError.unknown("--lower-is-better", unknown[0], scores[0].definitions)
+    sums, *other_sums = [Sums.of(score, by_topic=not plan.by_document) for score in scores]
+    differences = [compare(sums, other, keys, settings=plan.settings) for other in other_sums]
     # Holm over the systems, metric by metric: each metric asks its own question.
-    p_values = [holm([row.p_value for row in of_metric]) for of_metric in zip(*differences, strict=True)]
-    adjusted = list(zip(*p_values, strict=True))
-    n_documents, n_units = len(runs[0].ids), len(sums.rows)
-    unit = "topic" if n_units < n_documents else "document"
-    warnings = (*([doubt] if doubt else ()), *_warnings(n_units, unit, len(systems), settings))
-    comparisons = []
-    for system, other, rows, own_p in zip(systems[1:], scores[1:], differences, adjusted, strict=True):
-        doubts = caution({row.key: row.interval for row in rows})
-        documents = tuple(
-            _documents(key, score, other, runs[0].ids, -1 if higher is False else 1, pairing.n_most)
-            for key, higher in zip(keys, better, strict=True)
-        )
-        about = (n_documents, n_units, unit, (*warnings, f"warning: {doubts}") if doubts else warnings)
-        comparisons.append(
-            TaskComparison(name, systems[0].name, system.name, tuple(rows), own_p, tuple(better), documents, *about)
-        )
-    return comparisons
+    by_metric = (holm([row.p_value for row in of_metric]) for of_metric in zip(*differences, strict=True))
+    adjusted = list(zip(*by_metric, strict=True))
+    ids, n_units = systems[0].tasks[name].ids, len(sums.rows)
+    unit = "topic" if n_units < len(ids) else "document"
+    if (least := smallest_p(n_units, plan.settings.n_permutations) * (len(systems) - 1)) >= 0.05:
+        units = f"{n_units} {unit}{'s' * (n_units > 1)}"
+        doubt.append(f"warning: {units} cannot reach significance: no p-value below {least:.3g} is possible")
+    for system, score, rows, own in zip(systems[1:], scores[1:], differences, adjusted, strict=True):
+        trust = caution({row.key: row.interval for row in rows})
+        metrics = {
+            row.key: _by_metric(row, p_value, scores[0], score, ids, plan)
+            for row, p_value in zip(rows, own, strict=True)
+        }
+        said = (*doubt, *([f"warning: {trust}"] if trust else ()))
+        yield TaskComparison(name, systems[0].name, system.name, metrics, len(ids), n_units, unit, said)
 
 
-def _metrics(
-    name: str, systems: Sequence[System], score: Score, keys: Sequence[str], lower: Collection[str]
-) -> tuple[Sequence[str], list[bool | None]]:
-    """The metrics to compare, and whether higher is better of each."""
-    first = systems[0].tasks[name]
-    ranked = set(first.ranked) | (set(score.definitions) - set(first.score.definitions))
-    chosen = keys or [key for key in score.definitions if key in ranked]
-    if not chosen:
-        metrics_of = "; ".join(
-            f"{system.name}: {', '.join(system.tasks[name].score.definitions) or 'none'}" for system in systems
-        )
-        raise DataError(
-            f"{name}: no metric that all runs have with values that are numbers ({metrics_of}); --metric FIRST=OTHER "
-            "compares metrics that are called otherwise"
-        )
-    for key in lower:
-        if key not in score.definitions:
-            raise OptionError.unknown("--lower-is-better", key, score.definitions)
-    return chosen, [False if key in lower else score.definitions[key].better for key in chosen]
+def _metrics(name: str, systems: Sequence[System], score: Score, names: Mapping[str, str]) -> list[str]:
+    """The metrics to compare: those that are named, else all that rank systems."""
+    runs = [system.tasks[name] for system in systems]
+    for key in [key for key in names if key not in score.definitions]:
+        for run, called in zip(runs, (key, *[names[key]] * len(runs)), strict=False):
+            if called not in run.score.definitions:
+                raise OptionError.unknown("--metric", called, run.score.definitions)
+        raise OptionError.unknown("--metric", key, score.definitions)
+    unranked = runs[0].score.definitions.keys() - runs[0].ranked.keys()
+    if chosen := list(names) or [key for key in score.definitions if key not in unranked]:
+        return chosen
+    metrics_of = "; ".join(f"{one.name}: {', '.join(one.tasks[name].score.definitions) or 'none'}" for one in systems)
+    advice = "--metric FIRST=OTHER compares metrics that are called otherwise"
+    raise DataError(f"{name}: no metric that all runs have with values that are numbers ({metrics_of}); {advice}")
 
 
-def _no_metric(key: str, theirs: str, runs: Sequence[Run], score: Score) -> OptionError:
-    for run, name in zip(runs, (key, *[theirs] * (len(runs) - 1)), strict=True):
-        if name not in run.score.definitions:
-            return OptionError.unknown("--metric", name, run.score.definitions)
-    return OptionError.unknown("--metric", key, score.definitions)
+def _by_metric(
+    row: Difference, adjusted: float, first: Score, second: Score, ids: Sequence[str], plan: Plan
+) -> MetricComparison:
+    result = first.definitions[row.key]
+    better = False if row.key in plan.lower else result.better
+    values = ([result.value([unit]) for unit in score.units] for score in (first, second))
+    pairs = list(zip(ids, zip(*values, strict=True), strict=True))
+    gaps = {place: right - left for place, (_, (left, right)) in enumerate(pairs) if left == left and right == right}
+    more, less = sum(gap > _SAME for gap in gaps.values()), sum(gap < -_SAME for gap in gaps.values())
+    wins, losses = (less, more) if better is False else (more, less)
+    most = sorted(gaps, key=lambda place: -abs(gaps[place]))[: plan.n_most]
+    shown = dict(pairs[place] for place in most if abs(gaps[place]) > _SAME)
+    ties, undefined = len(gaps) - wins - losses, len(pairs) - len(gaps)
+    return MetricComparison(row, adjusted, better, wins, ties, losses, undefined, shown)
 
 
-def _documents(key: str, first: Score, second: Score, ids: Sequence[str], sign: int, n_most: int) -> Documents:
-    result = first.definitions[key]
-    pairs = [
-        (name, result.value([left]), result.value([right]))
-        for name, left, right in zip(ids, first.units, second.units, strict=True)
+# Documents joined
+
+
+def _joined(
+    name: str, systems: Sequence[System], metrics: Mapping[str, str], plan: Plan
+) -> tuple[list[Score], list[str]]:
+    """The scores of systems on the same documents, all in the order of the first one's; and warnings.
+
+    ``metrics`` are metrics of the first system -> what the others call them.
+    """
+    runs = [system.tasks[name] for system in systems]
+    ours = {isinstance(run, ScoredTask) for run in runs}
+    if len(ours) > 1:
+        hosts = ", ".join(run.run.host for run in runs)
+        expected = "logs of the harness and of Inspect, or numbers alone"
+        raise InputError(name, None, f"documents to score again beside numbers that were logged ({hosts})", expected)
+    kind = plan.join or _usual(runs)
+    first, _, other = kind.partition("=")
+    keys = [list(_counted(_keys(run, first if run is runs[0] else other or first))) for run in runs]
+    orders = []
+    for system, run, own in zip(systems, runs, keys, strict=True):
+        wanted, places = set(keys[0]), {key: place for place, key in enumerate(own)}
+        lacking = [doc_id for key, doc_id in zip(keys[0], runs[0].ids, strict=True) if key not in places]
+        more = [doc_id for key, doc_id in zip(own, run.ids, strict=True) if key not in wanted]
+        if lacking or more:
+            got = f"no or another document for {len(lacking)} of {len(wanted)}: {_some(lacking)}; {len(more)} of "
+            got += f"{len(own)} documents that the first run lacks: {_some(more)}"
+            raise InputError(f"{system.name} of {name}", None, got, _JOINED.format(kind))
+        orders.append([places[key] for key in keys[0]])
+    doubt = [] if plan.join or kind != "id" else list(_other_targets(runs, orders))
+    clusters = [str(_field(runs[0], one, plan.cluster)) for one in runs[0].log.samples] if plan.cluster else None
+    if True in ours:
+        pairs = zip((run.score for run in runs), (run.topics for run in runs), orders, strict=True)
+        return [
+            replace(score, units=_taken(score.units, order), topics=clusters or _taken(topics, order))
+            for score, topics, order in pairs
+        ], doubt
+    renamed = [{first: run.logged[key] for first, key in metrics.items() if key in run.logged} for run in runs[1:]]
+    logged = [
+        {key: replace(one, values=_taken(one.values, order)) for key, one in {**run.logged, **more}.items()}
+        for run, more, order in zip(runs, [{}, *renamed], orders, strict=True)
     ]
-    defined = [(name, left, right) for name, left, right in pairs if left == left and right == right]
-    gains = [sign * (right - left) for _, left, right in defined]
-    wins, losses = sum(gain > _SAME for gain in gains), sum(gain < -_SAME for gain in gains)
-    most = sorted(defined, key=lambda row: -abs(row[2] - row[1]))[:n_most]
-    return Documents(
-        wins,
-        len(gains) - wins - losses,
-        losses,
-        len(pairs) - len(gains),
-        {name: (left, right) for name, left, right in most if abs(right - left) > _SAME},
-    )
+    table, units_of, _ = table_of(logged, len(orders[0]))
+    return [Score(name, "", units, table, clusters) for units in units_of], doubt
 
 
-def _warnings(n_units: int, unit: str, n_systems: int, settings: Settings) -> tuple[str, ...]:
-    least = smallest_p(n_units, settings.n_permutations) * (n_systems - 1)
-    if least < 0.05:
-        return ()
-    after, units = ", after Holm" if n_systems > 2 else "", f"{n_units} {unit}{'s' * (n_units > 1)}"
-    return (f"warning: {units} cannot reach significance: no p-value below {least:.3g} is possible{after}",)
+def _taken(values: Sequence[Any], order: Sequence[int]) -> list[Any]:
+    return [values[place] for place in order]
+
+
+def _some(ids: Sequence[str]) -> str:
+    return f"{', '.join(ids[:5]) or 'none'}{' …' if len(ids) > 5 else ''}"
+
+
+def _usual(runs: Sequence[Run]) -> str:
+    """By what documents are joined if nobody says it."""
+    if all(isinstance(run, ScoredTask) or run.run.host == "lm_eval" for run in runs):
+        return "document"
+    asked = [[sample.request for sample in run.log.samples] for run in runs]
+    by_input = not _same([run.ids for run in runs]) and _same(asked) and all(map(all, asked))
+    return "input" if by_input else "id"
+
+
+def _same(keys: Sequence[Sequence[str]]) -> bool:
+    return all(Counter(own) == Counter(keys[0]) for own in keys)
+
+
+def _keys(run: Run, kind: str) -> Sequence[Any]:
+    samples = run.log.samples
+    if kind == "id":
+        return run.ids
+    if kind == "input":
+        return [sample.request.strip() for sample in samples]
+    if kind == "document":
+        # Of tasks of ours the document has its name; numbers of others' documents are those of rows in a file.
+        return documents_of(run) if isinstance(run, ScoredTask) else [_hash(sample.doc) for sample in samples]
+    values = (_field(run, sample, kind) for sample in samples)
+    return [value.strip() if isinstance(value, str) else _hash(value) for value in values]
+
+
+def documents_of(run: Run) -> list[tuple[str, str]]:
+    """What says that two systems answered the same documents: each one's name, and a hash of what it says."""
+    return [(doc_id, _hash(sample.doc)) for doc_id, sample in run.documents]
+
+
+def _counted(keys: Sequence[Any]) -> Iterator[tuple[Any, int]]:
+    """Equal keys, numbered: a data set may hold a document twice."""
+    seen: Counter[Any] = Counter()
+    for key in keys:
+        yield key, seen[key]
+        seen[key] += 1
+
+
+def _other_targets(runs: Sequence[Run], orders: Sequence[Sequence[int]]) -> Iterator[str]:
+    """A warning where documents have the same id in logs of several hosts, but what they ask for differs."""
+    targets = [[str(sample.row.get("target") or "").strip() for sample in run.log.samples] for run in runs]
+    for own, order in zip(targets[1:], orders[1:], strict=True):
+        pairs = zip(runs[0].ids, targets[0], _taken(own, order), strict=True)
+        # One host may log a worked answer where the other logs its last number.
+        if differing := [doc_id for doc_id, left, right in pairs if left not in right and right not in left]:
+            yield (
+                f"warning: {len(differing)} of {len(order)} documents with the same id have other targets "
+                f"({_some(differing)}): are they the same? --join says by what they are joined"
+            )
+
+
+def _field(run: Run, sample: Sample, name: str) -> Any:
+    if (value := value_at(sample.doc, name, _MISSING)) is _MISSING:
+        fields = ", ".join(map(str, sample.doc)) or "none"
+        raise DataError(f"{run.log.path}:{sample.line}: no field {name!r} in the document; its fields: {fields}")
+    return value
+
+
+def _hash(value: Any) -> str:
+    if isinstance(value, Mapping):
+        value = {key: item for key, item in value.items() if key not in _ELSEWHERE}
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()

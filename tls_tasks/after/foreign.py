@@ -5,17 +5,19 @@ is a :class:`~tls_tasks.core.errors.DataError` of one line that names the place 
 module asks again what a value is. Keys that are not named here are kept, and nobody may look at them: mypy sees to it.
 """
 
-from __future__ import annotations
-
 import json
 import reprlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import Required, TypedDict
 
 from tls_tasks.core.errors import DataError
+
+MOST_BYTES = 16 << 20
+"""The most bytes of a results file; also those of one row."""
 
 MOST_NESTED = 100
 """How deep lists and objects may lie in each other; the harness's go down some eight levels."""
@@ -105,9 +107,7 @@ class Manifest(TypedDict, total=False):
     relationship: str
 
 
-_RESULTS = TypeAdapter(Results)
-_ROW = TypeAdapter(SampleRow)
-_MANIFEST = TypeAdapter(Manifest)
+_RESULTS, _ROW, _MANIFEST = TypeAdapter(Results), TypeAdapter(SampleRow), TypeAdapter(Manifest)
 _ALWAYS = ("results", "date")
 _TASK_BY_TASK = ("results", "configs", "versions", "task_hashes", "higher_is_better", "n-samples")
 
@@ -165,12 +165,27 @@ def read_manifest(content: bytes) -> Manifest:
     return _checked(_MANIFEST, read_json(content))
 
 
+def read_json_file(path: Path) -> Any:
+    """A JSON file that somebody else wrote.
+
+    Raises:
+        DataError: If it is none, too long, or nested too deep.
+    """
+    with path.open("rb") as file:
+        try:
+            return read_json(file.read(MOST_BYTES + 1))
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from error
+
+
 def read_json(content: bytes) -> Any:
     """JSON that somebody else wrote.
 
     Raises:
-        DataError: If it is none, or nested too deep.
+        DataError: If it is none, too long, or nested too deep.
     """
+    if len(content) > MOST_BYTES:
+        raise DataError(f"more than {MOST_BYTES >> 20} MiB")
     try:
         value = json.loads(content.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -178,23 +193,35 @@ def read_json(content: bytes) -> Any:
     except (ValueError, RecursionError) as error:
         raise DataError(f"not JSON ({error})") from error
     # What is nested is counted only where there are brackets enough for it.
-    if content.count(b"[") + content.count(b"{") > MOST_NESTED and _is_nested(value):
+    if content.count(b"[") + content.count(b"{") > MOST_NESTED and _is_nested(value, MOST_NESTED + 1):
         raise DataError(f"lists and objects lie in each other more than {MOST_NESTED} deep")
     return value
 
 
-def _is_nested(value: Any) -> bool:
-    level = [value]
-    for _ in range(MOST_NESTED + 1):
-        level = [
-            item
-            for node in level
-            for item in (node.values() if type(node) is dict else node)
-            if type(item) is dict or type(item) is list
-        ]
-        if not level:
-            return False
-    return True
+def _is_nested(value: Any, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    items = value.values() if isinstance(value, dict) else value
+    return not levels or any(_is_nested(item, levels - 1) for item in items)
+
+
+def value_at(value: Any, path: str, otherwise: Any = None) -> Any:
+    """What lies at a path: a key of an object, or a place in a list, at each dot; a key may have dots itself.
+
+    Example:
+        >>> value_at({"answers": [{"text": "7"}]}, "answers.0.text")
+        '7'
+    """
+    if isinstance(value, Mapping) and path in value:
+        return value[path]
+    step, dot, rest = path.partition(".")
+    if isinstance(value, Mapping) and dot and step in value:
+        inner = value[step]
+    elif isinstance(value, list) and step.isdecimal() and len(step) < 10 and int(step) < len(value):
+        inner = value[int(step)]
+    else:
+        return otherwise
+    return value_at(inner, rest, otherwise) if dot else inner
 
 
 def _checked(adapter: TypeAdapter[_T], value: Any) -> _T:

@@ -4,8 +4,6 @@ Nothing in a log is silently dropped: a line that can't be read, a document that
 are each a :class:`LogProblem`, which names file and line.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re
@@ -16,11 +14,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from tls_tasks.after.foreign import Results, SampleRow, read_results, read_row
+from tls_tasks.after.foreign import MOST_BYTES, Results, SampleRow, read_results, read_row
 from tls_tasks.core.errors import DataError
-
-MOST_BYTES_OF_ROW = 16 << 20
-"""The most bytes of one row; also those of a results file."""
 
 _FILE = re.compile(
     r"(?:results|samples_(?P<task>.+))_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)\.json(?(task)l)"
@@ -129,12 +124,9 @@ class RunFiles:
         """
         if self.results is None:
             return {}
-        with self.results.open("rb") as file:
-            content = file.read(MOST_BYTES_OF_ROW + 1)
         try:
-            if len(content) > MOST_BYTES_OF_ROW:
-                raise DataError(f"more than {MOST_BYTES_OF_ROW >> 20} MiB")
-            return read_results(content, tasks)
+            with self.results.open("rb") as file:
+                return read_results(file.read(MOST_BYTES + 1), tasks)
         except DataError as error:
             raise DataError(f"{self.results}: not a results file of the harness: {error}") from error
 
@@ -292,10 +284,10 @@ def lines_of(file: BinaryIO, path: Path | str, n_bytes: float = math.inf) -> Ite
         DataError: If one is too long.
     """
     for line in itertools.count(1):
-        if n_bytes <= 0 or not (content := file.readline(MOST_BYTES_OF_ROW + 1)):
+        if n_bytes <= 0 or not (content := file.readline(MOST_BYTES + 1)):
             return
-        if len(content) > MOST_BYTES_OF_ROW:
-            raise DataError(f"{path}:{line}: a row of more than {MOST_BYTES_OF_ROW >> 20} MiB")
+        if len(content) > MOST_BYTES:
+            raise DataError(f"{path}:{line}: a row of more than {MOST_BYTES >> 20} MiB")
         n_bytes -= len(content)
         yield line, content
 

@@ -4,23 +4,20 @@ A field is a path with dots into what a log says of a document (``answer``, ``ta
 ``resps``, ``filtered_resps``; a FIELD alone is looked for in the document too), or into a row of another tool's file.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from tls_tasks.after.foreign import value_at
 from tls_tasks.after.logs import RunFiles, Sample, find_runs
-from tls_tasks.after.readers import contents_of
-from tls_tasks.after.run import Content, Run
-from tls_tasks.core.columns import grouped
+from tls_tasks.after.readers import logged_runs
+from tls_tasks.after.run import Run
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.core.options import check_options
 from tls_tasks.core.rows import shorten
-from tls_tasks.core.score import Score, values
+from tls_tasks.core.score import Score
 from tls_tasks.data.files import json_lines
 from tls_tasks.registry import METRICS
 
@@ -28,59 +25,16 @@ COLUMNS = ("prediction", "reference", "topic", "source")
 """What a map may name."""
 
 _OF_LOGS = {"prediction": ("answer",), "reference": ("target",)}
-_OF_ROWS = {
+_OF_ROWS: Mapping[str, tuple[str | None, ...]] = {
     "prediction": ("prediction",),
     "reference": ("references", "reference"),
-    "topic": ("topic",),
-    "source": ("source",),
+    "topic": ("topic", None),  # which a row may lack
+    "source": ("source", None),
 }
-_OPTIONAL = {"topic", "source"}
 _MISSING = object()
 
-
-class Row(NamedTuple):
-    """One document: where it is, its fields, and more of them behind these."""
-
-    place: str
-    fields: Mapping[str, Any]
-    further: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class MappedLog(Run):
-    """A log whose answers were scored with a metric that its task does not have.
-
-    Attributes:
-        scored: What was scored, in words.
-    """
-
-    scored: str
-
-    @property
-    def data(self) -> str:
-        """What was scored."""
-        return self.scored
-
-    @property
-    def topics(self) -> list[str]:
-        """Each document's topic; its own name where the map names none."""
-        topics = self.score.topics
-        return list(self.ids) if topics is None else [str(topics[places[0]]) for places in self._units]
-
-    @cached_property
-    def _units(self) -> list[list[int]]:
-        """Of each document the places of its units: of some metrics it has one for each reference."""
-        n = len(self.score.units)
-        return list(grouped(range(n), self.score.rows or range(n)).values())
-
-    def of_document(self, position: int) -> dict[str, float]:
-        """One document's own results."""
-        return values(self.score.definitions, [self.score.units[place] for place in self._units[position]])
-
-    @property
-    def signatures(self) -> dict[str, str]:
-        """The metric's."""
-        return {self.score.metric: self.score.signature}
+Row = tuple[str, Sequence[Mapping[str, Any]]]
+"""One document: where it is, and its fields; those of one mapping are looked for before those of the next."""
 
 
 def logs_and_rows(places: Iterable[Path], newest: bool = False) -> tuple[list[RunFiles], list[Row]]:
@@ -102,19 +56,21 @@ def logs_and_rows(places: Iterable[Path], newest: bool = False) -> tuple[list[Ru
         except DataError:  # no log: a reader of rows says what else is wrong with it
             logs = []
         runs += logs
-        rows += () if logs else (_row(where, value) for where, value in json_lines(place))
+        for where, value in () if logs else json_lines(place):
+            if not isinstance(value, dict):
+                raise DataError(f"{where}: expected an object, got {type(value).__name__}")
+            rows.append((where, [value]))
     if runs and rows:
         raise InputError("files", None, "logs and rows of another tool", "one kind at a time")
     if not rows and not any(run.samples for run in runs):
-        raise InputError(
-            "files", None, "no samples" if runs else "no row", "rows with prediction and reference, or samples"
-        )
+        got = "no samples" if runs else "no row"
+        raise InputError("files", None, got, "rows with prediction and reference, or samples")
     return runs, rows
 
 
 def score_logs(
     runs: Iterable[RunFiles], metric: str, fields: Mapping[str, str], options: Mapping[str, Any]
-) -> Iterator[MappedLog]:
+) -> Iterator[Run]:
     """Each task of the runs, scored with a metric; where answers were filtered in several ways, each by itself.
 
     Args:
@@ -129,18 +85,14 @@ def score_logs(
     """
     paths = {**_OF_LOGS, **_paths(fields)}
     scored = f"{metric}: {', '.join(f'{name} {path}' for name, (path,) in paths.items())}"
-    for run in runs:
-        for content in contents_of(run):
-            for part in _by_filter(content):
-                rows = [_logged(part.log.path, sample) for sample in part.log.samples]
-                if not rows:
-                    raise DataError(str(next(iter(part.log.problems), f"{part.log.path}: no document in it")))
-                for row in rows if "reference" not in fields else ():
-                    _refuse_list(row)
-                # Nobody has reported these numbers, so that what was reported of others is left out.
-                yield MappedLog(
-                    run, replace(part, logged={}, results={}), _scored(metric, rows, paths, options), scored
-                )
+    for run in (part for files in runs for whole in logged_runs(files) for part in _by_filter(whole)):
+        rows = [_logged(run.log.path, sample) for sample in run.log.samples]
+        if not rows:
+            raise DataError(str(next(iter(run.log.problems), f"{run.log.path}: no document in it")))
+        if "reference" not in fields:
+            _refuse_lists(rows)
+        # Nobody has reported these numbers, so that what was reported of others is left out.
+        yield replace(run, logged={}, results={}, score=_scored(metric, rows, paths, options), scored=scored)
 
 
 def score_rows(metric: str, rows: Sequence[Row], fields: Mapping[str, str], options: Mapping[str, Any]) -> Score:
@@ -156,25 +108,21 @@ def score_rows(metric: str, rows: Sequence[Row], fields: Mapping[str, str], opti
         DataError: If a row has no such column or can't be scored.
         InputError: If the metric does not have such an option.
     """
-    return _scored(metric, rows, {**_OF_ROWS, **_paths(fields)}, options, optional=_OPTIONAL - fields.keys())
+    return _scored(metric, rows, {**_OF_ROWS, **_paths(fields)}, options)
 
 
 def _scored(
-    metric: str,
-    rows: Sequence[Row],
-    paths: Mapping[str, Sequence[str]],
-    options: Mapping[str, Any],
-    optional: Iterable[str] = (),
+    metric: str, rows: Sequence[Row], paths: Mapping[str, Sequence[str | None]], options: Mapping[str, Any]
 ) -> Score:
     function = METRICS[metric].load()
     parameters = inspect.signature(function).parameters
     columns: dict[str, list[Any]] = {}
     for name, choices in paths.items():
-        column = [_value(row, choices, None if name in optional else name) for row in rows]
-        if f"{name}s" not in parameters and name not in optional:
+        column = [_value(row, name, choices) for row in rows]
+        if f"{name}s" in parameters and any(value is not None for value in column):
+            columns[f"{name}s"] = column
+        elif f"{name}s" not in parameters and None not in choices:
             raise InputError("--map", None, repr(name), f"what {metric} takes")
-        if f"{name}s" in parameters and any(value is not _MISSING for value in column):
-            columns[f"{name}s"] = [None if value is _MISSING else value for value in column]
     check_options(metric, options, [name for name in parameters if name not in columns])
     try:
         score: Score = function(**columns, **options)
@@ -185,7 +133,7 @@ def _scored(
             raise
         # The metric counts rows, the user has files.
         problem = f"{error.field}: got {error.got}, expected {error.expected}"
-        raise DataError(f"{rows[error.index].place}: {problem}") from error
+        raise DataError(f"{rows[error.index][0]}: {problem}") from error
     return score
 
 
@@ -194,12 +142,6 @@ def _paths(fields: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
         if name not in COLUMNS:
             raise OptionError.unknown("--map", name, COLUMNS)
     return {name: (path,) for name, path in fields.items()}
-
-
-def _row(place: str, value: Any) -> Row:
-    if not isinstance(value, dict):
-        raise DataError(f"{place}: expected an object, got {type(value).__name__}")
-    return Row(place, value, {})
 
 
 def _logged(path: Path, sample: Sample) -> Row:
@@ -214,54 +156,39 @@ def _logged(path: Path, sample: Sample) -> Row:
         "resps": sample.row.get("resps"),
         "filtered_resps": sample.row.get("filtered_resps"),
     }
-    own = {name: value for name, value in fields.items() if value is not None}
-    return Row(f"{path}:{sample.line}", own, sample.doc)
+    return f"{path}:{sample.line}", [{key: value for key, value in fields.items() if value is not None}, sample.doc]
 
 
-def _refuse_list(row: Row) -> None:
+def _refuse_lists(rows: Iterable[Row]) -> None:
     """The harness logs a list of targets as Python prints it, which nobody wants to have as one reference."""
-    target = row.fields.get("target")
-    if isinstance(target, str) and target[:2] in ("['", '["') and target[-2:] in ("']", '"]'):
-        raise DataError(
-            f"{row.place}: the logged target is a list as text, {shorten(target)}; name the field that holds it, "
-            f"reference=doc.FIELD ({_names(row.further)}), or take the text with reference=target"
-        )
+    for place, (fields, doc) in rows:
+        target = fields.get("target")
+        if isinstance(target, str) and target[:2] in ("['", '["') and target[-2:] in ("']", '"]'):
+            raise DataError(
+                f"{place}: the logged target is a list as text, {shorten(target)}; name the field that holds it, "
+                f"reference=doc.FIELD ({_names(doc)}), or take the text with reference=target"
+            )
 
 
-def _by_filter(content: Content) -> Iterator[Content]:
-    log = content.log
-    if len(log.filtered) < 2:
-        yield content
+def _by_filter(run: Run) -> Iterator[Run]:
+    if len(run.log.filtered) < 2:
+        yield run
         return
-    for name, samples in log.filtered.items():
-        own = replace(log, samples=samples, filtered={})
-        yield replace(content, task=f"{content.task},{name}", log=own, ids=[str(sample.doc_id) for sample in samples])
+    for name, samples in run.log.filtered.items():
+        ids, log = [str(sample.doc_id) for sample in samples], replace(run.log, samples=samples, filtered={})
+        yield replace(run, name=f"{run.name},{name}", log=log, ids=ids)
 
 
-def _value(row: Row, choices: Sequence[str], needed_as: str | None) -> Any:
+def _value(row: Row, name: str, choices: Sequence[str | None]) -> Any:
+    place, mappings = row
     for path in choices:
-        for start in (row.fields, row.further):
-            if (value := _at(start, path)) is not _MISSING:
+        if path is None:
+            return None
+        for fields in mappings:
+            if (value := value_at(fields, path, _MISSING)) is not _MISSING:
                 return value
-    if needed_as is None:
-        return _MISSING
-    inside = f"; in its document {_names(row.further)}" if row.further else ""
-    named = " or ".join(map(repr, choices))
-    raise DataError(f"{row.place}: no field {named} for {needed_as}; its fields: {_names(row.fields)}{inside}")
-
-
-def _at(value: Any, path: str) -> Any:
-    """What lies at a path: a key of an object, or a place in a list, at each dot; a key may have dots itself."""
-    if isinstance(value, Mapping) and path in value:
-        return value[path]
-    step, dot, rest = path.partition(".")
-    if isinstance(value, Mapping) and dot and step in value:
-        inner = value[step]
-    elif isinstance(value, list) and step.isdecimal() and len(step) < 10 and int(step) < len(value):
-        inner = value[int(step)]
-    else:
-        return _MISSING
-    return _at(inner, rest) if dot else inner
+    there = "; in its document ".join(map(_names, mappings))
+    raise DataError(f"{place}: no field {' or '.join(map(repr, choices))} for {name}; its fields: {there}")
 
 
 def _names(fields: Mapping[str, Any]) -> str:

@@ -1,7 +1,5 @@
 """Scored runs, or one document -> one self-contained HTML page."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html
@@ -13,8 +11,7 @@ from importlib import resources
 from typing import Any
 
 from tls_tasks import __version__
-from tls_tasks.after.conditions import model_arguments, stated_metadata
-from tls_tasks.after.run import Run
+from tls_tasks.after.run import Run, model_arguments, stated_metadata
 from tls_tasks.after.scored_runs import Progress
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import without_nan
@@ -27,33 +24,25 @@ _LONGEST_ANSWER = 100_000  # characters; the page says how many more there were
 def labels(scored: Sequence[Run]) -> list[str]:
     """A name for each run of a task: the model's, and what tells it from the model's other runs.
 
-    That are the options in which they differ; where these are the same, the folder, and in one folder the date.
+    Options in which they differ tell runs apart; where all are equal, the folder does, and in one folder the date.
     """
     names = []
     for run in scored:
         others = [other for other in scored if other.model == run.model and other.run != run.run]
         rivals = [other for other in others if other.name == run.name]
         own = _settings(run)
-        differing = [
-            key
-            for key in own
-            if any(_settings(other).get(key, own[key]) != own[key] for other in (rivals if "." in key else others))
-        ]
+        differing = [key for key in own if any(_settings(other).get(key, own[key]) != own[key] for other in others)]
         # The harness repeats the model's arguments in each task's metadata.
         details = list(dict.fromkeys(f"{key.rpartition('.')[2]}={own[key]}" for key in differing))
         same = [other for other in rivals if all(_settings(other).get(key) == own[key] for key in differing)]
         if same:
-            details.append(_place(run, others))
-            if any(_place(other, [run, *others]) == details[-1] for other in same):
-                details[-1] = run.run.date
+            root = os.path.commonpath([one.run.folder.resolve() for one in (run, *others)])
+            # Only the first folder below: the harness makes up the next one for a model without a name.
+            below = [one.run.folder.resolve().relative_to(root).parts for one in (run, *same)]
+            part, *parts = [next(iter(folders), "") for folders in below]
+            details.append(run.run.date if part in parts else part)
         names.append(f"{run.model} ({', '.join(details)})" if details else run.model)
     return names
-
-
-def _place(scored: Run, others: Sequence[Run]) -> str:
-    """The part of its path that tells a run from those of other folders."""
-    folders = [one.run.folder.resolve() for one in (scored, *others)]
-    return next(iter(folders[0].relative_to(os.path.commonpath(folders)).parts), "")
 
 
 def _settings(scored: Run) -> dict[str, str]:
@@ -141,7 +130,7 @@ def _tasks(scored: Sequence[Run], names: Sequence[str], progress: Progress | Non
 
 
 def _run_entry(scored: Run, name: str, prompts: dict[str, int], progress: Progress | None) -> dict[str, Any]:
-    samples, intervals = scored.log.samples, scored.intervals()
+    samples, topics, intervals = scored.log.samples, scored.topics, scored.intervals()
     documents = progress(samples, f"{scored.name} documents", len(samples)) if progress else samples
     return {
         "model": visible(name),
@@ -155,7 +144,7 @@ def _run_entry(scored: Run, name: str, prompts: dict[str, int], progress: Progre
         "documents": [
             {
                 "id": visible(scored.ids[place]),
-                "topic": visible(scored.topics[place]),
+                "topic": visible(topics[place]),
                 "values": without_nan(scored.of_document(place)),
                 "prompt": prompts.setdefault(sample.request[:_LONGEST_ANSWER], len(prompts)),
                 # As text, which the browser parses when it is opened.

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from tls_tasks.after.aggregates import Logged
-from tls_tasks.after.conditions import model_name
-from tls_tasks.after.foreign import Results, SampleRow, read_json
-from tls_tasks.after.inspect_logs import read_inspect
-from tls_tasks.after.logs import MOST_BYTES_OF_ROW, LogProblem, RunFiles, Sample, SampleLog, filled_lines, read_samples
-from tls_tasks.after.run import Content
-from tls_tasks.core.errors import DataError
+from tls_tasks.after.foreign import Results, SampleRow, read_json, read_json_file, value_at
+from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, filled_lines, read_samples
+from tls_tasks.after.run import Run, model_name
+from tls_tasks.core.errors import DataError, MissingExtraError
+from tls_tasks.hosts.discovery import task_files
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalSample, EvalScore
+    from inspect_ai.scorer import Score
 
 _FUNCTION = re.compile(r"\bdef (\w+)\(|<function (\w+) at ")
 
@@ -23,14 +29,15 @@ _NO_METRIC = frozenset(
 )
 
 # The columns of plain rows with request, answer and target: of each the first that is there.
-_COLUMNS = (
-    ("input", "prompt", "question"),
-    ("output", "prediction", "answer"),
-    ("target", "reference", "references"),
-)
+_COLUMNS = [
+    names.split() for names in ("input prompt question", "output prediction answer", "target reference references")
+]
+_GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # correct, partial, incorrect, no answer
+_MEANS = ("accuracy", "mean")
+_ERRORS = frozenset({"stderr", "std", "var", "bootstrap_stderr"})
 
 
-def contents_of(run: RunFiles, *, task: str | None = None, tasks: Collection[str] | None = None) -> Iterator[Content]:
+def logged_runs(run: RunFiles, *, task: str | None = None, tasks: Collection[str] | None = None) -> Iterator[Run]:
     """What the logs of a run say, task by task.
 
     Args:
@@ -40,23 +47,23 @@ def contents_of(run: RunFiles, *, task: str | None = None, tasks: Collection[str
 
     Raises:
         DataError: If a log can't be read.
+        MissingExtraError: If it is one of Inspect, without inspect_ai.
     """
     if reader := _READERS.get(run.host):  # whose files are not named as the tasks are
-        contents = map(reader, run.samples.values())
-        yield from (content for content in contents if tasks is None or content.task in tasks)
+        read = (reader(run, path) for path in run.samples.values())
+        yield from (logged for logged in read if tasks is None or logged.name in tasks)
         return
     paths = {name: path for name, path in run.samples.items() if tasks is None or name in tasks}
     results = run.read_results(list(paths))
     for name, path in paths.items():
         sizes = results.get("n-samples", {}).get(task or name)
-        yield read_harness(run, name, read_samples(path, n_expected=sizes["effective"] if sizes else None), results)
+        log = read_samples(path, n_expected=sizes["effective"] if sizes else None)
+        ids, logged = [str(sample.doc_id) for sample in log.samples], _harness_metrics(name, log, results)
+        yield Run(run, name, model_name(results, run.folder), log, ids, logged, results)
 
 
-def read_harness(run: RunFiles, name: str, log: SampleLog, results: Results) -> Content:
-    """A task of the harness's.
-
-    A metric is called as the harness prints it, with its filter where a task has several: ``exact_match,strict-match``.
-    """
+def _harness_metrics(name: str, log: SampleLog, results: Results) -> dict[str, Logged]:
+    """A metric is called as the harness prints it, with its filter where there are several: ``acc,strict-match``."""
     configured = {
         _called(entry["metric"]): entry
         for entry in results.get("configs", {}).get(name, {}).get("metric_list") or ()
@@ -67,31 +74,33 @@ def read_harness(run: RunFiles, name: str, log: SampleLog, results: Results) -> 
     logged = {}
     for filter_name, samples in log.filtered.items():
         rows = {sample.doc_id: cast("dict[str, Any]", sample.row) for sample in samples}
-        for metric in dict.fromkeys(metric for row in rows.values() for metric in _metrics(row)):
-            reported = numbers.get(f"{metric},{filter_name}")
+        # Releases before `metrics` was logged have them among the other columns.
+        named = (row.get("metrics", [key for key in row if key not in _NO_METRIC]) for row in rows.values())
+        for metric in dict.fromkeys(metric for metrics in named for metric in metrics):
             logged[metric if len(log.filtered) == 1 else f"{metric},{filter_name}"] = Logged(
                 [rows.get(sample.doc_id, {}).get(metric) for sample in log.samples],
                 _called(configured.get(metric, {}).get("aggregation")),
                 better.get(metric),
-                float(reported) if isinstance(reported, int | float) else None,
+                _number(numbers.get(f"{metric},{filter_name}")),
             )
-    ids = [str(sample.doc_id) for sample in log.samples]
-    return Content(name, model_name(results, run.folder), log, ids, logged, results)
+    return logged
 
 
 def _called(stated: Any) -> str:
     """The name of a metric or an aggregation; of a function of the task's own the harness logs the source."""
-    match = _FUNCTION.search(stated) if isinstance(stated, str) else None
-    return (match[1] or match[2]) if match else stated if isinstance(stated, str) else ""
+    text = stated if isinstance(stated, str) else ""
+    match = _FUNCTION.search(text)
+    return (match[1] or match[2]) if match else text
 
 
-def _metrics(row: Mapping[str, Any]) -> list[str]:
-    """The metrics of a row; releases before ``metrics`` was logged have them among the other columns."""
-    named: list[str] | None = row.get("metrics")
-    return named if named is not None else [key for key in row if key not in _NO_METRIC]
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
 
 
-def _read_rows(path: Path) -> Content:
+# Rows
+
+
+def _read_rows(run: RunFiles, path: Path) -> Run:
     """Plain rows: `id`, and a column a metric; the task is called as the file is, unless the rows name `task`, `model`.
 
     Columns that hold numbers in all rows that have them are metrics, better when higher.
@@ -107,10 +116,9 @@ def _read_rows(path: Path) -> Content:
         _sample(place, row, *(next((row[name] for name in names if name in row), None) for names in _COLUMNS))
         for place, row in enumerate(rows.values())
     ]
-    log = SampleLog(path, tuple(samples), tuple(problems))
     first = next(iter(rows.values()))
     task, model = (name if isinstance(name := first.get(key), str) else path.stem for key in ("task", "model"))
-    return Content(task, model, log, list(rows), logged)
+    return Run(run, task, model, SampleLog(path, tuple(samples), problems), list(rows), logged)
 
 
 def _are_numbers(values: list[Any]) -> bool:
@@ -118,7 +126,7 @@ def _are_numbers(values: list[Any]) -> bool:
     return bool(known) and all(isinstance(value, int | float) for value in known)
 
 
-def _read_every_eval_ever(path: Path) -> Content:
+def _read_every_eval_ever(run: RunFiles, path: Path) -> Run:
     """Instance rows of Every Eval Ever (schemas 0.2 and 0.3), and the record that names their file, if it is there.
 
     Raises:
@@ -128,37 +136,27 @@ def _read_every_eval_ever(path: Path) -> Content:
     names = {str(row.get("evaluation_name")) for row in rows.values()}
     if len(names) > 1:
         raise DataError(f"{path}: rows of {len(names)} evaluations ({', '.join(sorted(names)[:5])}), expected one")
-    samples = []
-    for place, row in enumerate(rows.values()):
-        request = _object(row, "input")
-        samples.append(
-            _sample(place, row, request.get("raw"), _object(row, "output").get("raw"), request.get("reference"))
-        )
-    log = SampleLog(path, tuple(samples), tuple(problems))
+    paths = ("input.raw", "output.raw", "input.reference")
+    samples = [_sample(place, row, *(value_at(row, path) for path in paths)) for place, row in enumerate(rows.values())]
     first = next(iter(rows.values()))
-    record = _record(path, first.get("evaluation_result_id"))
-    config, reported = _object(record, "metric_config"), _object(record, "score_details").get("score")
-    lower = config.get("lower_is_better")
+    beside = path.with_name(f"{path.stem.removesuffix('_samples')}.json")
+    records = value_at(read_json_file(beside), "evaluation_results") if beside.is_file() else None
+    key = "evaluation_result_id"
+    of_rows = [one for one in records if value_at(one, key) == first.get(key)] if isinstance(records, list) else []
+    record = of_rows[0] if of_rows else {}
+    lower = value_at(record, "metric_config.lower_is_better")
     logged = Logged(
-        [_object(row, "evaluation").get("score") for row in rows.values()],
+        [value_at(row, "evaluation.score") for row in rows.values()],
         "mean",
         not lower if isinstance(lower, bool) else None,
-        float(reported) if isinstance(reported, int | float) else None,
+        _number(value_at(record, "score_details.score")),
     )
-    metric = str(config.get("metric_name") or config.get("metric_id") or "score")
-    return Content(names.pop(), str(first.get("model_id", path.stem)), log, list(rows), {metric: logged})
+    metric = value_at(record, "metric_config.metric_name") or value_at(record, "metric_config.metric_id") or "score"
+    log = SampleLog(path, tuple(samples), problems)
+    return Run(run, names.pop(), str(first.get("model_id", path.stem)), log, list(rows), {str(metric): logged})
 
 
-def _record(path: Path, result_id: Any) -> Mapping[str, Any]:
-    """What the record beside the rows says of their result; empty if there is none."""
-    beside = path.with_name(f"{path.stem.removesuffix('_samples')}.json")
-    record = read_json(beside.read_bytes()) if beside.is_file() and beside.stat().st_size <= MOST_BYTES_OF_ROW else None
-    results = record.get("evaluation_results", ()) if isinstance(record, dict) else ()
-    of_rows = (own for own in results if isinstance(own, dict) and own.get("evaluation_result_id") == result_id)
-    return next(of_rows, {})
-
-
-def _rows_by_id(path: Path, name: str) -> tuple[dict[str, dict[str, Any]], list[LogProblem]]:
+def _rows_by_id(path: Path, name: str) -> tuple[dict[str, dict[str, Any]], tuple[LogProblem, ...]]:
     """Id -> row; what is wrong with the others."""
     rows: dict[str, dict[str, Any]] = {}
     problems = []
@@ -171,18 +169,17 @@ def _rows_by_id(path: Path, name: str) -> tuple[dict[str, dict[str, Any]], list[
             continue
         if not isinstance(row, dict) or not isinstance(row.get(name), str | int):
             problems.append(LogProblem("wrong_row", place, f"expected an object with `{name}`, a text or number"))
-        elif (key := str(row[name])) in rows:
-            problems.append(LogProblem("repeated_document", place, f"document {key} comes again; the first counts"))
-        else:
-            rows[key] = row
+        elif rows.setdefault(str(row[name]), row) is not row:
+            problem = f"document {row[name]} comes again; the first counts"
+            problems.append(LogProblem("repeated_document", place, problem))
     if not rows:
         raise DataError(str(problems[0]) if problems else f"{path}: no row in it")
-    return rows, problems
+    return rows, tuple(problems)
 
 
-def _sample(place: int, row: Mapping[str, Any], request: Any, answer: Any, target: Any) -> Sample:
-    logged = {"doc_id": place, "target": _text(target), "arguments": {"gen_args_0": {"arg_0": _text(request)}}}
-    return Sample(place, row, [_text(answer)], place + 1, cast(SampleRow, logged))
+def _sample(place: int, doc: Mapping[str, Any], request: Any, answer: Any, target: Any) -> Sample:
+    row = {"doc_id": place, "target": _text(target), "arguments": {"gen_args_0": {"arg_0": _text(request)}}}
+    return Sample(place, doc, [_text(answer)], place + 1, cast(SampleRow, row))
 
 
 def _text(value: Any) -> str:
@@ -191,13 +188,109 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def _object(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = row.get(name)
-    return value if isinstance(value, dict) else {}
+# Inspect
 
 
-_READERS: Mapping[str, Callable[[Path], Content]] = {
-    "inspect_ai": read_inspect,
+def _read_inspect(run: RunFiles, path: Path) -> Run:
+    """A log of Inspect (``.eval`` or JSON), through Inspect's own reader.
+
+    Of a sample that was asked several times (``--epochs``) each answer counts as a document of ours, and the mean of
+    its scores as the score of a document of others' tasks, as Inspect has it.
+
+    Raises:
+        DataError: If it can't be read.
+        MissingExtraError: Without inspect_ai.
+    """
+    try:
+        from inspect_ai.log import read_eval_log
+    except ImportError as error:
+        raise MissingExtraError(f"{path}, a log of Inspect,", "inspect") from error
+    try:
+        with ThreadPoolExecutor(1) as pool:  # it starts an event loop, and in a notebook one is running
+            log = pool.submit(read_eval_log, str(path)).result()
+    except Exception as error:  # of a zip file, JSON or pydantic: whatever is wrong with the file
+        raise DataError(
+            f"{path}: not a whole log of Inspect ({type(error).__name__}: {error!s:.200}); expected "
+            "an .eval or JSON file as inspect eval wrote it, of a run that was not killed"
+        ) from error
+    name = (log.eval.task_registry_name or log.eval.task).removeprefix("tls_tasks/")
+    problems = []
+    if log.status != "success":
+        problems.append(LogProblem("missing_documents", str(path), f"the run did not end: its status is {log.status}"))
+    if missing := (log.eval.dataset.samples or 0) * (log.eval.config.epochs or 1) - len(log.samples or ()):
+        problems.append(LogProblem("missing_documents", str(path), f"{missing} samples are missing"))
+    samples: dict[str, Sample] = {}
+    numbers: dict[str, list[dict[str, Any]]] = {}
+    for sample in log.samples or ():
+        doc_id = str((sample.metadata or {}).get("doc_id", sample.id))
+        if sample.error is not None:
+            problems.append(LogProblem("unscored_document", str(path), f"{doc_id}: {sample.error.message:.200}"))
+        if name in task_files() and sample.epoch > 1:
+            doc_id = f"{doc_id} (epoch {sample.epoch})"
+        samples.setdefault(doc_id, _inspect_sample(sample, len(samples)))
+        numbers.setdefault(doc_id, []).append(_inspect_numbers(sample.scores or {}))
+    scores = log.results.scores if log.results else []
+    keys = {key for epochs in numbers.values() for row in epochs for key in row}
+    logged = {
+        key: Logged([_mean([row.get(key) for row in epochs]) for epochs in numbers.values()], "mean", None, value)
+        for key, value in _reported(scores).items()
+        if key in keys
+    }
+    # What the harness's results file would say of a task of ours, whose scorer has its name.
+    own: Mapping[str, Any] = next((score.metrics for score in scores if score.name == name), {})
+    results: Results = {
+        "results": {name: {f"{key},none": float(metric.value) for key, metric in own.items()}},
+        "configs": {name: {"metadata": cast(Any, {**(log.eval.metadata or {}), **log.eval.task_args})}},
+        "versions": {name: log.eval.task_version},
+        "model_name": log.eval.model,
+        "config": {"model_args": {"model": log.eval.model}},
+        "date": datetime.datetime.fromisoformat(log.eval.created).timestamp(),
+    }
+    read = SampleLog(path, tuple(samples.values()), tuple(problems))
+    return Run(run, name, log.eval.model, read, list(samples), logged, results)
+
+
+def _inspect_sample(sample: EvalSample, place: int) -> Sample:
+    asked = sample.input if isinstance(sample.input, str) else "\n\n".join(message.text for message in sample.input)
+    # What our scorers read, where it is not what the model wrote: an answer that was judged.
+    read = [score.metadata.get("judged") for score in (sample.scores or {}).values() if score.metadata]
+    answer = next((text for text in read if isinstance(text, str)), sample.output.completion)
+    made = _sample(place, sample.metadata or {}, asked, answer, "")
+    target = sample.target if isinstance(sample.target, str) or len(sample.target) != 1 else sample.target[0]
+    made.row["target"], made.row["resps"] = target, [[sample.output.completion]]
+    return made
+
+
+def _inspect_numbers(scores: Mapping[str, Score]) -> dict[str, Any]:
+    """Score -> value; the keys of a score that is a dictionary each by itself."""
+    numbers: dict[str, Any] = {}
+    for name, score in scores.items():
+        parts = score.value if isinstance(score.value, dict) else {name: score.value}
+        for key, value in parts.items():
+            number = _GRADES.get(value, value) if isinstance(value, str) else value
+            numbers.setdefault(key, float(number) if isinstance(number, bool | int) else number)
+    return numbers
+
+
+def _reported(scores: Iterable[EvalScore]) -> dict[str, float]:
+    """Score -> the number in the log: its accuracy or mean; of others' metrics the first that is no standard error."""
+    reported: dict[str, float] = {}
+    for score in scores:
+        numbers = {key: float(metric.value) for key, metric in score.metrics.items() if key not in _ERRORS}
+        if stated := [numbers[key] for key in (*_MEANS, *numbers) if key in numbers]:
+            reported.setdefault(score.name, stated[0])
+    return reported
+
+
+def _mean(values: list[Any]) -> Any:
+    """The mean over epochs; what is no number stays as it is, for the reader to be told."""
+    if len(values) == 1 or not all(isinstance(value, float) for value in values):
+        return values[0]
+    return math.fsum(values) / len(values)
+
+
+_READERS: Mapping[str, Callable[[RunFiles, Path], Run]] = {
+    "inspect_ai": _read_inspect,
     "every_eval_ever": _read_every_eval_ever,
     "rows": _read_rows,
 }

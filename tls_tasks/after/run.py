@@ -1,80 +1,149 @@
-"""One task of one run, whoever ran it: what its log holds, and the numbers that can be compared, shown and gated."""
+"""One task of one run, whoever ran it: its log, the conditions that the log states, and the numbers of it."""
 
-from __future__ import annotations
-
-import math
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-from tls_tasks.after.aggregates import Logged, table_of
+from tls_tasks.after.aggregates import Logged, same_number
 from tls_tasks.after.foreign import Results
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog
 from tls_tasks.core.intervals import Interval
-from tls_tasks.core.score import Score, values
+from tls_tasks.core.score import Score, Unit, grouped, values
+from tls_tasks.core.task import Task
+from tls_tasks.core.terminal import shown
 
+_BUDGET = "context_budget"
+_CORPUS = "tls_corpus"
+_LONGEST = 60  # characters that are shown of a value
 _TOLERANCE = 1e-12  # how far a rescored value may be from the reported one
+_EFFORT = {
+    "map_calls": "map calls",
+    "write_calls": "write calls",
+    "map_tokens_in": "tokens of articles read",
+    "events": "events found",
+}
+
+# What the options of a task say of the data or the model; all others change the prompt.
+_NO_PROMPT = frozenset(
+    {"accuracies", "closed_book", "data", "edition", "generation", "judge", "model_args", "name", "provenance"}
+)
+
+_NO_SCORE = Score("", "", (), {})
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
-    """One task of one run as its log has it.
+class Conditions:
+    """The conditions of one task of one run, as its results file states them.
 
     Attributes:
-        task: The task's name.
+        task: The task.
+        version: Its version.
+        fingerprint: Of the documents; empty if the file does not say.
+        budget: ``context_budget``: how much of a document a prompt shows.
+        options: All other options that change the prompt, each with its value.
+        shots: How many examples stood before each prompt.
+        judge: Who judged; empty for tasks without a judge.
+    """
+
+    task: str
+    version: float
+    fingerprint: str
+    budget: str
+    options: tuple[tuple[str, str], ...]
+    shots: int
+    judge: str
+
+    def __str__(self) -> str:
+        """All but task and version, in one line."""
+        parts = [
+            f"data {self.fingerprint[:12] or 'without a fingerprint'}",
+            f"{_BUDGET} {shown(self.budget, _LONGEST) or 'unknown'}",
+        ]
+        parts += [f"{name} {shown(value, _LONGEST)}" for name, value in self.options]
+        return ", ".join([*parts, f"{self.shots}-shot", *([f"judge {shown(self.judge)}"] if self.judge else ())])
+
+
+def conditions_of(task: Task, version: float, results: Mapping[str, Any]) -> Conditions:
+    """The conditions of a task that a results file states."""
+    metadata = stated_metadata(task.name, results)
+    provenance = metadata.get("provenance") or {}
+    stated = prompt_options(task, metadata).items()
+    options = {key: value if isinstance(value, str) else json.dumps(value, sort_keys=True) for key, value in stated}
+    if (system := results.get("system_instruction")) is not None:
+        options["system_instruction"] = hashlib.sha256(str(system).encode("utf-8", "replace")).hexdigest()[:12]
+    budget = options.pop(_BUDGET, "")
+    shots = results.get("n-shot", {}).get(task.name, 0)
+    return Conditions(
+        task.name,
+        version,
+        str(provenance.get("fingerprint") or ""),
+        budget,
+        tuple(sorted(options.items())),
+        shots if isinstance(shots, int) else 0,
+        str(provenance.get("judge") or ""),
+    )
+
+
+def stated_metadata(name: str, results: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The task's metadata in a results file, the ``--metadata`` of the run included; empty if there are none."""
+    metadata: Mapping[str, Any] = results.get("configs", {}).get(name, {}).get("metadata") or {}
+    return metadata
+
+
+def model_arguments(results: Results) -> dict[str, Any]:
+    """The ``--model_args`` of a run, which older releases of the harness log as one text."""
+    stated = (results.get("config") or {}).get("model_args") or {}
+    return dict(part.partition("=")[::2] for part in stated.split(",")) if isinstance(stated, str) else stated
+
+
+def model_name(results: Results, folder: Path) -> str:
+    """The model's name in a results file; else what kind of model it is, or the name of the folder."""
+    arguments = model_arguments(results)
+    # For a model that is named by none of these the harness makes up a name, another one each time.
+    is_named = {"pretrained", "model", "path", "engine"} & set(arguments)
+    named = (results.get("model_name") or arguments.get("pretrained")) if is_named else None
+    source = str(results.get("model_source") or folder.name)
+    # A pipeline around a model is another system than the model.
+    return f"{named}+{_CORPUS}" if named and source == _CORPUS else str(named or source)
+
+
+def prompt_options(task: Task, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a run's options that change what its prompts show."""
+    names = set(task.options) - _NO_PROMPT
+    return {key: value for key, value in metadata.items() if key in names and value is not None}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One task of one run as its log has it: its documents, and the numbers of each.
+
+    Attributes:
+        run: The files that it was read from, and who wrote them.
+        name: The task's name.
         model: The model's name.
         log: Its samples, with what is wrong with the file.
         ids: Each document's name.
         logged: Metric -> what was logged of it.
         results: The whole results file, or what would stand in it; empty where nothing like it is logged.
-    """
-
-    task: str
-    model: str
-    log: SampleLog
-    ids: Sequence[str]
-    logged: Mapping[str, Logged]
-    results: Results = field(default_factory=Results)
-
-
-@dataclass(frozen=True)
-class Run:
-    """One task of one run: its documents, and the numbers of each; of others' tasks those that their host logged.
-
-    Attributes:
-        run: The files that it was read from, and who wrote them.
-        content: All that the log says.
-        score: Its numbers: one unit a document, in the order of the samples.
+        score: Its numbers: a unit a document or, of some metrics, a reference, in the order of the samples.
+        scored: What was scored, in words, where that was a metric which the task does not have.
+        family: The family of a task of ours; empty for others'.
     """
 
     run: RunFiles
-    content: Content
-    score: Score
-
-    @property
-    def log(self) -> SampleLog:
-        """Its samples, with what is wrong with the file."""
-        return self.content.log
-
-    @property
-    def results(self) -> Results:
-        """The whole results file, or what would stand in it; empty if there is nothing like it."""
-        return self.content.results
-
-    @property
-    def name(self) -> str:
-        """The task's name."""
-        return self.content.task
-
-    @property
-    def model(self) -> str:
-        """The model's name."""
-        return self.content.model
-
-    @property
-    def ids(self) -> Sequence[str]:
-        """Each document's name."""
-        return self.content.ids
+    name: str
+    model: str
+    log: SampleLog
+    ids: Sequence[str]
+    logged: Mapping[str, Logged] = field(default_factory=dict)
+    results: Results = field(default_factory=Results)
+    score: Score = _NO_SCORE
+    scored: str = ""
+    family: str = ""
 
     @property
     def documents(self) -> list[tuple[str, Sample]]:
@@ -84,12 +153,14 @@ class Run:
     @property
     def reported(self) -> Mapping[str, float]:
         """The numbers that the host reported; empty if it did not."""
-        return {key: logged.reported for key, logged in self.content.logged.items() if logged.reported is not None}
+        return {key: logged.reported for key, logged in self.logged.items() if logged.reported is not None}
 
     @property
     def topics(self) -> list[str]:
-        """Each document's topic; its own name where the task has no topics."""
-        return list(map(str, self.score.topics or self.ids))
+        """Each document's topic; its own name where there are no topics."""
+        topics, rows = self.score.topics, self.score.rows
+        by_row = topics if rows is None or topics is None else dict(zip(rows, topics, strict=True)).values()
+        return list(map(str, by_row or self.ids))
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -106,21 +177,24 @@ class Run:
             if table[key].better is not None and not table[key].best_of_nothing
         }
 
+    @cached_property
+    def _members(self) -> list[list[Unit]]:
+        rows = self.score.rows
+        return list(grouped(self.score.units, range(len(self.ids)) if rows is None else rows).values())
+
     def of_document(self, position: int) -> dict[str, float]:
         """One document's own results."""
-        return values(self.score.definitions, [self.score.units[position]])
+        return values(self.score.definitions, self._members[position])
 
-    def intervals(self, confidence: float = 0.95, n_resamples: int = 1000, seed: int = 12345) -> dict[str, Interval]:
-        """Confidence intervals over topics where there are topics, else over documents; none of no documents."""
-        if not len(self.score.units):
-            return {}
-        return self.score.intervals(confidence=confidence, n_resamples=n_resamples, seed=seed)
+    def intervals(self, **options: Any) -> dict[str, Interval]:
+        """As :meth:`Score.intervals <tls_tasks.core.score.Score.intervals>` gives them; none of no documents."""
+        return self.score.intervals(**options) if len(self.score.units) else {}
 
     @property
     def disagreements(self) -> dict[str, tuple[float, float]]:
         """Metric -> (reported, computed), where the two differ."""
         pairs = {key: (value, self.metrics[key]) for key, value in self.reported.items() if key in self.metrics}
-        return {key: pair for key, pair in pairs.items() if not _same(*pair)}
+        return {key: pair for key, pair in pairs.items() if not same_number(*pair, _TOLERANCE)}
 
     @property
     def problems(self) -> list[LogProblem]:
@@ -128,14 +202,9 @@ class Run:
         return list(self.log.problems)
 
     @property
-    def family(self) -> str:
-        """The family of a task of ours; empty for others'."""
-        return ""
-
-    @property
     def data(self) -> str:
         """What it ran on, in words, as far as that is known."""
-        return f"numbers as {self.run.host} logged them"
+        return self.scored or f"numbers as {self.run.host} logged them"
 
     @property
     def stated(self) -> str:
@@ -144,13 +213,15 @@ class Run:
 
     @property
     def effort(self) -> str:
-        """What the run asked its model, in words; empty if the log doesn't say."""
-        return ""
+        """What a run of ``tls_corpus`` asked its model, in words; empty for other runs."""
+        counts = (self.results.get("config") or {}).get("tls_corpus") or {}
+        known = {name: counts.get(key) for key, name in _EFFORT.items()}
+        return ", ".join(f"{count:,.0f} {name}" for name, count in known.items() if isinstance(count, float))
 
     @property
     def signatures(self) -> Mapping[str, str]:
         """Metric -> signature; empty if the log has none."""
-        return {}
+        return {self.score.metric: self.score.signature} if self.score.signature else {}
 
     def picture(self, sample: Sample) -> dict[str, Any]:
         """What the page draws of one answer: plain data, of a ``kind`` that its script knows.
@@ -161,16 +232,3 @@ class Run:
         target = sample.row.get("target")
         several = isinstance(target, list) and all(isinstance(text, str) for text in target)
         return {"kind": "text", "target": "" if target is None else "\n".join(target) if several else str(target)}
-
-
-def logged_run(run: RunFiles, content: Content) -> Run:
-    """A run with the numbers that its host logged; why some can't be recomputed is a problem of the log."""
-    table, (units,), reasons = table_of([content.logged], len(content.ids))
-    place = str(run.results or content.log.path)
-    problems = [LogProblem("other_number", place, f"{content.task}: {key}: {why}") for key, why in reasons.items()]
-    log = replace(content.log, problems=(*content.log.problems, *problems))
-    return Run(run, replace(content, log=log), Score(content.task, "", units, table))
-
-
-def _same(left: float, right: float) -> bool:
-    return (math.isnan(left) and math.isnan(right)) or abs(left - right) <= _TOLERANCE * max(1.0, abs(left))

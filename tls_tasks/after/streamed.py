@@ -17,21 +17,20 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager, redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
-from tls_tasks.after.blocks import LogBlocks
-from tls_tasks.after.conditions import model_name
 from tls_tasks.after.foreign import Results, SampleRow
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog
-from tls_tasks.after.run import Content
-from tls_tasks.after.scored_runs import ScoredTask, score_sample, task_of, topic_of, version_of, was_asked
-from tls_tasks.after.units import Header, StoredUnits, UnitFolders, begin_folder, packed, tidy_up, write_block
+from tls_tasks.after.run import Run, model_name
+from tls_tasks.after.scored_runs import ScoredTask, name_of, of_task, score_sample, task_of, topic_of, was_asked
+from tls_tasks.after.units import Header, LogBlocks, StoredUnits, begin_folder, packed, write_block
 from tls_tasks.core.errors import DataError, MissingExtraError
 from tls_tasks.core.score import Score, parts_of
-from tls_tasks.hosts.task_files import task_file
+from tls_tasks.hosts.discovery import task_file
 from tls_tasks.registry import FAMILIES, find_task
 
 BLOCK = 4 << 20
@@ -43,29 +42,18 @@ _FIRST = ("doc_id", "doc", "filtered_resps", "filter")
 Report = Callable[[int, int], None]
 """Told as blocks are done: (blocks, documents)."""
 
-Scored = Generator[tuple[int, int, bytes], None, None]
-"""Blocks, each with its number of documents and its file, as they come, in any order."""
+Block = tuple[int, int, bytes]
+"""The number of a block, its number of documents, and its file."""
 
-Engine = Callable[["Header", Sequence[int]], Scored]
+_CELLS = ("block", "n_documents", "content")
+
+Scored = Generator[Block, None, None]
+"""Blocks as they come, in any order."""
+
+Engine = Callable[[Header, Sequence[int]], Scored]
 """Scores blocks."""
 
 _scorer: BlockScorer | None = None  # of a worker
-
-
-@dataclass(frozen=True)
-class StreamedTask(ScoredTask):
-    """A task whose documents are in folders; ``log`` has the first row alone, from which the task knows its results."""
-
-    units: UnitFolders
-
-    @property
-    def ids(self) -> Sequence[str]:
-        """Each document's name."""
-        return self.units.text("name")
-
-    def not_asked(self) -> Sequence[tuple[int, str]]:
-        """Line and name of the documents whose model was asked another prompt."""
-        return self.units.not_asked()
 
 
 class BlockScorer:
@@ -73,36 +61,39 @@ class BlockScorer:
 
     def __init__(self, header: Header) -> None:
         """``header``: what is scored."""
-        self._log = header.log
-        self._samples = SampleLog(Path(self._log.path), ())
+        self._log, self._path = header.log, Path(header.log.path)
         self._task = find_task(header.task)
         if header.first is not None:
             self._task = self._task.for_document(header.first["doc"])
 
-    def __call__(self, number: int) -> tuple[int, bytes]:
-        """How many documents a block has, and its file."""
+    def __call__(self, number: int) -> Block:
+        """A block's number, how many documents it has, and its file."""
         lines = [None if read is None else self._row(read) for read in self._log.read(number)]
         rows = [row for row in lines if row is not None]
-        return sum("doc_id" in row for row in rows), packed(rows, len(lines), parts_of(self._task.table))
+        content = packed(rows, len(lines), parts_of(self._task.table))
+        return number, sum("doc_id" in row for row in rows), content
 
     def _row(self, read: Sample | LogProblem) -> dict[str, Any]:
         if isinstance(read, LogProblem):
-            line = int(read.place.rpartition(":")[2])
-            return {"line": line, "problem": read.kind, "detail": _encodable(read.detail)}
-        unit, problem = score_sample(self._task, self._samples, read)
-        name, topic = topic_of(read)
-        return {
-            **unit,
-            "doc_id": read.doc_id,
-            "line": read.line,
-            "answer": _hash(read.answer),
-            "asked": was_asked(self._task, self._samples, read),
-            "filter": _encodable(read.filter),
-            "name": _encodable(name),
-            "topic": _encodable(topic),
-            "problem": problem and problem.kind,
-            "detail": problem and _encodable(problem.detail),
-        }
+            row = {"line": int(read.place.rpartition(":")[2]), "problem": read.kind, "detail": read.detail}
+        else:
+            unit, problem = score_sample(self._task, self._path, read)
+            answer = hashlib.blake2b(json.dumps(read.answer).encode(), digest_size=8).digest()
+            row = {
+                **unit,
+                "doc_id": read.doc_id,
+                "line": read.line,
+                "answer": int.from_bytes(answer, "little", signed=True),
+                "asked": was_asked(self._task, self._path, read),
+                "filter": read.filter,
+                "name": name_of(read),
+                "topic": topic_of(read),
+                "problem": problem and problem.kind,
+                "detail": problem and problem.detail,
+            }
+        # Half a surrogate pair, which a log may contain, as its escape: Arrow refuses it.
+        texts = {key: cell.encode("utf-8", "backslashreplace") for key, cell in row.items() if isinstance(cell, str)}
+        return {**row, **{key: cell.decode() for key, cell in texts.items()}}
 
 
 def score_streamed(
@@ -133,12 +124,14 @@ def score_streamed(
         OSError: If the log can't be read or the folder not be written.
     """
     log = LogBlocks.of(path, block_bytes)
-    header = Header(name, log, *shard, first=_first_row(log))
-    task_of(task_file(name), SampleLog(Path(path), _samples(header.first)))  # fails here, not in every worker
+    rows = (read.row for block in range(log.n_blocks) for read in log.read(block) if isinstance(read, Sample))
+    first = {key: value for row in islice(rows, 1) for key, value in row.items() if key in _FIRST} or None
+    header = Header(name, log, *shard, first=first)
+    task_of(task_file(name), Path(path), _samples(header.first))  # fails here, not in every worker
     blocks = begin_folder(folder, header)
     report = begin(len(blocks)) if begin else lambda n_blocks, n_documents: None
     try:
-        with closing((engine or _processes(n_workers))(header, blocks)) as scored:
+        with closing((engine or partial(_in_processes, n_workers))(header, blocks)) as scored:
             for block, n_documents, content in scored:
                 write_block(folder, block, content)
                 report(1, n_documents)
@@ -147,10 +140,11 @@ def score_streamed(
             f"{folder}: a worker was killed (is there too little memory? --workers 1 takes the least); the same "
             "command goes on where it stopped"
         ) from error
-    tidy_up(folder)
+    for left in folder.glob(".block-*"):  # what processes that were killed left half written
+        left.unlink(missing_ok=True)
 
 
-def read_units(folders: Sequence[Path], run: RunFiles, results: Results) -> StreamedTask:
+def read_units(folders: Sequence[Path], run: RunFiles, results: Results) -> ScoredTask:
     """The results of a log whose units are in folders, one a shard; bit-equal to those of the log scored at once.
 
     Args:
@@ -161,59 +155,45 @@ def read_units(folders: Sequence[Path], run: RunFiles, results: Results) -> Stre
     Raises:
         DataError: If a shard is missing, doubled, unfinished or of another log.
     """
-    units = UnitFolders(folders)
+    units = StoredUnits(folders)
     header = units.header
     file, path, samples = task_file(header.task), Path(header.log.path), _samples(header.first)
-    task, table = task_of(file, SampleLog(path, samples))
+    task, table = task_of(file, path, samples)
     sizes = results.get("n-samples", {}).get(file.name)
     log = SampleLog(path, samples, tuple(units.problems(sizes["effective"] if sizes else None)))
-    content = Content(file.name, model_name(results, run.folder), log, (), {}, results)
-    score = Score(file.name, "", StoredUnits(units, parts_of(table)), table, units.text("topic"))
-    return StreamedTask(run, content, score, task, version_of(file, results), units)
-
-
-def _first_row(log: LogBlocks) -> Mapping[str, Any] | None:
-    for block in range(log.n_blocks):
-        for read in log.read(block):
-            if isinstance(read, Sample):
-                return {key: value for key, value in read.row.items() if key in _FIRST}
-    return None
+    score = Score(file.name, "", units, table, units.text("topic"))
+    model, ids = model_name(results, run.folder), units.text("name")
+    logged = Run(run, file.name, model, log, ids, results=results, score=score)
+    return of_task(logged, file, task, units.not_asked())
 
 
 def _samples(first: Mapping[str, Any] | None) -> tuple[Sample, ...]:
-    if first is None:
-        return ()
-    return (Sample(first["doc_id"], first["doc"], first["filtered_resps"], 1, cast(SampleRow, first)),)
+    row = cast(SampleRow, first)
+    return (Sample(row["doc_id"], row["doc"], row["filtered_resps"], 1, row),) if first else ()
 
 
-def _processes(n_workers: int | None) -> Engine:
+def _in_processes(n_workers: int | None, header: Header, blocks: Sequence[int]) -> Scored:
     """Score blocks in processes of this machine; None: one a core."""
-
-    def score(header: Header, blocks: Sequence[int]) -> Scored:
-        if not blocks:
-            return
-        n = min(n_workers or _n_cores(), len(blocks))
-        method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-        context: Any = multiprocessing.get_context(
-            method
-        )  # not fork, which copies what other threads are in the midst of
-        needed = [__name__, FAMILIES[find_task(header.task).family]]
-        context.set_forkserver_preload(needed)  # imported once: its memory is shared
-        left, waiting = iter(blocks), set[Future[tuple[int, int, bytes]]]()
-        with ProcessPoolExecutor(n, context, _begin_worker, (header,)) as pool:
-            try:
-                while True:
-                    # Few blocks are under way at a time, so that those that are done do not fill the memory.
-                    waiting |= {pool.submit(_score_block, block) for block in islice(left, 2 * n - len(waiting))}
-                    if not waiting:
-                        return
-                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        yield future.result()
-            finally:
-                pool.shutdown(cancel_futures=True)
-
-    return score
+    n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    n = max(1, min(n_workers or n_cores, len(blocks)))
+    # Not fork, which copies what other threads are in the midst of.
+    method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+    context: Any = multiprocessing.get_context(method)
+    # Imported once: its memory is shared.
+    context.set_forkserver_preload([__name__, FAMILIES[find_task(header.task).family]])
+    left, waiting = iter(blocks), set[Future[Block]]()
+    with ProcessPoolExecutor(n, context, _begin_worker, (header,)) as pool:
+        try:
+            while True:
+                # Few blocks are under way at a time, so that those that are done do not fill the memory.
+                waiting |= {pool.submit(_score_block, block) for block in islice(left, 2 * n - len(waiting))}
+                if not waiting:
+                    return
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def _begin_worker(header: Header) -> None:
@@ -230,24 +210,9 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _score_block(block: int) -> tuple[int, int, bytes]:
+def _score_block(block: int) -> Block:
     assert _scorer is not None
-    return block, *_scorer(block)
-
-
-def _hash(answer: Any) -> int:
-    """By which equal answers are known."""
-    content = json.dumps(answer).encode()
-    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little", signed=True)
-
-
-def _encodable(text: str) -> str:
-    """Half a surrogate pair, which a log may contain, as its escape: Arrow refuses it."""
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _n_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return _scorer(block)
 
 
 def engine_on(address: str | None, n_actors: int | None = None) -> Engine:
@@ -276,9 +241,10 @@ def engine_on(address: str | None, n_actors: int | None = None) -> Engine:
             actors = ray.data.ActorPoolStrategy(min_size=1, max_size=most, initial_size=most)
             # Ray Data gets the numbers of the blocks alone: its own readers turn dates in JSON into timestamps.
             numbers = ray.data.from_items([{"block": block} for block in blocks], override_num_blocks=len(blocks))
-            scored = numbers.map_batches(
-                _Actor, fn_constructor_args=(_everywhere(header),), batch_size=1, num_cpus=1, compute=actors
-            )
+            path = header.log.path  # on all machines, whatever their working folder
+            log = header.log if "://" in path else replace(header.log, path=str(Path(path).absolute()))
+            arguments = (replace(header, log=log),)
+            scored = numbers.map(_Actor, fn_constructor_args=arguments, num_cpus=1, compute=actors)
             for row in scored.iter_rows():
                 yield row["block"], row["n_documents"], row["content"]
 
@@ -310,17 +276,9 @@ def _cluster(address: str | None) -> Iterator[None]:
         ray.shutdown()
 
 
-def _everywhere(header: Header) -> Header:
-    """With a path that doesn't depend on the working folder."""
-    path = header.log.path
-    return header if "://" in path else replace(header, log=replace(header.log, path=str(Path(path).absolute())))
-
-
 class _Actor:
     def __init__(self, header: Header) -> None:
         self._scorer = BlockScorer(header)
 
-    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        [block] = batch["block"]
-        n_documents, content = self._scorer(int(block))
-        return {"block": [int(block)], "n_documents": [n_documents], "content": [content]}
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+        return dict(zip(_CELLS, self._scorer(row["block"]), strict=True))

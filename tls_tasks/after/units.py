@@ -1,4 +1,4 @@
-"""The units of a log of any size, in a folder: written block by block, by several processes or machines, and read back.
+"""A log of any size in blocks, and its units in a folder, written by several processes or machines and read back.
 
 A folder holds one Parquet file a block of the log, and ``log.json``, which says of what log and which share of it.
 Results are exactly rounded sums of units, so that it doesn't matter who scored which block, when, or in what order.
@@ -6,25 +6,118 @@ Results are exactly rounded sums of units, so that it doesn't matter who scored 
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tls_tasks import __version__
-from tls_tasks.after.blocks import LogBlocks
-from tls_tasks.after.logs import LogProblem, missing, repeated
-from tls_tasks.core.columns import Columns
+from tls_tasks.after.foreign import MOST_BYTES, read_json
+from tls_tasks.after.logs import LogProblem, Sample, lines_of, missing, repeated, sample_of
 from tls_tasks.core.errors import DataError
+from tls_tasks.core.score import Columns
 from tls_tasks.core.whole import replaced, write_whole
+
+_END = 1 << 16  # bytes at either end of a log that tell it from others
+_PARQUET = ".parquet"
+_NESTED = ("doc", "filtered_resps")
+"""The columns of Parquet that may be JSON instead of a struct or a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogBlocks:
+    """A log and its blocks.
+
+    Attributes:
+        path: The file, or a URL that fsspec opens.
+        n_bytes: How long it is.
+        digest: A hash of how it begins and ends.
+        block_bytes: The length of a block of JSONL: a line belongs to the block in which it begins.
+        n_blocks: How many blocks there are; in Parquet its row groups.
+    """
+
+    path: str
+    n_bytes: int
+    digest: str
+    block_bytes: int
+    n_blocks: int
+
+    @classmethod
+    def of(cls, path: str, block_bytes: int) -> LogBlocks:
+        """The blocks of a file.
+
+        Raises:
+            DataError: If it can't be read.
+        """
+        with open_log(path) as file, _readable(path):
+            head = file.read(_END)
+            n_bytes = file.seek(0, 2)
+            file.seek(max(0, n_bytes - _END))
+            digest = hashlib.blake2b(head + file.read(), digest_size=8).hexdigest()
+            in_rows = path.endswith(_PARQUET)
+            n_blocks = pq.ParquetFile(file).num_row_groups if in_rows else -(-n_bytes // block_bytes)
+        return cls(path, n_bytes, digest, block_bytes, n_blocks)
+
+    def read(self, number: int) -> Iterator[Sample | LogProblem | None]:
+        """The lines of a block (from 0), numbered in it from 1; None for a blank one."""
+        with open_log(self.path) as file, _readable(self.path):
+            if self.path.endswith(_PARQUET):
+                batches = pq.ParquetFile(file).iter_batches(256, row_groups=[number])
+                rows = (row for batch in batches for row in batch.to_pylist())
+                yield from (_sample_of_cells(self.path, line, row) for line, row in enumerate(rows, start=1))
+                return
+            start, left = number * self.block_bytes, self.block_bytes
+            if start:  # the line that is there has begun before, unless the one before ends right here
+                file.seek(start - 1)
+                left -= len(file.readline(MOST_BYTES + 1)) - 1
+            for line, content in lines_of(file, f"{self.path} (counted from byte {start})", left):
+                yield None if content.isspace() else sample_of(self.path, line, content)
+
+
+def open_log(path: str) -> AbstractContextManager[BinaryIO]:
+    """A file of this machine, or what fsspec opens by a URL."""
+    if "://" not in path:
+        return Path(path).open("rb")
+    import fsspec
+
+    try:
+        opened: AbstractContextManager[BinaryIO] = fsspec.open(path, "rb")
+    except (ImportError, ValueError) as error:  # no such protocol, or its package is not installed
+        raise DataError(f"{path}: {error}") from error
+    return opened
+
+
+@contextmanager
+def _readable(file: str | Path, remedy: str = "") -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise DataError(f"{file}: not readable ({error!s:.120}){remedy}") from error
+
+
+def _sample_of_cells(path: str, line: int, row: dict[str, Any]) -> Sample | LogProblem:
+    """A row of Parquet, by way of JSON: what is asked of a row is then the same in both."""
+    try:
+        row |= {name: read_json(row[name].encode()) for name in _NESTED if isinstance(row.get(name), str)}
+        content = json.dumps({name: cell for name, cell in row.items() if cell is not None}, default=_refused).encode()
+    except (DataError, UnicodeEncodeError) as error:
+        return LogProblem("wrong_row", f"{path}:{line}", str(error))
+    return sample_of(path, line, content + b"\n")
+
+
+def _refused(value: Any) -> NoReturn:
+    raise DataError(f"{value!r} is a {type(value).__name__}, expected what JSON has; write dates as text")
+
 
 _HEADER = "log.json"
 _FORMAT = 1
@@ -65,11 +158,12 @@ class Header:
 
     def same(self, other: Header) -> bool:
         """Whether both are of the same log, scored by the same release, whatever their shares and its folder."""
+        alike = replace(other, shard=self.shard, first=self.first, log=replace(other.log, path=self.log.path))
+        return alike == self and Path(other.log.path).name == Path(self.log.path).name
 
-        def whole(header: Header) -> Header:
-            return replace(header, shard=1, first=None, log=replace(header.log, path=Path(header.log.path).name))
-
-        return whole(self) == whole(other)
+    def left_in(self, folder: Path) -> list[int]:
+        """The blocks of its share that are not in a folder."""
+        return [block for block in self.blocks if not block_file(folder, block).is_file()]
 
     def __str__(self) -> str:
         """For messages."""
@@ -92,7 +186,7 @@ def begin_folder(folder: Path, header: Header) -> list[int]:
             raise DataError(f"{folder}: holds units of {there}, not of {header}; choose another folder or remove it")
     else:
         write_whole(folder / _HEADER, json.dumps(asdict(header)) + "\n")
-    return [block for block in header.blocks if not block_file(folder, block).exists()]
+    return header.left_in(folder)
 
 
 def read_header(folder: Path) -> Header:
@@ -134,19 +228,14 @@ def write_block(folder: Path, block: int, content: bytes) -> None:
             raise
 
 
-def tidy_up(folder: Path) -> None:
-    """Remove what processes that were killed left half written, of a folder in which all is there."""
-    for left in folder.glob(".block-*"):
-        left.unlink(missing_ok=True)
+class StoredUnits(Columns):
+    """The units of one log, of one folder or of one folder a shard: a unit a document, in the order of their numbers.
 
-
-class UnitFolders:
-    """The documents of one log, of one folder or of one folder a shard.
+    Of several filters the first counts, of equal numbers the first row. Sums are made part by part; all parts are in
+    memory only when units are asked for.
 
     Attributes:
         header: What the first folder says.
-        rows: Where the documents are among all rows: of the first filter, in the order of their numbers, of equal
-            numbers the first. An array.
 
     Raises:
         DataError: If the folders are of different logs, or a shard is missing, doubled or unfinished.
@@ -155,79 +244,62 @@ class UnitFolders:
     def __init__(self, folders: Sequence[Path]) -> None:
         """Checks that the folders make up one log."""
         self.header, self._files = _complete(folders)
-        stated = [_of(file, pq.read_metadata) for file in self._files]
-        n_lines = [int(one.metadata[_N_LINES]) for one in stated]
-        before = np.repeat(np.cumsum([0, *n_lines])[: len(stated)], [one.num_rows for one in stated])
-        columns = self._table("line", "doc_id", "filter")
-        self._lines = columns["line"].to_numpy() + before
-        self._unread = columns["doc_id"].is_null().to_numpy()
-        self._numbers = columns["doc_id"].fill_null(0).to_numpy()
-        filters = pa.concat_arrays(columns["filter"].chunks or [pa.array([], pa.string())]).dictionary_encode()
+        tables = [_read(file, *_COLUMNS) for file in self._files]
+        n_lines = [int(table.schema.metadata[_N_LINES]) for table in tables]
+        before = np.repeat(np.cumsum([0, *n_lines])[: len(tables)], [len(table) for table in tables])
+        self._table = pa.concat_tables([pa.schema(list(_COLUMNS.items())).empty_table(), *tables])
+        self._lines = self._table["line"].to_numpy() + before
+        self._numbers = self._table["doc_id"].fill_null(0).to_numpy()
+        filters = self._table["filter"].combine_chunks().dictionary_encode()
         codes = filters.indices.fill_null(-1).to_numpy()
-        n_filters = len(filters.dictionary)
+        n_filters = max(1, len(filters.dictionary))
         self._filtered = [_distinct(np.flatnonzero(codes == code), self._numbers) for code in range(n_filters)]
-        self.rows = self._filtered[0][0] if self._filtered else np.empty(0, np.int64)
+        self._places = self._filtered[0][0]
+        self.n = len(self._places)
 
     def problems(self, n_expected: int | None) -> list[LogProblem]:
         """What is wrong with the log, in the order of a log that is read at once."""
-        path, lines = self.header.log.path, self._lines
-        columns = self._table("problem", "detail", "answer").combine_chunks()
-        answers = columns["answer"].fill_null(0).to_numpy()
+        path, lines, answers, kinds = self.header.log.path, self._lines, self._table["answer"], self._table["problem"]
 
         def at(row: int) -> LogProblem:
-            return LogProblem(columns["problem"][row].as_py(), f"{path}:{lines[row]}", columns["detail"][row].as_py())
+            return LogProblem(kinds[row].as_py(), f"{path}:{lines[row]}", self._table["detail"][row].as_py())
 
-        by_row = {row: at(row) for row in np.flatnonzero(self._unread).tolist()}
+        by_row = {row: at(row) for row in np.flatnonzero(self._table["doc_id"].is_null()).tolist()}
         for _, again in self._filtered:
             for row, first in again:
-                same = bool(answers[row] == answers[first])
+                same = answers[row] == answers[first]
                 by_row[row] = repeated(path, lines[row], self._numbers[row], lines[first], same)
         problems = [by_row[row] for row in sorted(by_row)]
-        for rows in [rows for rows, _ in self._filtered] or [self.rows]:
+        for rows, _ in self._filtered:
             problems += missing(path, self._numbers[rows], n_expected)
-        unscored = columns["problem"].is_valid().to_numpy()[self.rows]
-        return problems + [at(row) for row in self.rows[unscored].tolist()]
+        return problems + [at(row) for row in self._places[kinds.is_valid().to_numpy()[self._places]].tolist()]
 
-    def not_asked(self) -> list[tuple[int, str]]:
+    def not_asked(self) -> Iterator[tuple[int, str]]:
         """Line and name of the documents whose model was asked another prompt."""
-        rows = self.rows[~self._table("asked")["asked"].fill_null(True).to_numpy()[self.rows]]
-        names = self._table("name")["name"].take(pa.array(rows)).to_pylist() if len(rows) else []
-        return list(zip(self._lines[rows].tolist(), names, strict=True))
+        for row in self._places[~self._table["asked"].fill_null(True).to_numpy()[self._places]].tolist():
+            yield self._lines[row], self._table["name"][row].as_py()
 
     def text(self, name: str) -> list[str]:
         """A column of text, ``name`` or ``topic``, of all documents."""
-        texts: list[str] = self._table(name)[name].take(pa.array(self.rows)).to_pylist()
+        texts: list[str] = self._table[name].take(pa.array(self._places)).to_pylist()
         return texts
 
-    def part(self, name: str) -> Any:
-        """One part of all documents, an array."""
-        return self._table(name)[name].to_numpy()[self.rows]
+    @cached_property
+    def _parts(self) -> list[str]:
+        return [name for file in self._files[:1] for name in pq.read_schema(file).names if name not in _COLUMNS]
 
-    def _table(self, *columns: str) -> Any:
-        if not self._files:
-            return pa.schema([(name, _COLUMNS.get(name, pa.float64())) for name in columns]).empty_table()
-        names = list(columns)
-        return pa.concat_tables(
-            _of(file, lambda file: pq.ParquetFile(file).read(names).select(names)) for file in self._files
-        )
-
-
-class StoredUnits(Columns):
-    """The units of folders. Sums are made part by part; all parts are in memory only when units are asked for."""
-
-    def __init__(self, units: UnitFolders, parts: Sequence[str]) -> None:
-        """``parts``: what each unit has."""
-        self._units, self._parts, self.n = units, parts, len(units.rows)
+    def _part(self, name: str) -> Any:
+        return np.concatenate([_read(file, name)[name].to_numpy() for file in self._files])[self._places]
 
     @cached_property
     def columns(self) -> Mapping[str, Sequence[float]]:  # type: ignore[override]
         """All parts, in memory."""
-        return {part: self._units.part(part) for part in self._parts}
+        return {part: self._part(part) for part in self._parts}
 
     @cached_property
     def sums(self) -> dict[str, float]:
         """The sum of each part."""
-        return {part: math.fsum(self._units.part(part).tolist()) for part in self._parts}
+        return {part: math.fsum(self._part(part).tolist()) for part in self._parts}
 
 
 def _complete(folders: Sequence[Path]) -> tuple[Header, list[Path]]:
@@ -241,7 +313,7 @@ def _complete(folders: Sequence[Path]) -> tuple[Header, list[Path]]:
         if header.shard in shares:
             raise DataError(f"{folder}: shard {header.shard}/{n_shards} again; {shares[header.shard]} has it")
         shares[header.shard] = folder
-        if left := sum(not block_file(folder, block).is_file() for block in header.blocks):
+        if left := len(header.left_in(folder)):
             of = f"{left} of {len(header.blocks)} blocks are missing"
             raise DataError(f"{folder}: not finished, {of}; the command that made it goes on where it stopped")
     if absent := [f"{shard}/{n_shards}" for shard in range(1, n_shards + 1) if shard not in shares]:
@@ -249,12 +321,9 @@ def _complete(folders: Sequence[Path]) -> tuple[Header, list[Path]]:
     return whole, [block_file(shares[block % n_shards + 1], block) for block in range(whole.log.n_blocks)]
 
 
-def _of(file: Path, read: Callable[[Path], Any]) -> Any:
-    try:
-        return read(file)
-    except (pa.ArrowException, OSError, KeyError) as error:
-        again = "remove it, and the command that made the folder makes it again"
-        raise DataError(f"{file}: not readable ({error!s:.120}); {again}") from error
+def _read(file: Path, *names: str) -> Any:
+    with _readable(file, "; remove it, and the command that made the folder makes it again"):
+        return pq.ParquetFile(file).read(names).select(names)
 
 
 def _distinct(rows: Any, numbers: Any) -> tuple[Any, list[tuple[int, int]]]:

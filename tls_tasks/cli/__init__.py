@@ -6,8 +6,6 @@ and returns the exit code. That function's docstring is the command's ``--help``
 command only; ``tls-tasks --help`` imports all.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import io
@@ -19,35 +17,21 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from types import FrameType
 
 from tls_tasks import __version__
 from tls_tasks.cli.base import VisibleFormatter, note, styled
 from tls_tasks.core.errors import TlsTasksError, nearest
 
 _GROUPS: Mapping[str, Mapping[str, str]] = {
-    "score what you have": {
-        "timelines": "files", "summaries": "files", "evidence": "files", "trees": "trees", "reports": "judge",
-        "judge": "judge",
-    },
-    "installation and data": {
-        "doctor": "doctor", "path": "doctor", "enable": "doctor", "disable": "doctor", "list": "listing",
-        "fetch": "fetch", "fingerprint": "fingerprint", "prepare": "prepare", "publish": "prepare",
-        "bundle-docs": "documents", "build-store": "documents",
-    },
-    "after a run": {
-        "score": "score", "merge": "score", "compare": "compare", "page": "page", "report": "page",
-        "agree": "documents",
-    },
-    "submit": {"submit": "submit", "verify": "submit", "leaderboard": "submit"},
+    "score what you have": {"files": "timelines summaries evidence trees", "judge": "reports judge"},
+    "installation and data": {"doctor": "doctor path enable disable", "listing": "list fetch fingerprint",
+                              "prepare": "prepare publish", "documents": "bundle-docs build-store"},
+    "after a run": {"score": "score merge page report", "compare": "compare", "documents": "agree"},
+    "submit": {"submit": "submit verify leaderboard"},
 }  # fmt: skip
-"""The groups of ``--help``: command -> its module."""
+"""The groups of ``--help``: module -> its commands."""
 
-_MODULES = {command: module for group in _GROUPS.values() for command, module in group.items()}
-
-_DESCRIPTION = (
-    "Scores for long-form model output: lm_eval tasks, evaluate modules, and tools for before and after a run."
-)
+_MODULES = {name: module for group in _GROUPS.values() for module, names in group.items() for name in names.split()}
 
 _EPILOG = """\
 exit codes:
@@ -59,9 +43,6 @@ exit codes:
 tls-tasks COMMAND --help says more. The tasks run in the harness:
   lm_eval --tasks tls_crisis --model dummy --include_path "$(tls-tasks path)"
 """
-
-
-_TERMINATED = 143
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -112,24 +93,22 @@ def main(argv: list[str] | None = None) -> int:
 @contextmanager
 def _ended_by_sigterm() -> Iterator[None]:
     """Have SIGTERM raise, so that what is unfinished is removed as after an interrupt; workers end at once."""
-    own = os.getpid()
+    process, is_main_thread = os.getpid(), threading.current_thread() is threading.main_thread()
 
-    def end(number: int, _: FrameType | None) -> None:
+    def end(number: int, _: object) -> None:
         signal.signal(number, signal.SIG_DFL)  # one is enough
-        if os.getpid() != own:
+        if os.getpid() != process:
             os.kill(os.getpid(), number)
-        raise SystemExit(_TERMINATED)  # asyncio lets this through, and no other
+        raise SystemExit(143)  # asyncio lets this through, and no other
 
-    is_ours = threading.current_thread() is threading.main_thread() and (
-        signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    )
-    if is_ours:
-        signal.signal(signal.SIGTERM, end)
+    if not is_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, end)
     try:
         yield
     finally:
-        if is_ours:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _message(error: Exception) -> str:
@@ -151,12 +130,13 @@ def _parser(command: str = "") -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(
         prog="tls-tasks", dest="command", metavar="COMMAND", help="one of the above", title="arguments"
     )
-    wanted = [_MODULES[command]] if command in _MODULES else dict.fromkeys(_MODULES.values())
-    for module in wanted:
+    modules = [_MODULES[command]] if command in _MODULES else dict.fromkeys(_MODULES.values())
+    for module in modules:
         importlib.import_module(f"{__name__}.{module}").add_parser(subparsers)
-    lines = [_DESCRIPTION]
-    for title, commands in _GROUPS.items() if command not in _MODULES else ():
-        parsers = dict.fromkeys(subparsers.choices[name] for name in commands)  # one may have two names
+    lines = ["Scores for long model output: lm_eval tasks, evaluate modules, tools for before and after a run."]
+    for title, group in _GROUPS.items() if command not in _MODULES else ():
+        names = " ".join(group.values()).split()
+        parsers = dict.fromkeys(subparsers.choices[name] for name in names)  # one may have two names
         lines += ["", f"{title}:", *(line for each in parsers for line in _overview(each))]
     parser.description = "\n".join(lines)
     return parser

@@ -1,7 +1,5 @@
 """What the commands share: adding a command to the parser, and printing tables, notes, JSON and progress."""
 
-from __future__ import annotations
-
 import argparse
 import inspect
 import json
@@ -53,10 +51,8 @@ def add_command(subparsers: Subparsers, name: str, run: Run, *former: str) -> ar
         >>> args.run(args)
         3
     """
-    text = inspect.cleandoc(run.__doc__ or "")
-    parser = subparsers.add_parser(
-        name, aliases=former, description=text, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    text, layout = inspect.cleandoc(run.__doc__ or ""), argparse.RawDescriptionHelpFormatter
+    parser = subparsers.add_parser(name, aliases=former, description=text, formatter_class=layout)
     parser.set_defaults(run=run)
     return parser
 
@@ -159,9 +155,8 @@ def progress(items: Iterable[T], what: str, n_items: int) -> Iterable[T]:
         >>> list(progress([1, 2], "documents", 2))
         [1, 2]
     """
-    if not sys.stderr.isatty():
-        return items
-    bar: Iterable[T] = tqdm(items, desc=what, total=n_items, leave=False, delay=0.5)
+    is_off = not sys.stderr.isatty()
+    bar: Iterable[T] = tqdm(items, desc=what, total=n_items, leave=False, delay=0.5, disable=is_off)
     return bar
 
 

@@ -1,7 +1,5 @@
 """``tls-tasks compare``: is one system better than another on the same documents?"""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import math
@@ -9,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.after.comparisons import Pairing, System, TaskComparison, compare_systems, read_system
+from tls_tasks.after.comparisons import Plan, System, TaskComparison, compare_systems, read_system
 from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, say, write_json
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.options import LEAST_BOOTSTRAP
@@ -75,12 +73,11 @@ def _run(args: argparse.Namespace) -> int:
         read_system(path, tasks=_tasks(args.task, index > 0), progress=progress)
         for index, path in enumerate(args.systems)
     ]
-    pairing = Pairing(args.join, args.cluster, args.by_document, args.show, args.lower_is_better)
-    comparisons = compare_systems(systems, keys=args.metric, pairing=pairing, settings=settings)
+    plan = Plan(args.join, args.cluster, args.by_document, args.show, args.lower_is_better, settings)
+    comparisons = compare_systems(systems, args.metric or (), plan)
     problems = [problem for system in systems for task in system.tasks.values() for problem in task.problems]
     verdicts = list(_verdicts(comparisons, gates))
-    _note_of_runs(args.systems, systems)
-    note("compare", *problems)
+    note("compare", *_notes(args.systems, systems), *problems)
     method = (
         f"two-sided paired randomisation test, {settings.n_permutations} random exchanges (all exchanges for 14 "
         f"units or fewer); {settings.confidence:.0%} intervals of paired differences, jackknife-t (of "
@@ -124,37 +121,36 @@ def _gate(text: str) -> tuple[str, float]:
 def _verdicts(comparisons: Sequence[TaskComparison], gates: Mapping[str, float]) -> Iterator[tuple[bool, str]]:
     """Whether a run fails a gate, and a message: also for one that passes, as with few documents any run does."""
     for key, margin in gates.items():
-        compared = [comparison for comparison in comparisons if key in comparison.keys]
-        if not compared:
-            raise OptionError.unknown("--fail-if-worse", key, comparisons[0].keys)
-        for comparison in compared:
-            is_worse = comparison.is_worse(key, margin)
-            least = comparison.differences[comparison.keys.index(key)].detectable
+        if not any(key in comparison.metrics for comparison in comparisons):
+            raise OptionError.unknown("--fail-if-worse", key, comparisons[0].metrics)
+        for comparison in (one for one in comparisons if key in one.metrics):
+            metric = comparison.metrics[key]
+            is_worse, least = metric.is_worse(margin), metric.result.detectable
+            shows = "" if math.isnan(least) else f"; so many documents show a difference of {number(least + margin)}"
             message = f"worse than {comparison.first} by more than {margin:g}"
-            if is_worse is None:
-                message = "can't be told from its logs: --fail-if-worse fails, to be safe"
-            elif is_worse:
-                message = f"is {message}"
-            else:
-                shows = f"; so many documents show a difference of {number(least + margin)}"
-                message = f"is not surely {message}{'' if math.isnan(least) else shows}"
-            yield is_worse is not False, f"{comparison.task}: {key} of {comparison.second} {message}"
+            messages = {
+                None: "can't be told from its logs: --fail-if-worse fails, to be safe",
+                True: f"is {message}",
+                False: f"is not surely {message}{shows}",
+            }
+            yield is_worse is not False, f"{comparison.task}: {key} of {comparison.second} {messages[is_worse]}"
 
 
-def _note_of_runs(paths: list[Path], systems: list[System]) -> None:
-    """Say which file was taken where there were several, and that a run is compared with itself."""
+def _notes(paths: list[Path], systems: list[System]) -> Iterator[str]:
+    """Which file was taken where there were several, and that a run is compared with itself."""
+    used = []
     for path, system in zip(paths, systems, strict=True):
         for name, task in system.tasks.items():
+            used.append((task.log.path.resolve(), name))
             if len([*path.rglob(f"samples_{name}_[0-9]*.jsonl")]) > 1:
-                note("compare", f"{path} has several runs of {name}; the newest is compared: {task.log.path}")
-    used = [(task.log.path.resolve(), name) for system in systems for name, task in system.tasks.items()]
+                yield f"{path} has several runs of {name}; the newest is compared: {task.log.path}"
     if len(set(used)) < len(used):
-        note("compare", "the same run is given more than once")
+        yield "the same run is given more than once"
 
 
 def _text(comparison: TaskComparison, holm: bool) -> str:
-    results, *most = _tables(comparison, holm)
-    return "\n".join([_head(comparison), text_table(results), *comparison.warnings, *map(text_table, most), ""])
+    results, *most = map(text_table, _tables(comparison, holm))
+    return "\n".join([_head(comparison), results, *comparison.warnings, *most, ""])
 
 
 def _markdown(comparison: TaskComparison, holm: bool) -> str:
@@ -177,36 +173,34 @@ def _head(comparison: TaskComparison) -> str:
 
 def _tables(comparison: TaskComparison, holm: bool) -> Iterator[Table]:
     """The differences, and for each metric the documents that differ most."""
-    rows = [["metric", "first", "second", "difference", "interval", "detectable", "won-tied-lost", "p", "p (Holm)"]]
-    parts = zip(comparison.differences, comparison.documents, comparison.adjusted, strict=True)
-    for result, documents, adjusted in parts:
-        means = [number(result.first), number(result.second), f"{result.difference:+.4f}".replace("+nan", "NaN")]
-        interval = f"[{result.interval.low:+.4f}, {result.interval.high:+.4f}]" if result.interval else "-"
-        detectable, *p_values = (
-            number(value).replace("NaN", "-") for value in (result.detectable, result.p_value, adjusted)
-        )
-        won = f"{documents.wins}-{documents.ties}-{documents.losses}"
-        rows.append([result.key, *means, interval, detectable, won, *p_values])
+    head = ["metric", "first", "second", "difference", "interval", "detectable", "won-tied-lost", "p", "p (Holm)"]
+    rows = [head]
+    for key, metric in comparison.metrics.items():
+        result, interval = metric.result, metric.result.interval
+        values = (result.detectable, result.p_value, metric.adjusted)
+        detectable, *p_values = (number(value).replace("NaN", "-") for value in values)
+        cells = [key, number(result.first), number(result.second), f"{result.difference:+.4f}".replace("+nan", "NaN")]
+        cells += [f"[{interval.low:+.4f}, {interval.high:+.4f}]" if interval else "-", detectable]
+        rows.append([*cells, f"{metric.wins}-{metric.ties}-{metric.losses}", *p_values])
     yield rows if holm else [row[:-1] for row in rows]
-    for result, documents in zip(comparison.differences, comparison.documents, strict=True):
-        if documents.most:
-            most = [[name, number(left), number(right)] for name, (left, right) in documents.most.items()]
-            yield [[f"most different in {result.key}", "first", "second"], *most]
+    for key, metric in comparison.metrics.items():
+        if metric.most:
+            most = ([name, number(left), number(right)] for name, (left, right) in metric.most.items())
+            yield [[f"most different in {key}", "first", "second"], *most]
 
 
 def _as_dict(comparison: TaskComparison, settings: Settings) -> dict[str, Any]:
     names = ("task", "first", "second", "n_documents", "n_units", "unit")
-    numbers = ("first", "second", "difference", "interval", "detectable", "p_value")
-    parts = zip(comparison.differences, comparison.documents, comparison.adjusted, strict=True)
+    numbers = ("first", "second", "difference", "interval", "detectable", "p_value", "exact")
+    counts = ("wins", "ties", "losses", "undefined", "most")
     metrics = [
         {
-            "metric": result.key,
-            **{name: getattr(result, name) for name in numbers},
-            "p_value_holm": adjusted,
-            "exact": result.exact,
-            **dataclasses.asdict(documents),
+            "metric": key,
+            **{name: getattr(metric.result, name) for name in numbers},
+            "p_value_holm": metric.adjusted,
+            **{name: getattr(metric, name) for name in counts},
         }
-        for result, documents, adjusted in parts
+        for key, metric in comparison.metrics.items()
     ]
     head = {name: getattr(comparison, name) for name in names}
     return {**head, **dataclasses.asdict(settings), "warnings": comparison.warnings, "metrics": metrics}

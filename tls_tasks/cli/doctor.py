@@ -1,9 +1,6 @@
 """``tls-tasks doctor | path | enable | disable``: whether lm_eval and evaluate find us here, and how to make them."""
 
-from __future__ import annotations
-
 import argparse
-import importlib.metadata
 import importlib.util
 import platform
 from collections.abc import Iterator
@@ -28,8 +25,8 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add the four commands."""
     add_command(subparsers, "doctor", _run_doctor)
     path = add_command(subparsers, "path", _run_path)
-    text = "tasks (default): for lm_eval; metrics: modules for evaluate.load; data: the embedded edition"
-    path.add_argument("what", nargs="?", choices=("tasks", "metrics", "data"), default="tasks", help=text)
+    kinds, text = ("tasks", "metrics", "data"), "for lm_eval (default), for evaluate.load, or the embedded edition"
+    path.add_argument("what", nargs="?", choices=kinds, default=kinds[0], help=text)
     add_command(subparsers, "enable", _run_enable)
     add_command(subparsers, "disable", _run_disable)
 
@@ -44,26 +41,24 @@ def _run_doctor(args: argparse.Namespace) -> int:
     Example:
       tls-tasks doctor && lm_eval ls tasks
     """
-    versions = {name: _version(name) for name in ("lm_eval", "evaluate", "datasets")}
-    hosts = ", ".join(f"{name} {version or 'not installed'}" for name, version in versions.items())
+    hosts = {name: discovery.distribution(name) for name in ("lm_eval", "evaluate", "datasets")}
+    versions = ", ".join(f"{name} {host.version if host else 'not installed'}" for name, host in hosts.items())
     installed, is_active = discovery.distribution(), discovery.is_active()
     pth_files = ", ".join(map(str, _pth_files())) or "no .pth file"
-    say(f"tls-tasks {tls_tasks.__version__}, {hosts}, Python {platform.python_version()}")
+    say(f"tls-tasks {tls_tasks.__version__}, {versions}, Python {platform.python_version()}")
     say(f"task configurations  {discovery.tasks_path()}")
     say(f"evaluate modules     {discovery.resource_folder('metrics')}")
     say(f"start-up hook        {'active' if is_active else 'not active'} ({pth_files})")
     for group, (host, typed, *reader) in _GROUPS.items():
         names = sorted(entry.name for entry in installed.entry_points if entry.group == group) if installed else []
-        is_installed = bool(names) and versions[host] is not None
-        how = "found by the hook" if is_installed and is_active else "NOT found by name"
-        if is_installed and _has(host, *reader):
+        how = "found by the hook" if is_active else "NOT found by name"
+        if not names or hosts[host] is None:
+            how = "NOT found by name"
+        elif _has(host, *reader):
             how = f"found: {host} reads entry points"
         say(f"{typed:<20} {how} ({', '.join(names) or 'no entry point'})")
-    missing = [host for host in ("evaluate", "lm_eval") if versions[host] is None]
-    problems = [f"{host} is not installed: pip install {host.replace('_', '-')}" for host in missing]
-    if installed is None:
-        how = "pip install tls-tasks (in a checkout: pip install -e .)"
-        problems.append(f"tls-tasks is importable but not installed: {how}")
+    packages = {"evaluate": hosts["evaluate"], "lm-eval": hosts["lm_eval"], "tls-tasks": installed}
+    problems = [f"{name} is not installed: pip install {name}" for name, package in packages.items() if package is None]
     problems += _hook_problems(is_active)
     for problem in problems:
         say(f"problem: {problem}")
@@ -80,10 +75,8 @@ def _run_path(args: argparse.Namespace) -> int:
       lm_eval run --tasks tls_crisis --model dummy --include_path "$(tls-tasks path)"
       python -c "import evaluate; print(evaluate.load('$(tls-tasks path metrics)/date_f1'))"
     """
-    if args.what == "data":
-        say(EMBEDDED)
-    else:
-        say(discovery.tasks_path() if args.what == "tasks" else discovery.resource_folder("metrics"))
+    folders = {"tasks": "task_configs", "metrics": "metrics"}
+    say(EMBEDDED if args.what == "data" else discovery.resource_folder(folders[args.what]))
     return 0
 
 
@@ -116,8 +109,7 @@ def _run_disable(args: argparse.Namespace) -> int:
     """
     removed = discovery.disable()
     say("\n".join(f"removed {path}" for path in removed) or f"no hook in {discovery.hook_folder()}")
-    left = _pth_files()
-    for path in left:
+    for path in (left := _pth_files()):
         say(f"{path} stays: it belongs to another environment; {discovery.KILL_SWITCH}=1 turns it off")
     return int(bool(left))
 
@@ -149,10 +141,3 @@ def _has(package: str, file: str, function: str) -> bool:
     spec = importlib.util.find_spec(package)
     paths = [Path(folder) / file for folder in (spec and spec.submodule_search_locations) or () if file]
     return any(path.is_file() and function in path.read_text(encoding="utf-8") for path in paths)
-
-
-def _version(name: str) -> str | None:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return None

@@ -1,7 +1,5 @@
 """``tls-tasks bundle-docs`` and ``build-store``: documents for the judge; ``agree``: how far two judges agree."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,8 +32,7 @@ def add_parser(subparsers: Subparsers) -> None:
     agree = add_command(subparsers, "agree", _run_agree)
     agree.add_argument("a", metavar="A", type=Path, help="recording of the first judge (.jsonl, .jsonl.gz)")
     agree.add_argument("b", metavar="B", type=Path, help="recording of the second judge")
-    text = "compare the questions that both were asked, leave out others"
-    agree.add_argument("--common", action="store_true", help=text)
+    agree.add_argument("--common", action="store_true", help="compare the questions that both were asked, no others")
     agree.add_argument("--json", action="store_true", help="print JSON instead of a table; undefined values are null")
 
 
@@ -120,21 +117,15 @@ def open_documents(places: Sequence[str]) -> Any:
         InputError: Several places of which one has no collection.
         DataError: A file that is neither bundle nor store.
     """
-    if len(places) == 1 and not _collection(places[0]):
-        return _open(Path(places[0]))
     documents: dict[str, Any] = {}
     for place in places:
-        name = _collection(place)
-        if not name or name in documents:
+        is_named = "=" in place and not Path(place).exists()
+        name, _, path = place.partition("=") if is_named else ("", "", place)
+        if name in documents or not (name or len(places) == 1):
             raise InputError("--documents", None, place, "COLLECTION=PATH, each collection once")
-        found = _open(Path(place[len(name) + 1 :]))
-        documents[name] = found.get(name, found) if isinstance(found, dict) else found
-    return documents
-
-
-def _collection(place: str) -> str:
-    """What stands before the equals sign, unless the whole is the name of a file."""
-    return "" if Path(place).exists() else place.partition("=")[0] if "=" in place else ""
+        opened = _open(Path(path))
+        documents[name] = opened.get(name, opened) if isinstance(opened, dict) else opened
+    return documents.get("", documents)
 
 
 def _open(path: Path) -> Mapping[str, Any]:

@@ -1,49 +1,76 @@
-"""``tls-tasks timelines | summaries | evidence GOLD PREDICTIONS``: score what lies in files."""
-
-from __future__ import annotations
+"""``tls-tasks timelines | summaries | evidence | trees GOLD PREDICTIONS``: score what lies in files."""
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+import csv
+import json
+import os
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import tls_tasks
 from tls_tasks.cli import printed
-from tls_tasks.cli.base import Run, Subparsers, add_command, count, note, styled
-from tls_tasks.core.score import Result, Score, Unit
+from tls_tasks.cli.base import Run, Subparsers, add_command, no_formula, note, number, styled
+from tls_tasks.core.errors import DataError, InputError, ParseFailureWarning
+from tls_tasks.core.score import Score
 from tls_tasks.core.terminal import text_table
-from tls_tasks.data.keyed import missing_note
-from tls_tasks.evidence.data_rows import read_three, schema_at
-from tls_tasks.evidence.evidence_extraction import evidence_extraction
+from tls_tasks.data.keyed import missing_note, some
+from tls_tasks.evidence.data import read_three, schema_at
 from tls_tasks.evidence.types import JOURNAL_SCHEMA
 from tls_tasks.summaries.data import read_summaries
-from tls_tasks.summaries.rouge_l import rouge_l
 from tls_tasks.timelines import score as score_timelines
 from tls_tasks.timelines.files import read_topics
 from tls_tasks.timelines.task import RESULTS
+from tls_tasks.trees import extractbench
+from tls_tasks.trees.data import TreeRow, holds_many, read_trees
+from tls_tasks.trees.rows import read_prediction, read_reference
+from tls_tasks.trees.schema import read_schema
+from tls_tasks.trees.score import judged
+from tls_tasks.trees.settings import named_path
+from tls_tasks.trees.types import leaves_of, nodes_of
 
 _PER_PAIR = ("ar1_precision", "ar1_recall", "ar1_f1", "ar2_f1", "date_precision", "date_recall", "date_f1")
 
+_STYLES = {"=": "32", "~": "33", "x": "31", "!": "31;1", "-": "31", "+": "35", ".": "2", " ": "1"}
+"""Sign of a node -> its colour (SGR)."""
+
+_COLUMNS = ("id", "row", "path", "expected", "got", "kind", "score")
+"""Of ``--csv``."""
+
+_NO_TEXT = re.compile(r"(-?\d+(\.\d+)?([eE][+-]?\d+)?|true|false|null)?")
+"""What stands for something else than a text where texts have no quotation marks."""
+
 
 def add_parser(subparsers: Subparsers) -> None:
-    """Add the three commands."""
-    gold, predictions = "the reference timelines", "the timelines to score"
-    add = _add_command(subparsers, "timelines", _timelines, gold=gold, predictions=predictions)
+    """Add the four commands."""
+    add = _add_command(subparsers, "timelines", _timelines, gold="the references", predictions="what to score")
     add("--variant", default="align+m:1", help="how dates are aligned: align+m:1 (default), align+, …")
     add("--reference-mode", default="separate", help="separate (default), or joint as in CHRONOS")
     add("--tokenizer", default="rouge155", help="rouge155 (default), or unicode for other scripts")
     add("--tolerance", type=int, default=0, metavar="DAYS", help="dates of date F1 may differ by (0)")
-    gold, predictions = "the reference summaries", "the summaries to score"
-    add = _add_command(subparsers, "summaries", _summaries, gold=gold, predictions=predictions)
+    add = _add_command(subparsers, "summaries", _summaries, gold="the references", predictions="what to score")
     add("--tokenizer", default="whitespace", help="whitespace (default), rouge or unicode")
     add("--stem", action="store_true", help="stem words, as rouge_score's use_stemmer does")
     add("--lsum", action="store_true", help="rougeLsum, too: sentence by sentence")
     add("--split", default="newline", help="where its sentences end: newline (default) or regex")
-    texts, gold, predictions = "the texts", "their gold objects", "the objects to score"
-    add = _add_command(subparsers, "evidence", _evidence, journals=texts, gold=gold, predictions=predictions)
+    texts = {"journals": "the texts", "gold": "their gold objects", "predictions": "the objects to score"}
+    add = _add_command(subparsers, "evidence", _evidence, **texts)
     add("--schema", type=Path, help="JSON file with the schema; default: that of journals")
     add("--threshold", default="0.5", help="overlap of words that a match needs (default 0.5)")
     add("--matching", default="greedy", help="greedy (default) or optimal")
+    answer, gold = "file with a model's answer, or with many", "file with the reference, as JSON, or with many"
+    add = _add_command(subparsers, "trees", _trees, prediction=answer, reference=gold)
+    add("--schema", type=Path, required=True, metavar="FILE", help="file with the schema")
+    add("--metric", action="append", default=[], metavar="[WHERE=]NAME", help="of leaves, or of this path or type")
+    add("--compat", choices=("treeval", "extractbench"), help="score as that program does")
+    add("--strict", action="store_true", help="read the prediction as JSON only")
+    add("--no-color", "--no-colour", dest="color", action="store_false", help="no colour")
+    add("--csv", action="store_true", help="print what differs, a line a value, as CSV")
 
 
 def _add_command(subparsers: Subparsers, name: str, run: Run, **files: str) -> Callable[..., Any]:
@@ -83,19 +110,15 @@ def _timelines(args: argparse.Namespace) -> int:
         both = score_timelines([row.prediction for row in rows], [row.references for row in rows], **options)
     note("timelines", *missing_note(((row.topic, row.told) for row in rows), "topics", "it scores 0"))
     if unread := [row.topic for row in rows if row.told is not None and row.told.failed]:
-        predictions = f"{count(len(unread), 'prediction')}, of {unread[0]!r} first"
-        note("timelines", f"no timeline can be read in {predictions}; it scores 0")
+        note("timelines", f"no timeline can be read in the prediction of {some(unread)}; it scores 0")
     # with the results that the timeline tasks have; each topic has a vote in the means of F
     score = replace(both, definitions=RESULTS, topics=[rows[item.row].topic for item in both.items])
-    topics, intervals = score.by_topic(), printed.intervals_of(args, score)
-    result = {"metrics": score.results, "topics": topics, "intervals": intervals, "signature": score.signature}
+    topics, names = score.by_topic(), [row.name for row in rows]
+    table = printed.papers_layout(score.results, topics)
+    result = {"metrics": score.results, "topics": topics, "intervals": {}, "signature": score.signature}
     if args.detailed:
         result["items"] = [item.as_dict() for item in score.items]
-    table = [*printed.papers_layout(score.results, topics)]
-    if intervals:
-        table += [printed.value_table(score.results, intervals), ""]
-        result = printed.with_intervals(result, intervals)
-    printed.print_score(args, score, [row.name for row in rows], "topic", keys=_PER_PAIR, table=table, result=result)
+    printed.print_score(args, score, names, "topic", keys=_PER_PAIR, table=table, result=result)
     return 0
 
 
@@ -122,7 +145,7 @@ def _summaries(args: argparse.Namespace) -> int:
     options = {"rouge_types": types, "use_stemmer": args.stem, "split_summaries": args.split}
     columns = [row.prediction or "" for row in rows], [row.references for row in rows]
     with printed.warnings_as_notes(args):
-        score = rouge_l(*columns, tokenizer=args.tokenizer, **options)
+        score = tls_tasks.rouge_l(*columns, tokenizer=args.tokenizer, **options)
     note("summaries", *missing_note(((row.id, row.prediction) for row in rows), "summaries", "it scores 0"))
     names, keys = [row.id for row in rows], [*score.definitions]
     printed.print_score(args, score, names, "summary", keys=keys, headline="rouge_l_f1")
@@ -151,35 +174,141 @@ def _evidence(args: argparse.Namespace) -> int:
     columns = predictions, [journal.objects for journal in journals], [journal.text for journal in journals]
     options: dict[str, Any] = {"schema": schema, "threshold": args.threshold, "matching": args.matching}
     with printed.warnings_as_notes(args):
-        score = evidence_extraction(*columns, **options)
+        score = tls_tasks.evidence_extraction(*columns, **options)
     note("evidence", *missing_note(answers.items(), "journals", "all their gold objects are missed"))
-    names, intervals = [journal.id for journal in journals], printed.intervals_of(args, score)
+    names = [journal.id for journal in journals]
     if misquoted := [own.id for own in journals for gold in own.objects if gold[schema.span_field] not in own.text]:
         note("evidence", f"{len(misquoted)} gold objects don't quote their journal verbatim, first of {misquoted[0]}")
-    table = [*_evidence_table(score, names)]
-    if intervals:
-        table += ["", printed.value_table({key: score.results[key] for key in intervals}, intervals, "f1")]
-    result = printed.as_json(args, score, names, "journals", "journal_id")
-    printed.print_score(args, score, names, "journal", table=table, result=result)
+    table, result = _evidence_table(score, names), printed.as_json(args, score, names, "journals", "journal_id")
+    printed.print_score(args, score, names, "journal", headline="f1", table=table, result=result)
     return 0
 
 
 def _evidence_table(score: Score, names: Sequence[str]) -> Iterator[str]:
     """The total, then a line per journal; ``-`` where there was nothing to be right or wrong about."""
-    attributes = [key.removesuffix("_accuracy") for key in score.definitions if key.endswith("_accuracy")]
-    asked = {**{f"{name}_accuracy": f"{name}/asked" for name in attributes}, "evidence_coverage": "checked"}
+    table, results = score.definitions, score.results
+    asked = {key: f"{key.removesuffix('_accuracy')}/asked" for key in table if key.endswith("_accuracy")}
+    asked["evidence_coverage"] = "checked"
     keys = ["tp", "fp", "fn", "precision", "recall", "f1", *asked]
-    lines = [["journal", *keys[:6], *attributes, "coverage"]]
-    rows = [("total", score.units), *((name, [unit]) for name, unit in zip(names, score.units, strict=True))]
-    for name, units in rows:
-        lines.append([name, *(_cell(score.definitions[key], units, asked.get(key)) for key in keys)])
-    head, total, *journals = text_table(lines).split("\n")
-    yield from (head, styled(total), *journals)
-    totals = score.results
-    yield f"parse failures {totals['parse_failures']:.0f}, objects that break the schema {totals['schema_invalid']:.0f}"
+    lines = [["journal", *(key.removesuffix("_accuracy").removeprefix("evidence_") for key in keys)]]
+    journals = [(name, [unit]) for name, unit in zip(names, score.units, strict=True)]
+    for name, units in [("total", score.units), *journals]:
+        cells = [number(table[key].value(units), 0 if table[key].is_count else 4) for key in keys]
+        is_asked = [key not in asked or any(unit[asked[key]] for unit in units) for key in keys]
+        lines.append([name, *(cell if known else "-" for cell, known in zip(cells, is_asked, strict=True))])
+    head, total, *others = text_table(lines).split("\n")
+    yield from (head, styled(total), *others)
+    yield f"parse failures {results['parse_failures']:.0f}, objects of another form {results['schema_invalid']:.0f}"
 
 
-def _cell(result: Result, units: Sequence[Unit], asked: str | None) -> str:
-    if asked is not None and not any(unit[asked] for unit in units):
-        return "-"
-    return f"{result.value(units):.0f}" if result.is_count else f"{result.value(units):.4f}"
+def _trees(args: argparse.Namespace) -> int:
+    """Score trees leaf by leaf: two side by side, or many.
+
+    PREDICTION is what a model wrote (JSON, or text with JSON in it), REFERENCE is JSON; '-' reads one of them from
+    standard input. Both may also hold many trees: rows in JSON Lines, CSV or Parquet ({"id": "a", "prediction": …} and
+    {"id": "a", "reference": …}), or a folder with a file a tree, joined by name. A reference without a prediction
+    counts as one in which nothing can be read; a prediction without a reference is an error.
+
+    The schema is a file with treeval's form or JSON Schema. Of two trees, missing and extra nodes are marked, and the
+    items of lists stand as the score aligned them; --detailed shows so each of many. Colour is used on a terminal,
+    unless NO_COLOR is set. --csv prints the values that are wrong, missed or invented, a line each, in place of the
+    scores; --json has them as "differences".
+
+    Exit codes: 0 shown; 1 shown, but no tree could be read in PREDICTION; 2 not shown
+
+    Examples:
+      tls-tasks trees answer.txt gold.json --schema invoice.schema.json
+      tls-tasks trees answers.jsonl gold.jsonl --schema s.json --detailed
+      tls-tasks trees answer.txt gold.json --schema s.json --metric string=token_f1 --metric seller.name=exact_match
+    """
+    if not args.color:
+        os.environ["NO_COLOR"] = "1"
+    files = args.prediction, args.reference
+    if [*map(str, files)] == ["-", "-"]:
+        raise InputError("REFERENCE", None, "'-' twice", "a file for one of the two trees")
+    schema, many = read_schema(_text(args.schema)), any(map(holds_many, files))
+    if many:
+        rows = read_trees(*files)
+    else:
+        reference = read_reference(_text(args.reference))
+        rows = [TreeRow(str(args.prediction), _text(args.prediction, "replace"), reference)]
+    note("trees", *missing_note(((row.id, row.prediction) for row in rows), "trees", "it counts as empty"))
+    answers = ["" if row.prediction is None else row.prediction for row in rows]
+    mode = "strict" if args.strict else "lenient"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ParseFailureWarning)  # a note below says so
+        metrics, references = _leaf_metrics(args.metric, schema), [row.reference for row in rows]
+        score = tls_tasks.tree_eval(answers, references, schema, metrics, compat=args.compat, parse_mode=mode)
+    given = {row.id: row.prediction for row in rows if row.prediction is not None}
+    unread = [name for name, text in given.items() if read_prediction(text, None, schema, mode).failed]
+    note("trees", *(f"{name}: no tree could be read in it" for name in unread))
+    names, has_leaves = [row.id for row in rows], args.compat != "extractbench"
+    result = printed.as_json(args, score, names)
+    if args.csv or (args.json and has_leaves):
+        result["differences"] = [{"id": names[row["row"]], **row} for row in score.differences()]
+    if args.csv and not args.json:
+        _write_csv(result["differences"])
+    else:
+        keys = [*(judged(score.items[0].plan) if has_leaves else extractbench.KEYS)]
+        headline = next(key for key in ("f1_value", "treeval_score", keys[-1]) if key in keys)
+        args.detailed = args.detailed or not many
+        options: dict[str, Any] = {"explain": partial(_comparison, score)} if has_leaves else {}
+        printed.print_score(args, score, names, "tree", keys=keys * many, headline=headline, result=result, **options)
+    return int(bool(unread))
+
+
+def _write_csv(differences: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows as CSV: values as JSON, but texts as they are, unless they would be taken for another value."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for row in differences:
+        cells = {**row, "expected": _csv_cell(row["expected"]), "got": _csv_cell(row["got"])}
+        writer.writerow([no_formula(str(cells[column])) for column in _COLUMNS])
+
+
+def _csv_cell(value: Any) -> str:
+    """A value in a cell; nothing for one that is missing.
+
+    Example:
+        >>> [_csv_cell(value) for value in (81, "81", "Ulm", "", None, True, [1, "a"])]
+        ['81', '"81"', 'Ulm', '""', '', 'true', '[1, "a"]']
+    """
+    if isinstance(value, str) and not _NO_TEXT.fullmatch(value):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _leaf_metrics(arguments: list[str], node: Any) -> dict[Any, list[str]] | None:
+    """``--metric`` as ``leaf_metrics``: a name alone is a metric of every leaf.
+
+    Raises:
+        InputError: No name, or no path before the equals sign.
+
+    Example:
+        >>> _leaf_metrics(["exact_match", "b=rouge_l"], read_schema({"a": "integer", "b": "string"}))
+        {('a',): ['exact_match'], ('b',): ['exact_match', 'rouge_l']}
+    """
+    nodes = nodes_of(node)
+    chosen: dict[Any, list[str]] = {}
+    for argument in arguments:
+        where, equals, name = argument.rpartition("=")
+        if not name or (equals and not where):
+            raise InputError("--metric", None, repr(argument), "NAME or WHERE=NAME")
+        for path in [named_path(where, nodes) or where] if where else leaves_of(node):
+            chosen.setdefault(path, []).append(name)
+    return chosen or None
+
+
+def _comparison(score: Score, row: int) -> str:
+    """What :meth:`~tls_tasks.core.score.Score.explain` says of one prediction; its table is coloured by SGR codes."""
+    head, *lines = (line.removeprefix("  ") for line in score.explanation(score.items[row]))
+    end = lines.index("")
+    return "\n".join([head, *(styled(line, _STYLES[line[0]]) for line in lines[:end]), *lines[end:]])
+
+
+def _text(file: Path, errors: str = "strict") -> str:
+    """What is in a file; bytes that are no UTF-8 are the model's fault in a prediction, else the caller's."""
+    try:
+        return (sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()).decode("utf-8", errors)
+    except UnicodeDecodeError as error:
+        raise DataError(f"{file}: no UTF-8 at byte {error.start}, expected a text file in UTF-8") from None

@@ -1,7 +1,5 @@
 """``tls-tasks reports REPORTS NUGGETS``: judge and score cited reports. Also called ``judge`` and ``report-eval``."""
 
-from __future__ import annotations
-
 import argparse
 import logging
 import sys
@@ -9,25 +7,21 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tls_tasks.cli import base
 from tls_tasks.cli import main as tls_tasks_main
-from tls_tasks.cli.base import count, note, number, plain, say
+from tls_tasks.cli.base import count, note, number, plain, say, write_json
 from tls_tasks.cli.documents import PLACE_HELP, open_documents
-from tls_tasks.cli.judge_checks import run_self_test, say_price
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.terminal import text_table, visible
 from tls_tasks.data.keyed import some
-from tls_tasks.reports.documents import find_lookup
-from tls_tasks.reports.files import write_rows
-from tls_tasks.reports.judges import Recorder
-from tls_tasks.reports.judges.choose import make_judge, unpaid
-from tls_tasks.reports.judges.endpoint import ChatJudge
-from tls_tasks.reports.judges.recordings import Recorded
+from tls_tasks.reports.documents import find_lookup, write_rows
+from tls_tasks.reports.judges import Recorded, Recorder, choose, known_answers, price
+from tls_tasks.reports.judges.model import DEFAULTS
 from tls_tasks.reports.report_eval import UnscoredWarning
-from tls_tasks.reports.runs import ReportRun, read_run, score_run
 from tls_tasks.reports.score import KEYS, runs_of
+from tls_tasks.reports.task import ReportRun, read_run, score_run
 from tls_tasks.reports.types import Judge
 
 _PROGRAM = "report_gen_eval"
@@ -35,7 +29,19 @@ DEFAULT_PROVIDER = "together"
 DEFAULT_MODEL = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
 """Who judges where nothing is said, as in report_gen_eval."""
 
-_OF_ENDPOINTS = "prompts api_key_env max_in_flight timeout max_tries nuggets_per_call json_verdicts".split()
+_OF_JUDGES = (
+    "recorded harness model_args base_url provider model examples prompts api_key_env max_in_flight timeout max_tries "
+    "nuggets_per_call json_verdicts"
+).split()
+"""Options that a judge's specification has under the same names."""
+
+_WORDS = {True: "YES", False: "NO", None: "nothing"}
+_PRICE_NOTE = """\
+A range is the least and the most: which questions are asked depends on earlier verdicts. What the cache answers
+is in no call. Tokens are estimated, a prompt's at four bytes each; a model that thinks before it answers writes more
+(up to {} a call by default). Answers that can't be read are asked for once more, which is not counted."""
+_NOTE = "95 % intervals are Wilson's. A question without a verdict counts as wrong."
+
 
 _log = logging.getLogger(__name__)
 
@@ -132,50 +138,67 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks reports --self-test -p openai -m gpt-4o
     """
     if args.verbose:
-        _show_progress()
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(base.VisibleFormatter("%(message)s"))
+        logging.basicConfig(level=logging.INFO, handlers=[handler])
+        logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
     if args.self_test:
-        return run_self_test(_judge(args, args.output), args.least, as_json=args.json)
+        return _self_test(args)
     if args.reports is None:
         raise InputError("REPORTS", None, "nothing", "a file or folder of reports (none only with --self-test)")
-    out = _out_folder(args)
+    out = args.output or args.outdir
+    if (args.output and args.outdir) or not (out or args.recorded or args.dry_run):
+        got = "two" if out else "nothing"
+        raise InputError("output", None, got, "one folder: -o OUT (none with --recorded, --dry-run)")
     reports = read_run(args.reports, args.nuggets)
     note(args.command, *_lacking(reports))
     options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
-    recorded = _judge(args, out) if args.recorded is not None else None
-    options["documents"] = _documents(args, reports, recorded)
+    judge = _judge(args, out) if args.recorded is not None else None
+    options["documents"] = _documents(args, reports, judge)
     if args.dry_run:
-        judge = _judge(args, out, is_paid=False)
-        return say_price(lambda supposed: score_run(reports, supposed, **options), judge, args)
-    judge = recorded or _judge(args, out)
-    recorder = Recorder(judge)
+        return _dry_run(args, out, reports, options)
+    recorder = Recorder(judge := judge or _judge(args, out))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnscoredWarning)  # the exit code and the last line say so
             score = score_run(reports, recorder, batch_size=args.batch_size, **options)
     finally:
-        if out is not None and recorder.rows():  # also what was answered before a judge failed
-            recorder.write(out / "verdicts.jsonl")
+        if out is not None and (rows := recorder.rows()):  # also what was answered before a judge failed
+            write_rows(out / "verdicts.jsonl", rows)
     for item in score.items:
         _log.info("%s", " ".join([item.run_id, item.request_id, *map(number, item.values().values())]))
-    stats = {"judge_stats": asdict(judge.stats)} if isinstance(judge, ChatJudge) else {}
+    stats = {"judge_stats": asdict(judge.stats)} if hasattr(judge, "stats") else {}
     scores = {**score.as_dict(), **runs_of(score), "judge": recorder.name, **stats}
     if out is not None:
         write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
         write_rows(out / "scores.json", [plain(scores)])
     if args.json:
-        base.write_json(Path("-"), scores)
+        write_json(Path("-"), scores)
     else:
         say("\n".join([_scores_text(scores), *([] if out is None else [str(out)])]))
-        for name, value in stats.get("judge_stats", {}).items():
+        for name, value in scores.get("judge_stats", {}).items():
             say(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
     return _exit_code(args, scores["counts"], bool(reports.bad))
 
 
 def _judge(args: argparse.Namespace, out: Path | None, *, is_paid: bool = True) -> Judge:
     spec = _judge_spec(args, out)
-    judge = make_judge(spec if is_paid else unpaid(spec))
-    assert judge is not None  # the command line never says none
-    return judge
+    return cast(Judge, choose.make_judge(spec if is_paid else choose.unpaid(spec)))  # the command line never says none
+
+
+def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | str:
+    """What the options say of the judge, as :mod:`tls_tasks.reports.judges.choose` takes it and checks it."""
+    spec = {name: value for name in _OF_JUDGES if (value := getattr(args, name)) is not None}
+    if spec == {"recorded": "embedded"}:
+        return "recorded"
+    if args.nli is not None:
+        spec["citation_support"] = {"nli": args.nli}
+    if not {"recorded", "harness"} & spec.keys():
+        cache = args.cache or (None if out is None else out / "verdicts.sqlite")
+        spec["cache"] = False if cache is None else str(cache)
+        if "base_url" not in spec and spec.setdefault("provider", DEFAULT_PROVIDER) == DEFAULT_PROVIDER:
+            spec.setdefault("model", DEFAULT_MODEL)
+    return spec
 
 
 def _documents(args: argparse.Namespace, run: ReportRun, judge: Judge | None) -> Any:
@@ -206,39 +229,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     return tls_tasks_main(["reports", *(sys.argv[1:] if argv is None else argv)])
 
 
-def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | str:
-    """What the options say of the judge, as :mod:`tls_tasks.reports.judges.choose` takes it and checks it."""
-    names = ("recorded", "harness", "model_args", "base_url", "provider", "model", "examples")
-    spec = {name: value for name in (*names, *_OF_ENDPOINTS) if (value := getattr(args, name)) is not None}
-    if spec == {"recorded": "embedded"}:
-        return "recorded"
-    if args.nli is not None:
-        spec["citation_support"] = {"nli": args.nli}
-    if not {"recorded", "harness"} & spec.keys():
-        cache = args.cache or (None if out is None else out / "verdicts.sqlite")
-        spec["cache"] = False if cache is None else str(cache)
-        if "base_url" not in spec and spec.setdefault("provider", DEFAULT_PROVIDER) == DEFAULT_PROVIDER:
-            spec.setdefault("model", DEFAULT_MODEL)
-    return spec
-
-
-def _show_progress() -> None:
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(base.VisibleFormatter("%(message)s"))
-    logging.basicConfig(level=logging.INFO, handlers=[handler])
-    logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
-
-
-def _out_folder(args: argparse.Namespace) -> Path | None:
-    folders = [folder for folder in (args.outdir, args.output) if folder is not None]
-    if (args.recorded is not None or args.dry_run) and not folders:
-        return None
-    if len(folders) != 1:
-        got = " and ".join(map(str, folders)) or "nothing"
-        raise InputError("output", None, got, "one folder: -o OUT (none with --recorded, --dry-run)")
-    return Path(folders[0])
-
-
 def _scores_text(scores: dict[str, Any]) -> str:
     """The scores of each run and of all, what was counted, and the signature."""
     runs, counts = scores["runs"], scores["counts"]
@@ -256,8 +246,60 @@ def _exit_code(args: argparse.Namespace, counts: dict[str, int], is_lossy: bool)
     share = counts["unscored_sentences"] / counts["sentences"] if counts["sentences"] else 0.0
     if share <= args.allow_unscored:
         return int(is_lossy)
-    allowed = f"since verdicts are missing; {args.allow_unscored:.1%} is allowed"
-    again = "Run the same command again: only what is missing is asked"
-    remedy = "The recording lacks them" if args.recorded else again
-    note(args.command, f"{share:.1%} of the sentences have no score, {allowed}. {remedy}")
+    remedy = "The recording lacks them" if args.recorded else "Run the command again: only what is missing is asked"
+    missing = f"{share:.1%} of the sentences have no score, since verdicts are missing"
+    note(args.command, f"{missing}; {args.allow_unscored:.1%} is allowed. {remedy}")
     return 1
+
+
+def _self_test(args: argparse.Namespace) -> int:
+    """Ask, print accuracy and failures, and say by the exit code whether the judge is good enough."""
+    judge = _judge(args, args.output)
+    cases = known_answers.self_test(judge)
+    groups = known_answers.shares(cases)
+    failures: list[dict[str, Any]] = []
+    for case in cases:
+        if not case.is_right:
+            verdicts = {"expected": _WORDS[case.expected], "got": _WORDS[case.verdict.value]}
+            passage = {"passage": str(text)} if (text := case.query.about.get("passage")) else {}
+            asked = {**passage, "fields": dict(case.query.fields), "raw": case.verdict.raw or case.verdict.reason}
+            failures.append({"kind": case.query.kind, "trap": case.trap, **verdicts, **asked})
+    if args.json:
+        tables = {name: {value: share._asdict() for value, share in group.items()} for name, group in groups.items()}
+        write_json(Path("-"), {"judge": judge.name, **tables, "failed": failures})
+    else:
+        table = [["questions", "right", "of", "unread", "accuracy", "from", "to"]]
+        for name, group in groups.items():
+            for value, share in group.items():
+                title = f"trap: {value}" if name == "trap" else value
+                table.append([title, *map(str, share[:3]), *map(number, share[3:])])
+        lines = [text_table(table), "", _NOTE, visible(judge.name)]
+        for row in failures:
+            lines += ["", visible("{kind} ({trap}): {expected} expected, got {got}: {raw}".format(**row))]
+            texts = {"passage": row.get("passage"), **row["fields"]}
+            lines += [visible(f"  {name}: {text}") for name, text in texts.items() if text]
+        say("\n".join(lines))
+    total = groups["all"]["all"]
+    return int(total.accuracy < args.least or total.unread == total.n)
+
+
+def _dry_run(args: argparse.Namespace, out: Path | None, reports: ReportRun, options: dict[str, Any]) -> int:
+    """Print what judging would take, by kind of question."""
+    judge = _judge(args, out, is_paid=False)
+    prices = None if args.price is None else price.read_prices("--price", args.price)
+    rows = price.price(lambda supposed: score_run(reports, supposed, **options), judge)
+    money = {kind: {"money": row.money(*prices)} if prices else {} for kind, row in rows.items()}
+    if args.json:
+        write_json(Path("-"), {kind: {**row._asdict(), **money[kind]} for kind, row in rows.items()})
+        return 0
+    table = [["question", "questions", "calls", "prompt tokens", "completion tokens", *(["money"] if prices else [])]]
+    for kind, row in rows.items():
+        amounts = [_range(amount, ",.2f") for amount in money[kind].values()]
+        table.append([kind, *(_range(amount, ",") for amount in row), *amounts])
+    say("\n".join([text_table(table), "", _PRICE_NOTE.format(DEFAULTS["max_tokens"])]))
+    return 0
+
+
+def _range(amount: tuple[float, float], form: str) -> str:
+    low, high = (format(end, form) for end in amount)
+    return low if low == high else f"{low} to {high}"

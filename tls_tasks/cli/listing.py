@@ -1,33 +1,49 @@
-"""``tls-tasks list``: the tasks, groups and metrics, their versions, and the data that each task would use here."""
-
-from __future__ import annotations
+"""``tls-tasks list | fetch | fingerprint``: what there is to run, the data of each task, and how it is known."""
 
 import argparse
 import importlib
+import json
 import os
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.cli.base import Subparsers, add_command, say, write_json
+from tqdm import tqdm
+
+from tls_tasks.cli.base import Subparsers, add_command, count, note, say, write_json
+from tls_tasks.core.errors import DataError, OptionError, TlsTasksError
 from tls_tasks.core.terminal import text_table
-from tls_tasks.data.catalogue import DataSet
+from tls_tasks.core.whole import write_whole
+from tls_tasks.data.catalogue import DataSet, public_sets
+from tls_tasks.data.editions import Edition, edition_with, editions_of, golds_hash
+from tls_tasks.data.fetched import remember
 from tls_tasks.data.hub import is_cached
 from tls_tasks.data.order import DATA_VARIABLE, own_folder
-from tls_tasks.hosts.task_files import TaskFile, group_files, task_files
-from tls_tasks.registry import FAMILIES, METRICS
-from tls_tasks.timelines.data import PUBLIC
+from tls_tasks.hosts.discovery import TaskFile, group_files, task_files
+from tls_tasks.registry import FAMILIES, METRICS, find_task
+from tls_tasks.timelines.data import DATA_SETS, PUBLIC
 
 _CLOSED_BOOK = "_closed_book"  # the task of the same data set that gives no articles
+_ALL = "all"
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = add_command(subparsers, "list", _run)
-    parser.add_argument("--obtain", action="store_true", help="say how to get the original of each data set")
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    """Add the three commands."""
+    add = add_command(subparsers, "list", _run_list).add_argument
+    add("--obtain", action="store_true", help="say how to get the original of each data set")
+    add("--json", action="store_true", help="print everything as JSON")
+    add = add_command(subparsers, "fetch", _run_fetch).add_argument
+    add("names", nargs="*", metavar="NAME", help="tls_crisis, tls_timeline17, tls_open, or all")
+    add("--always", action=argparse.BooleanOptionalAction, help="tasks fetch by themselves when they are loaded")
+    add = add_command(subparsers, "fingerprint", _run_fingerprint).add_argument
+    add("names", nargs="*", metavar="TASK", help="compute those of these tasks; none: list what is known")
+    add("--edition", help="only this one: fetched, hub or embedded (all three)")
+    add("--data", metavar="PLACE", help="of data at this place instead")
+    add("--write", type=Path, metavar="FILE", help="also put them into FILE, in the form of editions.json")
 
 
-def _run(args: argparse.Namespace) -> int:
+def _run_list(args: argparse.Namespace) -> int:
     """List tasks, groups and metrics with their versions, and the data that each task would use.
 
     The data on this machine is one of:
@@ -42,19 +58,26 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks list --obtain
       tls-tasks list --json
     """
-    listed = _listing()
+    known = data_sets()
+    tasks = [_row(task, known[task.name.removesuffix(_CLOSED_BOOK)]) for task in task_files().values()]
+    groups = [
+        {"name": group.name, "version": group.version, "members": ", ".join(group.members)}
+        for group in group_files().values()
+    ]
+    metrics = []
+    for spec in METRICS.values():
+        version, keys = importlib.import_module(spec.module).VERSION, ", ".join(spec.result_keys)
+        row = {"name": spec.name, "version": version, "family": spec.family, "keys": keys, "summary": spec.summary}
+        metrics.append(row)
     if args.json:
-        write_json(Path("-"), listed)
+        write_json(Path("-"), {"tasks": tasks, "groups": groups, "metrics": metrics})
         return 0
-    for title, keys in (
-        ("task", ("version", "data", "fetch", "hub")),
-        ("group", ("version", "members")),
-        ("metric", ("version", "family", "keys")),
-    ):
-        rows = [[row["name"], *(_cell(row[key]) for key in keys)] for row in listed[f"{title}s"]]
-        say(f"{text_table([(title, *keys), *rows])}\n")
+    columns = "version data fetch hub", "version members", "version family keys"
+    for title, rows, keys in zip(("task", "group", "metric"), (tasks, groups, metrics), columns, strict=True):
+        cells = [[row["name"], *(_cell(row[key]) for key in keys.split())] for row in rows]
+        say(f"{text_table([(title, *keys.split()), *cells])}\n")
     if args.obtain:
-        say("\n".join(f"{row['name']}: {row['obtain']}" for row in listed["tasks"]))
+        say("\n".join(f"{row['name']}: {row['obtain']}" for row in tasks))
     return 0
 
 
@@ -64,59 +87,138 @@ def data_sets() -> dict[str, DataSet]:
     return {name: data_set for module in modules for name, data_set in module.ALL_SETS.items()}
 
 
-def _listing() -> dict[str, list[dict[str, Any]]]:
-    known = data_sets()
-    return {
-        "tasks": [
-            {
-                "name": task.name,
-                "family": task.family,
-                "version": task.version,
-                **_data(task, known[task.name.removesuffix(_CLOSED_BOOK)]),
-                "metrics": task.metrics,
-            }
-            for task in task_files().values()
-        ],
-        "groups": [
-            {"name": group.name, "version": group.version, "members": ", ".join(group.members)}
-            for group in group_files().values()
-        ],
-        "metrics": [
-            {
-                "name": spec.name,
-                "version": importlib.import_module(spec.module).VERSION,
-                "family": spec.family,
-                "keys": ", ".join(spec.result_keys),
-                "summary": spec.summary,
-            }
-            for spec in METRICS.values()
-        ],
-    }
-
-
-def _data(task: TaskFile, data_set: DataSet) -> dict[str, str]:
-    """Where a task's data is, in the order in which the task looks, without loading any of it."""
+def _row(task: TaskFile, data_set: DataSet) -> dict[str, Any]:
+    """A task, and where its data is, in the order in which the task looks, without loading any of it."""
     # The hub's timelines come without articles, so that only closed-book tasks can use them.
     lacks_articles = task.family == "timelines" and not task.name.endswith(_CLOSED_BOOK)
     hub, cached = "no hub source", False
     if (source := data_set.hub) is not None and not lacks_articles:
         cached = all(is_cached(source.repo_id, source.revision, file) for file in source.files)
         hub = source.origin + ("" if cached else " (not in the cache)")
-    root = os.environ.get(DATA_VARIABLE)
-    folder = own_folder(data_set, Path(root).expanduser()) if root else None
+    folder = own_folder(data_set, Path(root).expanduser()) if (root := os.environ.get(DATA_VARIABLE)) else None
     public = PUBLIC.get(data_set.name)
-    if lacks_articles and public is not None and not public.has_articles:
+    if public is not None and lacks_articles and not public.has_articles:
         public = None
     fetched = public is not None and public.is_there
     data = f"local {folder}" if folder else "fetched" if fetched else "hub" if cached else "embedded"
     command = f"tls-tasks fetch {data_set.name}"
     return {
+        "name": task.name,
+        "family": task.family,
+        "version": task.version,
         "data": "yours" if data_set.own else data,
         "fetch": "no public copy" if public is None else "fetched" if fetched else command,
         "hub": hub,
         "obtain": data_set.obtain if public is None else f"{command}; or {data_set.obtain}",
+        "metrics": task.metrics,
     }
 
 
 def _cell(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _run_fetch(args: argparse.Namespace) -> int:
+    """Fetch the real data of timeline tasks from public repositories into the cache.
+
+    Every file is pinned by commit, size and sha256. It comes from the authors' repositories, under their licences,
+    which are printed; tls-tasks contains and passes on none of it. A file that has arrived is not asked for again.
+    lm_eval --tasks NAME finds the data by itself afterwards.
+
+    Environment:
+      TLS_TASKS_CACHE   where it is kept; by default tls-tasks in the user's folder of caches (~/.cache)
+      TLS_TASKS_FETCH   1: tasks fetch by themselves when they are loaded, as after --always; 0: they don't
+      TLS_TASKS_MIRROR  an address in the place of https://raw.githubusercontent.com/, with files at
+                        OWNER/NAME/COMMIT/PATH below it
+
+    Examples:
+      tls-tasks fetch tls_crisis
+      tls-tasks fetch all --always
+    """
+    if not args.names and args.always is None:
+        raise OptionError("NAME", None, "nothing", f"{', '.join(sorted(PUBLIC))} or {_ALL}")
+    known = data_sets()
+    names = dict.fromkeys(name for given in args.names for name in (PUBLIC if given == _ALL else [given]))
+    for name in names.keys() - PUBLIC.keys():
+        if name not in known:
+            raise OptionError.unknown("NAME", name, [*sorted(PUBLIC), _ALL])
+        how = f"{known[name].obtain}, then set {DATA_VARIABLE}=<folder with {known[name].folders[0]} in it>"
+        if (hub := known[name].hub) is not None:
+            how = f"its tasks get it from the hub by themselves ({hub.origin})"
+        raise DataError(f"{name}: has no public copy that could be fetched: {how}")
+    if args.always is not None:
+        how = "when they are loaded" if args.always else "no longer"
+        say(f"{remember(args.always)}: tasks fetch their data by themselves {how}")
+    for copy in map(PUBLIC.__getitem__, names):
+        if copy.is_there:
+            say(f"{copy.name}: is there: {copy.folder}")
+            continue
+        n_files = sum(len(source.files) for source in copy.sources)
+        say(f"{copy.name}: {count(n_files, 'file')}, {copy.n_bytes / 1e6:.1f} MB: {copy.terms}", flush=True)
+        with tqdm(total=copy.n_bytes, desc=copy.name, unit="B", unit_scale=True, leave=False, disable=None) as bar:
+            folder = copy.fetch(bar.update)
+        task = copy.name if copy.has_articles else f"{copy.name}{_CLOSED_BOOK}"
+        say(f"{copy.name}: is in {folder}\ntry it: lm_eval --tasks {task} …", flush=True)
+    if _ALL in args.names:
+        for name in DATA_SETS.keys() - PUBLIC.keys():
+            say(f"{name}: has no public copy; {DATA_SETS[name].obtain}")
+    return 0
+
+
+def _run_fingerprint(args: argparse.Namespace) -> int:
+    """List or compute the fingerprints by which editions of data sets are known.
+
+    A fingerprint is a SHA-256 over documents, references and ids, whatever files they came in. With task names, the
+    data is read again from each of its sources: run it on a machine with the hub to fill in the editions that have
+    none yet.
+
+    Exit codes: 0 done; 1 an edition has no fingerprint or could not be read (named on stderr); 2 failed
+
+    Examples:
+      tls-tasks fingerprint
+      tls-tasks fingerprint evidence_journals
+      tls-tasks fingerprint summ_dialogsum summ_qmsum --edition hub --write tls_tasks/data/editions.json
+      tls-tasks fingerprint tls_crisis --data data/crisis
+    """
+    known = public_sets(data_sets())
+    rows: list[tuple[str, ...]] = [("data set", "edition", "documents", "known as", "fingerprint")]
+    file: dict[str, dict[str, Any]] = {}
+    if args.write is not None and args.write.exists():
+        file = json.loads(args.write.read_text(encoding="utf-8"))
+    lacking: list[str] = []
+    for name in args.names or known:
+        if name not in known:
+            raise OptionError.unknown("TASK", name, known)
+        listed = [edition or f"{name}: no fingerprint of {label} yet" for label, edition in editions_of(name).items()]
+        for edition in _computed(name, args) if args.names else listed:
+            if isinstance(edition, str):
+                lacking.append(edition)
+                continue
+            same = edition_with(name, edition.fingerprint)
+            size = "" if edition.documents is None else str(edition.documents)
+            rows.append((name, edition.label, size, same.label if same else "unknown", edition.fingerprint))
+            values = {"fingerprint": edition.fingerprint, "documents": edition.documents, "golds": edition.golds}
+            file.setdefault(name, {})[(same or edition).label] = values
+    say(text_table(rows))
+    if args.write is not None:
+        write_whole(args.write, json.dumps(file, indent=2) + "\n")
+    note("fingerprint", *lacking)
+    return int(bool(lacking))
+
+
+def _computed(name: str, args: argparse.Namespace) -> Iterator[Edition | str]:
+    """The editions that can be read here; of another one why it can't."""
+    labels = ["embedded", *["fetched"] * (name in PUBLIC), *["hub"] * ("hub" in editions_of(name))]
+    task = find_task(f"{name}{_CLOSED_BOOK}" if name.startswith("tls_") else name)  # it needs no articles
+    for label in ["local"] if args.data else [args.edition] if args.edition else labels:
+        provenance: dict[str, str] = {}
+        options: dict[str, Any] = {"data": args.data} if args.data else {"edition": label}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that it is embedded stands in the table
+                documents = task.documents(provenance=provenance, **options)
+        except (TlsTasksError, OSError) as error:
+            yield str(error)
+            continue
+        golds = golds_hash((str(document["doc_id"]), task.target(document)) for document in documents)
+        yield Edition(label, provenance["fingerprint"], len(documents), golds)

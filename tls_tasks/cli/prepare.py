@@ -1,33 +1,27 @@
 """``tls-tasks prepare`` and ``tls-tasks publish``: data as Parquet with a card, for tasks and for the hub."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tls_tasks.cli.base import Subparsers, add_command, count, say
 from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.core.whole import made_folder
-from tls_tasks.data.cards import Prepared
+from tls_tasks.data.cards import Prepared, write_eval_yaml
 from tls_tasks.data.catalogue import find_data_set
-from tls_tasks.data.eval_yaml import write_eval_yaml
-from tls_tasks.evidence.data import read_local as read_evidence
-from tls_tasks.evidence.data_rows import schema_at
+from tls_tasks.evidence import data as evidence
 from tls_tasks.evidence.types import JOURNAL_SCHEMA
 from tls_tasks.registry import find_task
-from tls_tasks.reports.data import folder_rows
-from tls_tasks.reports.data import read_local as read_reports
+from tls_tasks.reports import data as reports
 from tls_tasks.reports.nuggets import parse_request
-from tls_tasks.summaries.data import read_local as read_summaries
-from tls_tasks.timelines.data import ALL_SETS, DATA_SETS
-from tls_tasks.timelines.data import read_local as read_timelines
+from tls_tasks.summaries import data as summaries
+from tls_tasks.timelines import data as timelines
 from tls_tasks.timelines.topics import write_parquet
-from tls_tasks.trees.data import read_local as read_trees
+from tls_tasks.trees import data as trees
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
@@ -35,7 +29,7 @@ _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 def add_parser(subparsers: Subparsers) -> None:
     """Add both commands."""
     prepare = add_command(subparsers, "prepare", _run_prepare)
-    prepare.add_argument("name", choices=[*_FAMILIES, *sorted(DATA_SETS)], help="the data set, or a family")
+    prepare.add_argument("name", choices=[*_FAMILIES, *sorted(timelines.DATA_SETS)], help="the data set, or a family")
     publish = add_command(subparsers, "publish", _run_publish)
     publish.add_argument("task", metavar="TASK", help="the task that the data is for: tls_crisis, summ_custom …")
     publish.add_argument("--repo", required=True, metavar="ORG/NAME", help="the data set repository that it will be")
@@ -108,10 +102,11 @@ def prepare_folder(name: str, args: argparse.Namespace) -> tuple[str, str]:
     """
     if args.schema is not None and name != "evidence":
         raise OptionError("--schema", None, str(args.schema), f"none: it belongs to evidence, not to {name}")
-    if name == "evidence":
-        prepared = _evidence(args.source, args.schema)
-    elif name in _FAMILIES:
-        prepared = _FAMILIES[name](args.source)
+    if name in _FAMILIES:
+        read, task, *labels, text = _FAMILIES[name]
+        given = read(args.source, args.schema) if name == "evidence" else read(args.source)
+        given = {"counts": f"{len(given['found'].documents)} documents", **given}
+        prepared = Prepared(task=task, labels=labels, card=[text], **given)
     else:
         prepared = _timelines(name, args.source)
     prepared.write(args.out, args.licence, args.force)
@@ -120,8 +115,8 @@ def prepare_folder(name: str, args: argparse.Namespace) -> tuple[str, str]:
 
 def _timelines(name: str, source: Path) -> Prepared:
     """Topics, one a row; without articles the task is the closed-book form."""
-    wanted = find_data_set(ALL_SETS, name)
-    found = read_timelines(wanted, source)
+    wanted = find_data_set(timelines.ALL_SETS, name)
+    found = timelines.read_local(wanted, source)
     topics = found.documents
     n_timelines, n_articles = (sum(len(getattr(topic, part)) for topic in topics) for part in ("timelines", "articles"))
     return Prepared(
@@ -140,83 +135,62 @@ def _timelines(name: str, source: Path) -> Prepared:
     )
 
 
-def _summaries(source: Path) -> Prepared:
-    found = read_summaries("summ_custom", source)
-    return Prepared(
-        found,
-        task="summ_custom",
-        labels=("Summaries", "summarization", "summarization"),
-        counts=f"{len(found.documents)} documents",
-        card=["One row a document: `id`, `text`, `query`, which may be empty, and `references`, a list of summaries."],
-        rows=[{**asdict(document), "references": list(document.references)} for document in found.documents],
-    )
+def _summaries(source: Path) -> dict[str, Any]:
+    found = summaries.read_local("summ_custom", source)
+    rows = [{**asdict(document), "references": list(document.references)} for document in found.documents]
+    return {"found": found, "rows": rows}
 
 
-def _evidence(source: Path, schema_file: Path | None) -> Prepared:
+def _evidence(source: Path, schema_file: Path | None) -> dict[str, Any]:
     """Documents with their objects as JSON text: a struct column would give each of them the keys of all."""
-    schema = JOURNAL_SCHEMA if schema_file is None else schema_at(schema_file)
-    found = read_evidence("evidence_custom", source, schema)
+    schema = JOURNAL_SCHEMA if schema_file is None else evidence.schema_at(schema_file)
+    found = evidence.read_local("evidence_custom", source, schema)
     n_objects = sum(len(document.objects) for document in found.documents)
-    return Prepared(
-        found,
-        task="evidence_custom",
-        labels=("Extraction", "token-classification", "evidence-extraction"),
-        counts=f"{len(found.documents)} documents, {n_objects} objects of the schema {schema.name}",
-        card=["One row a document: `id`, `text` and `items`: its gold objects, JSON. `schema.json` is their schema."],
-        rows=[
-            {"id": document.id, "text": document.text, "items": json.dumps(document.objects, ensure_ascii=False)}
-            for document in found.documents
-        ],
-        texts={"schema.json": json.dumps(schema.as_dict(), indent=2, ensure_ascii=False) + "\n"},
-        options={"name": "ours", **({} if schema == JOURNAL_SCHEMA else {"schema": "{folder}/schema.json"})},
-    )
-
-
-def _trees(source: Path) -> Prepared:
-    found = read_trees("tree_custom", source)
-    rows = [asdict(document) for document in found.documents]
-    return Prepared(
-        found,
-        task="tree_custom",
-        labels=("Documents with structured answers", "text-generation", "structured-extraction"),
-        counts=f"{len(rows)} documents",
-        card=["One row a document: `id`, `text`, `schema` and `reference`, both JSON text, and `title`."],
-        rows=[{"title": row.pop("kind"), **row} for row in rows],
-    )
-
-
-def _reports(source: Path) -> Prepared:
-    """The three files as they are, their nuggets checked."""
-    found = read_reports("report_custom", source)
-    asked = {doc["doc_id"] for doc in found.documents}
-    rows = {
-        name: list(folder_rows(Path(found.origin), name, needed=name != "nuggets"))
-        for name in ("requests", "nuggets", "documents")
+    rows = [
+        {"id": document.id, "text": document.text, "items": json.dumps(document.objects, ensure_ascii=False)}
+        for document in found.documents
+    ]
+    return {
+        "found": found,
+        "rows": rows,
+        "counts": f"{len(rows)} documents, {n_objects} objects of the schema {schema.name}",
+        "texts": {"schema.json": json.dumps(schema.as_dict(), indent=2, ensure_ascii=False) + "\n"},
+        "options": {"name": "ours", **({} if schema == JOURNAL_SCHEMA else {"schema": "{folder}/schema.json"})},
     }
-    for where, row in rows["nuggets"]:
-        nuggets = parse_request(row, needs_id=True)
-        if nuggets.problems or nuggets.value is None:
-            flaws = "; ".join(f"{flaw.kind}: {flaw.detail}" for flaw in nuggets.problems)
-            raise DataError(f"{where}: nuggets with flaws ({flaws})")
-        if nuggets.value.request_id not in asked:
-            raise DataError(f"{where}: nuggets of {nuggets.value.request_id!r}, which requests.jsonl does not have")
-    return Prepared(
-        found,
-        task="report_custom",
-        labels=("Report requests with nuggets", "text-generation", "report-generation"),
-        counts=", ".join(f"{len(pairs)} {name}" for name, pairs in rows.items()),
-        card=["The rows of the three files are as they were."],
-        texts={
-            f"{name}.jsonl": "".join(json.dumps(row, ensure_ascii=False) + "\n" for _, row in pairs)
-            for name, pairs in rows.items()
-        },
-    )
 
 
-_FAMILIES: Mapping[str, Callable[..., Prepared]] = {
-    "evidence": _evidence,
-    "reports": _reports,
-    "summaries": _summaries,
-    "trees": _trees,
-}
-"""The families whose data is prepared under the family's name."""
+def _trees(source: Path) -> dict[str, Any]:
+    found = trees.read_local("tree_custom", source)
+    rows = [asdict(document) for document in found.documents]
+    return {"found": found, "rows": [{"title": row.pop("kind"), **row} for row in rows]}
+
+
+def _reports(source: Path) -> dict[str, Any]:
+    """The three files as they are, their nuggets checked."""
+    found = reports.read_local("report_custom", source)
+    asked, texts, counts = {doc["doc_id"] for doc in found.documents}, {}, []
+    for name in ("requests", "nuggets", "documents"):
+        rows = list(reports.folder_rows(Path(found.origin), name, needed=name != "nuggets"))
+        texts[f"{name}.jsonl"] = "".join(json.dumps(row, ensure_ascii=False) + "\n" for _, row in rows)
+        counts.append(f"{len(rows)} {name}")
+        for where, row in rows if name == "nuggets" else ():
+            nuggets = parse_request(row)
+            if nuggets.problems or nuggets.value is None:
+                flaws = "; ".join(f"{flaw.kind}: {flaw.detail}" for flaw in nuggets.problems)
+                raise DataError(f"{where}: nuggets with flaws ({flaws})")
+            if nuggets.value.request_id not in asked:
+                raise DataError(f"{where}: nuggets of {nuggets.value.request_id!r}, which requests.jsonl does not have")
+    return {"found": found, "counts": ", ".join(counts), "texts": texts}
+
+
+_FAMILIES: dict[str, Any] = {
+    "evidence": (_evidence, "evidence_custom", "Extraction", "token-classification", "evidence-extraction",
+                 "One row a document: `id`, `text`, `items` (gold objects, JSON). `schema.json` is their schema."),
+    "reports": (_reports, "report_custom", "Report requests with nuggets", "text-generation", "report-generation",
+                "The rows of the three files are as they were."),
+    "summaries": (_summaries, "summ_custom", "Summaries", "summarization", "summarization",
+                  "One row a document: `id`, `text`, `query`, may be empty, and `references`, a list of summaries."),
+    "trees": (_trees, "tree_custom", "Documents with structured answers", "text-generation", "structured-extraction",
+              "One row a document: `id`, `text`, `schema` and `reference`, both JSON text, and `title`."),
+}  # fmt: skip
+"""The families whose data is prepared under the family's name: what reads it, task, labels and text of the card."""

@@ -1,10 +1,9 @@
 """How the commands print scores: tables, the layout of the timeline papers, and ``--json``, ``--detailed``."""
 
-from __future__ import annotations
-
 import argparse
+import math
 import warnings
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,7 @@ from tls_tasks.core.terminal import text_table, visible
 
 Intervals = Mapping[str, Interval]
 
-_MEAN_F = (("AR-1", "ar1_mean_f"), ("AR-2", "ar2_mean_f"), ("Date-F1", "date_mean_f"))
-_F_OF_MEANS = (("AR-1", "ar1_f1"), ("AR-2", "ar2_f1"), ("Date-F1", "date_f1"))
+_PAPERS = {"AR-1": "ar1", "AR-2": "ar2", "Date-F1": "date"}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -39,14 +37,14 @@ def warnings_as_notes(args: argparse.Namespace) -> Iterator[None]:
 
 def intervals_of(args: argparse.Namespace, score: Score | Run) -> Intervals:
     """The intervals that ``--confidence`` asks for, with ``--resamples`` and ``--seed`` where a command has them."""
-    options = {"n_resamples": getattr(args, "resamples", None), "seed": getattr(args, "seed", None)}
-    given = {name: value for name, value in options.items() if value is not None}
-    return {} if args.confidence is None else score.intervals(confidence=args.confidence, **given)
+    names = {"confidence": "confidence", "resamples": "n_resamples", "seed": "seed"}
+    given = {name: value for option, name in names.items() if (value := getattr(args, option, None)) is not None}
+    return score.intervals(**given) if "confidence" in given else {}
 
 
-def with_intervals(result: dict[str, Any], intervals: Intervals) -> dict[str, Any]:
+def with_intervals(result: Mapping[str, Any], intervals: Intervals) -> dict[str, Any]:
     """A result for JSON, with its intervals if there are any."""
-    return {**result, "intervals": intervals, "interval_caution": caution(intervals)} if intervals else result
+    return {**result, **({"intervals": intervals, "interval_caution": caution(intervals)} if intervals else {})}
 
 
 def print_score(
@@ -57,8 +55,9 @@ def print_score(
     *,
     keys: Sequence[str] = (),
     headline: str = "",
-    table: Iterable[str] | None = None,
+    table: Iterable[str] = (),
     result: Mapping[str, Any] | None = None,
+    explain: Callable[[int], str] | None = None,
 ) -> None:
     """Print the score of files as ``--json``, ``--confidence`` and ``--detailed`` ask for it.
 
@@ -71,16 +70,22 @@ def print_score(
         headline: The result that comes first.
         table: The lines of the results, where they are not :func:`value_table`.
         result: What ``--json`` prints, where it is not :func:`as_json`.
+        explain: What ``--detailed`` says of a row, where it is not what the score says.
     """
+    intervals = intervals_of(args, score)
     if args.json:
-        write_json(Path("-"), as_json(args, score, names) if result is None else result)
+        write_json(Path("-"), with_intervals(as_json(args, score, names) if result is None else result, intervals))
         return
-    say("\n".join([value_table(score.results, intervals_of(args, score), headline)] if table is None else table))
+    lines = list(table)
+    if intervals or not lines:
+        shown = {key: score.results[key] for key in (intervals if lines else score.results)}
+        lines.append(value_table(shown, intervals, headline))
+    say("\n".join(lines))
     if args.detailed:
         if keys:
-            say(f"\n{document_table(names, score, keys, document)}")
+            say(f"\n{_document_table(names, score, keys, document)}")
         rows = dict.fromkeys(item.row for item in score.items)
-        say("\n".join(f"\n{visible(names[row])}\n{score.explain(row)}" for row in rows) + "\n")
+        say("\n".join(f"\n{visible(names[row])}\n{(explain or score.explain)(row)}" for row in rows) + "\n")
     say(score.signature)
 
 
@@ -100,14 +105,14 @@ def value_table(results: Mapping[str, float], intervals: Intervals, headline: st
     return "\n".join([styled(first) if headline else first, *lines, *cautions])
 
 
-def document_table(names: Sequence[str], score: Score, keys: Sequence[str], what: str) -> str:
+def _document_table(names: Sequence[str], score: Score, keys: Sequence[str], what: str) -> str:
     """The results of each document (of each unit, where one has several references), a line each."""
     rows = [item.row for item in score.items]
     several = len(set(rows)) < len(rows)
-    lines = [[what, *(["reference"] * several), *keys]]
+    lines = [[what, *["reference"] * several, *keys]]
     for item, unit in zip(score.items, score.units, strict=True):
-        head = [names[item.row], *([str(item.reference)] if several else [])]
-        lines.append([*head, *(number(score.definitions[key].value([unit])) for key in keys)])
+        results = (number(score.definitions[key].value([unit])) for key in keys)
+        lines.append([names[item.row], *([str(item.reference)] if several else []), *results])
     return text_table(lines)
 
 
@@ -115,7 +120,7 @@ def as_json(
     args: argparse.Namespace, score: Score, names: Sequence[str], documents: str = "documents", id_key: str = "id"
 ) -> dict[str, Any]:
     """The score as plain values, with the results of each document by its name."""
-    result = with_intervals(score.as_dict(detailed=args.detailed), intervals_of(args, score))
+    result = score.as_dict(detailed=args.detailed)
     result[documents] = {name: values(score.definitions, [unit]) for name, unit in zip(names, score.units, strict=True)}
     for plain, item in zip(result.get("items", ()), score.items, strict=False):
         plain[id_key] = names[item.row]
@@ -125,12 +130,12 @@ def as_json(
 def papers_layout(results: Mapping[str, float], topics: Mapping[Hashable, Mapping[str, float]]) -> Iterator[str]:
     """The layout that the scripts of timeline papers print, but with the mean over topics first."""
     yield from ("=== Evaluation Results ===", "", styled(f"=== AVERAGE ({count(len(topics), 'topic')}) ==="))
-    yield from (*(styled(line) for line in _block(results, _MEAN_F)), "")
+    yield from (*(styled(line) for line in _block(results, "mean_f")), "")
     yield "=== F1 OF THE MEAN PRECISION AND RECALL (as reported by news-tls and LLM-TLS) ==="
-    yield from (*_block(results, _F_OF_MEANS), "")
-    for topic, own in topics.items():
-        yield from (f"Topic: {topic}", *_block(own, _MEAN_F), "")
+    yield from (*_block(results, "f1"), "")
+    for topic, of_topic in topics.items():
+        yield from (f"Topic: {topic}", *_block(of_topic, "mean_f"), "")
 
 
-def _block(results: Mapping[str, float], rows: Sequence[tuple[str, str]]) -> list[str]:
-    return [f"  {name + ':':<9} {number(results[key])}" for name, key in rows if key in results]
+def _block(results: Mapping[str, float], mean: str) -> list[str]:
+    return [f"  {name + ':':<9} {number(results.get(f'{key}_{mean}', math.nan))}" for name, key in _PAPERS.items()]

@@ -1,6 +1,4 @@
-"""``tls-tasks score``: score logged answers again, or any log or rows with a metric; ``merge``: join shards."""
-
-from __future__ import annotations
+"""``tls-tasks score``: score logged answers again, or any log or rows; ``merge``: join shards; ``page``: show runs."""
 
 import argparse
 import json
@@ -15,6 +13,7 @@ import pyarrow.parquet
 
 from tls_tasks.after.logs import RunFiles, find_log, find_runs
 from tls_tasks.after.mapped_rows import logs_and_rows, score_logs, score_rows
+from tls_tasks.after.page import page
 from tls_tasks.after.run import Run
 from tls_tasks.after.scored_runs import ScoredTask, read_runs
 from tls_tasks.after.streamed import engine_on, read_units, score_streamed
@@ -22,23 +21,24 @@ from tls_tasks.after.units import read_header
 from tls_tasks.cli import base
 from tls_tasks.cli.base import count, note, say
 from tls_tasks.cli.printed import Intervals, intervals_of, papers_layout, value_table, with_intervals
-from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.core.intervals import Interval, caution
+from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.core.intervals import caution
+from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.terminal import visible
-from tls_tasks.core.whole import replaced
-from tls_tasks.hosts.task_files import task_file
+from tls_tasks.core.whole import replaced, write_whole
+from tls_tasks.hosts.discovery import task_file
 from tls_tasks.registry import METRICS
 
-_COLUMNS = (
-    *("run", "model", "task", "version", "edition", "status", "fingerprint", "context_budget", "n_documents"),
-    *("doc_id", "topic", "metric", "value"),
-)
 _NUMBERS = {"version", "n_documents", "value"}
-"""The columns of the CSV and Parquet tables, and those that are no text."""
+"""The columns of the CSV and Parquet tables that are no text."""
+
+_BELONGS = {"shard": "units", "workers": "units", "engine": "units", "address": "engine", "map": "metric",
+            "option": "metric"}  # fmt: skip
+"""Options without worth of their own -> the option that they need."""
 
 
 def add_parser(subparsers: base.Subparsers) -> None:
-    """Add both commands."""
+    """Add the three commands; ``page`` was called ``report`` before."""
     parser = base.add_command(subparsers, "score", _run_score)
     add = parser.add_argument
     add("files", nargs="+", metavar="FILE", help="samples, results, or folders of them")
@@ -50,13 +50,12 @@ def add_parser(subparsers: base.Subparsers) -> None:
     add("--csv", type=Path, metavar="FILE", help="write a table, one row per document and metric")
     add("--parquet", type=Path, metavar="FILE", help="write the same table as Parquet")
     add = parser.add_argument_group("with --metric").add_argument
-    fields = "what it takes as prediction, reference, topic, source: columns, or fields of a log"
-    add("--map", action="append", metavar="NAME=FIELD,…", help=fields)
+    add("--map", action="append", metavar="NAME=FIELD,…", help="FIELDs of prediction, reference, topic, source")
     add("--option", action="append", metavar="NAME=VALUE", help="an option of the metric, as JSON or text")
     add = parser.add_argument_group("one large file").add_argument
     add("-o", "--units", type=Path, metavar="FOLDER", help="stream one samples file, and keep each document's units")
     add("--shard", type=_shard, metavar="I/N", help="with -o: only every N-th block; `merge` joins them")
-    add("--workers", type=_whole_number, metavar="N", help="with -o: processes (one a core)")
+    add("--workers", type=int, metavar="N", help="with -o: processes (one a core)")
     add("--engine", choices=["local", "ray"], help="with -o: what scores; ray needs the extra `ray`")
     add("--address", metavar="ADDRESS", help="with --engine ray: of a cluster (one of its own)")
     parser = base.add_command(subparsers, "merge", _run_merge)
@@ -64,6 +63,12 @@ def add_parser(subparsers: base.Subparsers) -> None:
     add("parts", nargs="+", type=Path, metavar="PART", help="folders that `score --shard` made, all of them")
     add("--results", type=Path, metavar="FILE", help="the results file of the run, whose numbers are compared")
     _add_output(parser)
+    add = base.add_command(subparsers, "page", _run_page, "report").add_argument
+    add("files", nargs="+", type=Path, metavar="RUN", help="samples, results, or folders of them")
+    add("-o", "--out", type=Path, required=True, metavar="FILE", help="the page to write")
+    add("--task", action="append", metavar="NAME", help="only this task (may be repeated)")
+    add("--title", default="tls-tasks", help="the heading")
+    add("--newest", action="store_true", help="use only the newest run of each task in a folder")
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -75,16 +80,11 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def _shard(text: str) -> tuple[int, int]:
-    index, slash, n = text.partition("/")
-    if not (slash and index.isdecimal() and n.isdecimal() and 1 <= int(index) <= int(n)):
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    index, n = map(int, match.groups()) if match else (0, 0)
+    if not 1 <= index <= n:
         raise argparse.ArgumentTypeError(f"{text!r}: expected I/N with I from 1 to N, such as 2/8")
-    return int(index), int(n)
-
-
-def _whole_number(text: str) -> int:
-    if not (text.isdecimal() and int(text) >= 1):
-        raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number from 1")
-    return int(text)
+    return index, n
 
 
 def _run_score(args: argparse.Namespace) -> int:
@@ -120,7 +120,13 @@ def _run_score(args: argparse.Namespace) -> int:
       tls-tasks score out/ --metric rouge_l --map reference=doc.summary
       tls-tasks score answers.jsonl --metric date_f1 --map prediction=output.text,reference=gold,topic=event
     """
-    _check_options(args)
+    given = {name: value for name, value in vars(args).items() if value is not None}
+    for name, needed in _BELONGS.items():
+        if name in given and needed not in given:
+            raise InputError(f"--{name}", None, repr(given[name]), f"it with --{needed}")
+    for name in ("metric", "csv", "parquet"):
+        if name in given and args.units is not None:
+            raise InputError(f"--{name}", None, "it with -o", f"one of both: {args.units} holds the units of our tasks")
     if args.metric is not None:
         return _score_with_metric(args)
     if args.units is not None:
@@ -140,27 +146,8 @@ def _run_merge(args: argparse.Namespace) -> int:
       tls-tasks merge part1 part2 part3 part4
     """
     header = read_header(args.parts[0])
-    run = RunFiles(Path(header.log.path).parent, "", None)
-    if args.results:
-        [run] = find_runs([args.results])
+    run = find_runs([args.results])[0] if args.results else RunFiles(Path(header.log.path).parent, "", None)
     return _print_runs([read_units(args.parts, run, run.read_results([header.task]))], args)
-
-
-def _check_options(args: argparse.Namespace) -> None:
-    """Refuse options without the option that they belong to, and what ``-o`` does not write."""
-    with_metric = "--metric NAME, whose it is; what the harness has logged is scored as its task says"
-    groups = (
-        (("shard", "workers", "engine"), args.units is not None, "no -o FOLDER", "a folder for the units"),
-        (("address",), args.engine == "ray", "it alone", "it with --engine ray"),
-        (("metric",), args.units is None, "it with -o", "samples of our tasks only"),
-        (("csv", "parquet"), args.units is None, "it with -o", f"one: {args.units} holds each document's units"),
-        (("option", "map"), args.metric is not None, "", with_metric),
-    )
-    for names, is_met, got, expected in groups:
-        for name in names:
-            value = getattr(args, name)
-            if value is not None and not is_met:
-                raise InputError(f"--{name}", None, got or repr(value[0]), expected)
 
 
 # Runs
@@ -177,8 +164,11 @@ def _print_runs(runs: Iterable[Run], args: argparse.Namespace) -> int:
         note(args.command, *run.problems)
     if args.json is not None:
         base.write_json(args.json, [_as_dict(run, intervals) for run, intervals in scored])
-    if args.command == "score" and (args.csv is not None or args.parquet is not None):
-        _write_tables([run for run, _ in scored], args.csv, args.parquet)
+    kinds = ("csv", pyarrow.csv.write_csv, base.no_formula), ("parquet", pyarrow.parquet.write_table, str)
+    for option, write, as_cell in kinds:
+        if (path := getattr(args, option, None)) is not None:
+            with replaced(path) as file:
+                write(_table([row for run, _ in scored for row in _rows(run)], as_cell), file)
     return int(any(run.problems for run, _ in scored))
 
 
@@ -187,6 +177,8 @@ def _score_streamed(args: argparse.Namespace) -> int:
         raise InputError("-o", None, f"{len(args.files)} files", "one samples file of the harness")
     run, name, path = find_log(args.files[0], task=args.task)
     name = task_file(name).name
+    if args.workers is not None:
+        check_whole_number("--workers", args.workers)
     engine = engine_on(args.address, args.workers) if args.engine == "ray" else None
     shard = args.shard or (1, 1)
     with base.progress_of_blocks(name) as begin:
@@ -212,9 +204,7 @@ def _text(run: Run, intervals: Intervals) -> str:
 
 def _as_dict(run: Run, intervals: Intervals) -> dict[str, Any]:
     result = {
-        "task": run.name,
         **_made_of(run),
-        "model": run.model,
         "samples": str(run.log.path),
         "n_documents": len(run.score.units),
         "metrics": run.metrics,
@@ -230,25 +220,16 @@ def _as_dict(run: Run, intervals: Intervals) -> dict[str, Any]:
 
 def _made_of(run: Run) -> dict[str, Any]:
     """What a task of ours was made of; of others' tasks this is not known."""
+    named = {"model": run.model, "task": run.name}
     if not isinstance(run, ScoredTask):
-        return {"version": None, "edition": "", "status": "", "fingerprint": "", "context_budget": ""}
+        return {**named, "version": None, "edition": "", "status": "", "fingerprint": "", "context_budget": ""}
     conditions = {"fingerprint": run.conditions.fingerprint, "context_budget": run.conditions.budget}
-    return {"version": run.version, "edition": run.edition, "status": run.status, **conditions}
-
-
-def _write_tables(runs: Sequence[Run], csv: Path | None, parquet: Path | None) -> None:
-    rows = [row for run in runs for row in _rows(run)]
-    if csv is not None:
-        with replaced(csv) as file:
-            pyarrow.csv.write_csv(_table(rows, base.no_formula), file)
-    if parquet is not None:
-        with replaced(parquet) as file:
-            pyarrow.parquet.write_table(_table(rows, str), file)
+    return {**named, "version": run.version, "edition": run.edition, "status": run.status, **conditions}
 
 
 def _table(rows: Sequence[Mapping[str, Any]], as_cell: Callable[[str], str]) -> pa.Table:
     columns = {}
-    for name in _COLUMNS:
+    for name in rows[0] if rows else ():
         cells = [row[name] for row in rows]
         # Arrow refuses half a surrogate pair, which a name in a log may contain; its escape stands for it
         texts = (as_cell(str(cell).encode("utf-8", "backslashreplace").decode()) for cell in cells)
@@ -258,7 +239,7 @@ def _table(rows: Sequence[Mapping[str, Any]], as_cell: Callable[[str], str]) -> 
 
 def _rows(run: Run) -> Iterator[dict[str, Any]]:
     """The corpus first, with an empty ``doc_id`` and ``topic``, then each document by itself."""
-    head = {"run": run.log.path, "model": run.model, "task": run.name, **_made_of(run), "n_documents": len(run.ids)}
+    head = {"run": run.log.path, **_made_of(run), "n_documents": len(run.ids)}
     documents = zip(run.ids, run.topics, map(run.of_document, range(len(run.ids))), strict=True)
     for doc_id, topic, metrics in [("", "", run.metrics), *documents]:
         for key, value in metrics.items():
@@ -276,29 +257,21 @@ def _score_with_metric(args: argparse.Namespace) -> int:
     fields = _pairs("--map", [part for text in args.map or () for part in re.split(r",(?=\w+=)", text)])
     if runs:
         return _print_runs(score_logs(runs, args.metric, fields, options), args)
-    for name in ("csv", "parquet"):
-        if getattr(args, name) is not None:
-            raise InputError(f"--{name}", None, "--metric", "it with samples or other logs; of rows use --json")
+    if args.csv is not None or args.parquet is not None:
+        raise InputError("--csv, --parquet", None, "rows", "samples or other logs; of rows use --json")
     score = score_rows(args.metric, rows, fields, options)
-    intervals = intervals_of(args, score)
+    intervals, of_metric = intervals_of(args, score), score.intervals(**score.interval) if score.interval else {}
     result = with_intervals(score.as_dict(), intervals)
     if str(args.json) != "-":
         say(f"{args.metric}: {count(len(rows), 'row')}")
-        _say_means(result, intervals)
+        if means := {key: value for key, value in result.items() if isinstance(value, float)}:
+            say(value_table(means, {**of_metric, **intervals}))
+        else:
+            note("score", "no means, but a value for each row: --json FILE writes them")
+        say(score.signature)
     if args.json is not None:
         base.write_json(args.json, result)
     return 0
-
-
-def _say_means(result: dict[str, Any], intervals: Intervals) -> None:
-    """The results that are numbers, with the intervals of ``--confidence`` or of the metric's own option."""
-    values = {key: value for key, value in result.items() if isinstance(value, float)}
-    if values:
-        ends = {key: Interval(*result[f"{key}_ci"]) for key in values if f"{key}_ci" in result}
-        say(value_table(values, {**ends, **{key: intervals[key] for key in values if key in intervals}}))
-    else:
-        note("score", "no means, but a value for each row: --json FILE writes them")
-    say(result["signature"])
 
 
 def _pairs(option: str, texts: Iterable[str]) -> dict[str, str]:
@@ -320,3 +293,35 @@ def _value(text: str) -> Any:
         return json.loads({"True": "true", "False": "false"}.get(text, text))
     except ValueError:
         return text
+
+
+# Pages
+
+
+def _run_page(args: argparse.Namespace) -> int:
+    """Write one HTML page that shows the scores of runs and explains each document's score.
+
+    The page shows the runs with confidence intervals and, for each document, a view that explains its score. It is one
+    file that needs no network and can be sent by mail. RUN is what lm_eval --output_path OUT --log_samples wrote.
+
+    Exit codes: 0 written; 1 written, but a log has problems; 2 not written
+
+    Examples:
+      tls-tasks page out/ -o page.html
+      tls-tasks page out/base out/better --task tls_crisis -o crisis.html
+    """
+    if args.command == "report":
+        note("report", "this command is called `tls-tasks page` now; the name `report` goes with the next release")
+    scored = [
+        task
+        for task in read_runs(args.files, newest=args.newest, progress=base.progress)
+        if args.task is None or task.name in args.task
+    ]
+    if not scored:
+        raise DataError(f"no samples of {', '.join(args.task)} in {', '.join(map(str, args.files))}")
+    write_whole(args.out, page(scored, title=args.title, progress=base.progress))
+    problems = [problem for task in scored for problem in task.problems]
+    note(args.command, *problems)
+    n_tasks, n_documents = len({task.name for task in scored}), sum(len(task.ids) for task in scored)
+    say(f"{args.out}: {count(len(scored), 'run')} of {count(n_tasks, 'task')}, {count(n_documents, 'document')}")
+    return int(bool(problems))

@@ -1,27 +1,22 @@
 """``tls-tasks submit``, ``verify`` and ``leaderboard``: archives of runs that can be checked, and their ranking."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from tls_tasks.after.scored_runs import score_places
-from tls_tasks.after.submission.archive import MANIFEST, pack, write
+from tls_tasks.after.submission.archive import MANIFEST, opened, pack, write
 from tls_tasks.after.submission.checks import refusals, secrets
-from tls_tasks.after.submission.leaderboard import rankings, site, told_apart
-from tls_tasks.after.submission.records import Claim
-from tls_tasks.after.submission.signing import bound_names, check_signing, sign
-from tls_tasks.after.submission.unpack import opened
-from tls_tasks.after.submission.verification import Means, Verified, verify_submission
+from tls_tasks.after.submission.leaderboard import site, told_apart
+from tls_tasks.after.submission.verification import EDITIONS, Verified, bound_names, sign, verify_submission
 from tls_tasks.cli.base import Subparsers, add_command, count, note, progress, say
 from tls_tasks.core.errors import DataError, InputError, TlsTasksError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.whole import made_folder, write_whole
-
-_RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -32,12 +27,9 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--model", metavar="ORG/NAME", help="the published model's name, if the run used another one")
     add("--no-chat-template", action="store_true", help="the model was meant to run without a chat template")
     add("--organization", metavar="NAME", help="who ran the evaluation (default: the model's ORG)")
-    kinds, text = _RELATIONSHIPS, "their relationship to the model's maker (other)"
-    add("--relationship", choices=kinds, default=kinds[-1], help=text)
-    text = (
-        "also write .eval_results for the model's repository on the hub. Only data sets with an eval.yaml that names "
-    )
-    text += "our tasks can take them; tls-tasks publish writes one"
+    kinds = ("first_party", "third_party", "collaborative", "other")
+    add("--relationship", choices=kinds, default="other", help="their relationship to the model's maker (other)")
+    text = "also write .eval_results, for data sets of the hub whose eval.yaml names our tasks (tls-tasks publish)"
     add("--eval-results", action="store_true", help=text)
     add("--sign", type=Path, metavar="KEY", help="sign it with this SSH key (needs OpenSSH)")
     add("--zip", type=Path, metavar="FILE", help="also write the archive as a single file")
@@ -60,26 +52,22 @@ def _add_means(parser: argparse.ArgumentParser) -> None:
     add("--allowed-signers", type=Path, metavar="FILE", help="whose keys are whose, a line each: ORG ssh-ed25519 AAAA…")
 
 
-def _means_of(args: argparse.Namespace) -> Means:
+def _means_of(args: argparse.Namespace) -> dict[str, Any]:
     """What :func:`_add_means` added.
 
     Raises:
-        InputError: If a number makes no sense.
+        InputError: If a value makes no sense.
     """
-    judge = args.judge
-    if judge is not None and judge.lstrip().startswith("{"):
-        try:
-            judge = json.loads(judge)
-        except ValueError as error:
-            raise InputError("--judge", None, repr(args.judge), f"a JSON object or recorded ({error})") from error
-    if judge is not None:
-        from tls_tasks.reports.judges.choose import check_judge
+    from tls_tasks.reports.judges.choose import check_judge
 
-        check_judge(judge)
-    editions = ("embedded", "fetched", "hub")
-    if args.data is not None and args.data not in editions and "/" not in args.data and not Path(args.data).exists():
-        raise InputError("--data", None, repr(args.data), "a folder or file, org/name, embedded, fetched or hub")
-    return Means(args.data, judge, check_whole_number("--sample", args.sample), args.allowed_signers)
+    judge, data = args.judge, args.data
+    with suppress(ValueError, TypeError):  # else it is a name or a file
+        judge = json.loads(args.judge)
+    check_judge(judge)
+    if data is not None and data not in EDITIONS and "/" not in data and not Path(data).exists():
+        raise InputError("--data", None, repr(data), "a folder or file, org/name, embedded, fetched or hub")
+    sample = check_whole_number("--sample", args.sample)
+    return {"data": data, "judge": judge, "sample": sample, "signers": args.allowed_signers}
 
 
 def _run_submit(args: argparse.Namespace) -> int:
@@ -98,18 +86,16 @@ def _run_submit(args: argparse.Namespace) -> int:
       tls-tasks submit out/ORG__NAME -o submission/
       tls-tasks submit out/checkpoint-1200 -o submission/ --model ORG/NAME --zip submission.zip
     """
-    if args.sign is not None:
-        check_signing(args.sign)
-
     scored = list(score_places([args.results], newest=True, progress=progress))
     model = args.model or scored[0].model
     found = [*refusals(scored, model, without_chat_template=args.no_chat_template), *secrets(scored)]
     if found:
         note("submit", *(f"refused: {refusal}" for refusal in found))
         return 1
-    claim = Claim(model, args.organization or model.partition("/")[0], args.relationship)
+    organization, template = args.organization or model.partition("/")[0], not args.no_chat_template
+    who = {"model": model, "organization": organization, "relationship": args.relationship}
     with made_folder(args.out) as folder:
-        write(scored, folder, claim, without_chat_template=args.no_chat_template, hub_records=args.eval_results)
+        write(scored, folder, {**who, "chat_template": template}, hub_records=args.eval_results)
         if args.sign is not None:
             sign(folder / MANIFEST, args.sign)
         if args.zip is not None:
@@ -136,12 +122,12 @@ def _run_verify(args: argparse.Namespace) -> int:
     """
     means = _means_of(args)
     with opened(args.archive) as folder:
-        found = verify_submission(folder, means)
+        found = verify_submission(folder, **means)
     if found.refusals:
         note("verify", *(f"refused: {refusal}" for refusal in found.refusals))
         return 1
     tasks = ", ".join(map(visible, found.manifest["tasks"]))
-    say(f"{args.archive}: {found.word()}: {visible(found.manifest['model'])}, {tasks}; {visible(str(found.signer))}")
+    say(f"{args.archive}: {found.word()}: {visible(found.manifest['model'])}, {tasks}; {visible(found.signed)}")
     for task in found.scored:
         say(f"  {task.name}: {found.statuses[task.name]}, {task.edition} edition, {visible(str(task.conditions))}")
     for what, phrases in (("checked", found.checked), ("not checked", found.unchecked)):
@@ -165,14 +151,11 @@ def _run_leaderboard(args: argparse.Namespace) -> int:
       tls-tasks leaderboard submissions/* -o site/ --data data/ --allowed-signers signers.txt
     """
     means = _means_of(args)
-    bound = bound_names(means.signers)
+    bound = bound_names(args.allowed_signers)
     accepted: dict[str, Verified] = {}  # by a hash of the manifest
     for path in args.submissions:
         try:
-            submission, digest = _checked(path, means)
-            if digest in accepted:
-                raise DataError(f"a second submission of {submission.manifest['model']} with the same files")
-            accepted[digest] = submission
+            _accept(path, means, accepted)
         except (TlsTasksError, OSError) as error:
             # An error of the operating system names the file itself.
             reasons = str(error).removeprefix(f"{path}: ").splitlines()
@@ -183,17 +166,19 @@ def _run_leaderboard(args: argparse.Namespace) -> int:
         note("leaderboard", *(f"{path} left out: {reason}" for reason in reasons))
     if not accepted:
         raise DataError("no submission passed its checks, so there is nothing to rank")
-    entries = told_apart([(submission, digest) for digest, submission in accepted.items()], bound)
-    write_whole(args.out / "index.html", site(rankings(entries)))
+    write_whole(args.out / "index.html", site(told_apart(accepted, bound)))
     n_left_out = len(args.submissions) - len(accepted)
     say(f"{args.out / 'index.html'}: {count(len(accepted), 'submission')}, {n_left_out} left out")
     return int(n_left_out > 0)
 
 
-def _checked(path: Path, means: Means) -> tuple[Verified, str]:
-    """A submission without refusals, and a hash of its manifest."""
+def _accept(path: Path, means: dict[str, Any], accepted: dict[str, Verified]) -> None:
+    """Add a submission, by a hash of its manifest, if it has no refusals."""
     with opened(path) as folder:
-        verified = verify_submission(folder, means)
+        verified = verify_submission(folder, **means)
         if verified.refusals:
-            raise DataError("\n".join(map(str, verified.refusals)))
-        return verified, hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
+            raise DataError("\n".join(verified.refusals))
+        digest = hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
+        if digest in accepted:
+            raise DataError(f"a second submission of {verified.manifest['model']} with the same files")
+        accepted[digest] = verified

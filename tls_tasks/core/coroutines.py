@@ -1,7 +1,5 @@
 """Running a coroutine from code that is none."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor

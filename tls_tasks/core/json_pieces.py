@@ -1,7 +1,5 @@
 """Pieces of a text that may be JSON: brackets are matched, and what is unfinished is cut back to whole items."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

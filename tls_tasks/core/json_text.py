@@ -7,24 +7,17 @@ repeats is taken for its answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from tls_tasks.core.json_pieces import Piece, cuts, end_of_json, piece_at
-from tls_tasks.core.json_values import (
-    MAX_DEPTH,
-    MAX_REPAIRED,
-    MAX_REPAIRED_DEPTH,
-    Notes,
-    loosely_decoded,
-    mended,
-    repaired,
-)
+from tls_tasks.core.json_values import MAX_REPAIRED, MAX_REPAIRED_DEPTH, Notes, loosely_decoded, mended, repaired
 from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.core.reasoning import strip_thinking
 
-Stage = Literal["none", "whole", "fence", "jsonl", "scan", "truncated", "repaired", "outline"]
+Stage = Literal["none", "whole", "fence", "scan", "truncated", "repaired", "outline"]
 """How a value was found: the later, the further the text is from what was asked for."""
 
 JSON_PROBLEM_KINDS = (
@@ -32,7 +25,7 @@ JSON_PROBLEM_KINDS = (
     "truncated",  # the text ends inside a list or an object; its last, unfinished entry is dropped
     "broken_json",  # something inside a list or an object can't be read and was dropped
     "repaired_json",  # not quite JSON; the detail says what was set right
-    "not_repaired",  # json_repair had to be left out or failed
+    "not_repaired",  # json_repair would take too long, or failed
     "duplicate_key",  # an object has a key twice; the last one counts
     "non_finite",  # NaN, Infinity, or a number that no float can hold
 )
@@ -169,8 +162,12 @@ def _in_fences(text: str, search: _Search) -> FoundJson | None:
     values, problems, places = (
         tuple(part for result in results for part in getattr(result, name)) for name in ("values", "problems", "places")
     )
-    stage: Stage = "repaired" if "repaired" in stages else "truncated" if "truncated" in stages else "fence"
-    return FoundJson(values, stage, problems, places) if values else None
+    return FoundJson(values, _last(stages, "fence"), problems, places) if values else None
+
+
+def _last(stages: Set[Stage], otherwise: Stage) -> Stage:
+    """The last of the stages that were needed."""
+    return "repaired" if "repaired" in stages else "truncated" if "truncated" in stages else otherwise
 
 
 def _usable(value: Any, weigh: Weigh, notes: Notes) -> tuple[Any, ...]:
@@ -182,14 +179,11 @@ def _usable(value: Any, weigh: Weigh, notes: Notes) -> tuple[Any, ...]:
     """
     if weigh(value):
         return (value,)
-    for _ in range(_MAX_WRAPPERS):
-        packed, value = value, unpacked(value)
-        if value is packed:
-            break
-        if weigh(value):
-            notes[problem("repaired_json", "JSON in a string")] = None
-            return (value,)
-    return ()
+    inner = unpacked(value)
+    if inner is value:
+        return ()
+    notes[problem("repaired_json", "JSON in a string")] = None
+    return _usable(inner, weigh, notes)
 
 
 def unpacked(value: Any, depth: int = 0) -> Any:
@@ -219,7 +213,6 @@ class _Search:
         """The usable lists and objects of a text."""
         values: list[Any] = []
         places: list[tuple[int, int]] = []
-        between: list[str] = []
         notes: Notes = {}
         stages: set[Stage] = set()
         position, left, n_broken = 0, _MAX_PASSES * len(text), 0
@@ -230,28 +223,19 @@ class _Search:
             if usable:
                 values += usable
                 places.append((piece.start, end))
-            between.append(text[position : piece.start])
             n_broken += stage == "none"
             if end < piece.end:  # what follows is read again, unless that would be endless work
                 left -= piece.end - piece.start
             position = end if left > 0 else piece.end
-        between.append(text[position:])
-        if not values:
-            return FoundJson((), "none", tuple(notes))
-        last: Stage = "repaired" if "repaired" in stages else "truncated" if "truncated" in stages else "scan"
-        is_blank = not "".join(between).strip()
-        if stages == {"scan"} and len(between) > 2 and is_blank and all("\n" in gap for gap in between[1:-1]):
-            last = "jsonl"
+        last = _last(stages, "scan") if values else "none"
         return FoundJson(tuple(values), last, tuple(notes), tuple(places))
 
     def _of_piece(self, text: str, piece: Piece, notes: Notes) -> tuple[tuple[Any, ...], Stage, int]:
         """What is usable of a piece, how it was read, and where reading goes on."""
-        content = text[piece.start : piece.end]
         damaged = piece
-        # Where brackets don't match, json_repair may join neighbours: whole items come first, unless depth is wanted.
-        is_mismatched = bool(piece.path) and not piece.is_unfinished and not self.deep
         if not piece.is_unfinished:
-            if not is_mismatched:
+            content = text[piece.start : piece.end]
+            if self.deep or not piece.path:  # where brackets don't match, json_repair may join neighbours
                 usable, stage = self._use(content, piece.depth, self.weigh, notes)
                 if usable or stage == "scan":
                     return usable, stage, piece.end
@@ -266,35 +250,20 @@ class _Search:
                 return usable, "truncated" if stage == "scan" else stage, piece.end
             if usable:
                 return usable, stage, max(cut, piece.start + 1)
-        if is_mismatched:
-            usable, stage = self._use(content, piece.depth, self.weigh, notes)
-            if usable:
-                return usable, stage, piece.end
-        if is_like_json and (piece.is_unfinished or piece.depth > MAX_DEPTH):
-            return (), "truncated" if piece.is_unfinished else "none", piece.end
-        is_object = bool(damaged.path) and damaged.path[0].bracket == "{"
-        return (), "none", max(damaged.end if is_like_json and is_object else 0, piece.start + 1)
+        unread: Stage = "truncated" if is_like_json and piece.is_unfinished else "none"
+        return (), unread, max(damaged.end if is_like_json else 0, piece.start + 1)
 
     def _use(self, content: str, depth: int, weigh: Weigh, notes: Notes) -> tuple[tuple[Any, ...], Stage]:
         """The value of a balanced piece, if it is of use, and how it was read: ``none`` if it can't be."""
-        for read in (loosely_decoded, mended):
+        for read in (loosely_decoded, mended, repaired):
             own: Notes = {}
-            try:
+            if read is repaired:
+                self.repairs -= (len(content) + _REPAIR_COST) ** 2
+                if len(content) > MAX_REPAIRED or depth > MAX_REPAIRED_DEPTH or self.repairs < 0:
+                    break
+            with suppress(Exception):  # of any kind: json_repair is another project's parser, the text is at fault
                 usable = _usable(read(content, own), weigh, own)
-            except (ValueError, RecursionError):
-                continue
-            notes.update(own if usable else {})
-            return usable, "repaired" if problem("repaired_json", "quotes") in own else "scan"
-        cost = (len(content) + _REPAIR_COST) ** 2
-        if len(content) > MAX_REPAIRED or depth > MAX_REPAIRED_DEPTH or self.repairs < cost:
-            notes[problem("not_repaired", "too much or too deeply nested for json_repair")] = None
-            return (), "none"
-        self.repairs -= cost
-        own = {}
-        try:
-            usable = _usable(repaired(content, own), weigh, own)
-        except Exception as error:  # of any kind: it is another project's parser, and the model's text is at fault
-            notes[problem("not_repaired", str(error) or repr(error))] = None
-            return (), "none"
-        notes.update(own if usable else {})
-        return usable, "repaired"
+                notes.update(own if usable else {})
+                return usable, "repaired" if read is repaired or problem("repaired_json", "quotes") in own else "scan"
+        notes[problem("not_repaired", content)] = None
+        return (), "none"

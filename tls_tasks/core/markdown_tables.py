@@ -1,7 +1,5 @@
 """Tables in model text: Markdown's, with or without outer bars, and delimited ones such as CSV."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Callable, Sequence

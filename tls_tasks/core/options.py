@@ -1,7 +1,5 @@
 """Options that several metrics have, checked once and in the same words; and the signature that is made of them."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping

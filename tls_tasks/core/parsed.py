@@ -1,7 +1,5 @@
 """What every parser of model text returns."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import dataclass

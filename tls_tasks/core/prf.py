@@ -1,7 +1,5 @@
 """Precision, recall and F: counts, and the results that are made of them."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass

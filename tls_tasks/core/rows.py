@@ -4,8 +4,6 @@ What a row may be is the family's matter; what holds for every column is here. T
 model and never raises; everything else comes from the caller, and what does not fit raises, naming field and row.
 """
 
-from __future__ import annotations
-
 import datetime
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set

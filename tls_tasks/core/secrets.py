@@ -1,7 +1,5 @@
 """What looks like a password or key: such things end in logs and submissions, so that options name variables."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What a score shows of itself: its results by name, one line, a table, a data frame, an explanation."""
 
-from __future__ import annotations
-
 import html
 import importlib
 import math

@@ -8,8 +8,6 @@ On Some Pitfalls in Automatic Evaluation and Significance Testing for MT, 2005; 
 for Machine Translation Evaluation, 2004 (paired bootstrap); Holm 1979 (several comparisons).
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import random

@@ -1,7 +1,5 @@
 """Text for a terminal: what is safe to show, and tables."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@ What is unfinished has a hidden name beside the one that is wanted, and loses it
 process that is killed, or a machine that stops, leaves such a name behind; nothing reads it, and it may be removed.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import secrets

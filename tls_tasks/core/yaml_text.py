@@ -5,8 +5,6 @@ bombs), and depth and length are bounded. What an unquoted scalar is, YAML guess
 ``no`` of Norway, 0117 as octal): here it is text unless JSON would have it as a number, a boolean or null.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
@@ -41,7 +39,7 @@ _BULLET = r"(?:[-*+•]|[0-9]{1,3}[.)])"
 _BULLETS = rf"(?:{_BULLET}[ \t]+)*"
 _KEY = r"[^\s:{}\[\],#>|*`][^\s:*`]{0,40}(?:[ \t][^\s:*`]{1,40}){0,3}"
 _ENTRY = re.compile(rf"[ \t]*{_BULLETS}{_MARK}{_KEY}{_MARK}:{_MARK}(?=\s|$)")
-_LINE = re.compile(rf"([ \t]*)({_BULLETS})(?:{_MARK}({_KEY}){_MARK}:{_MARK}(?=\s|$))?[ \t]*(.*)")
+_LINE = re.compile(rf"^([ \t]*)({_BULLETS})(?:{_MARK}({_KEY}){_MARK}:{_MARK}(?=\s|$))?[ \t]*(.*)$", re.MULTILINE)
 _GOES_ON = re.compile(rf"\s|{_BULLET}[ \t]|#|---|\.\.\.|[\]}}]")
 _NOT_YAML = re.compile(r"^[ \t]*(?:[*+•]|[0-9]{1,3}[.)][ \t]|-[ \t]+[*`]|`)|\t|\*\*", re.MULTILINE)
 _NOT_BARE = re.compile(r"[*&!%@`>|?,#\]}-]|.*(?::\s|:$)")
@@ -69,7 +67,7 @@ def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False) -> FoundJson
         >>> find_yaml("- **Name**: Tea: a treatise\n- **Pages**: 12", len).values
         ([{'Name': 'Tea: a treatise'}, {'Pages': 12}],)
         >>> find_yaml("a: &x [1, 1]\nb: [*x, *x]", len).values
-        ({'a': [1, 1], 'b': []},)
+        ({'a': '&x [1, 1]', 'b': []},)
     """
     answer = strip_thinking(text).text
     blocks = [(start, end) for start, end in fences(answer) if answer[start:end].strip()] or [(0, len(answer))]
@@ -79,7 +77,7 @@ def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False) -> FoundJson
         if left < 0:
             notes[problem("not_repaired", f"{len(answer)} characters are too many for YAML")] = None
             break
-        value, noted = _heavier_reading(outline, weigh)
+        value, noted = _reading(outline)
         if weigh(value):
             values.append(value if as_written else settled(value))
             places.append(place)
@@ -135,34 +133,20 @@ def _is_level(line: str) -> bool:
     return not line or not (line.startswith((" ", "\t")) or re.match(rf"{_BULLET}\s", line))
 
 
-def _heavier_reading(outline: str, weigh: Weigh) -> tuple[Any, Notes]:
-    """The outline as it stands, or with its lines mended if that says more."""
-    readings = []
+def _reading(outline: str) -> tuple[Any, Notes]:
+    """The outline as it stands, or else with its lines mended."""
     if not _NOT_YAML.search(outline):
-        readings.append(_read(outline, {problem("repaired_json", "YAML"): None}))
-        if not _is_partial(readings[0]):
-            return readings[0]
-    mended = "\n".join(map(_mended, outline.split("\n")))
-    readings.append(_read(mended, {problem("repaired_json", "an outline"): None}))
-    return max(readings, key=lambda reading: (weigh(reading[0]), not _is_partial(reading)))
+        value, notes = _read(outline, {problem("repaired_json", "YAML"): None})
+        if not any(noted.kind == "broken_json" for noted in notes):
+            return value, notes
+    return _read(_LINE.sub(_mended, outline), {problem("repaired_json", "an outline"): None})
 
 
-def _is_partial(reading: tuple[Any, Notes]) -> bool:
-    return any(noted.kind in ("truncated", "broken_json") for noted in reading[1])
-
-
-def _mended(line: str) -> str:
+def _mended(line: re.Match[str]) -> str:
     """A line of an outline as YAML wants it."""
-    match = _LINE.fullmatch(line)
-    if match is None:
-        return line
-    indent, bullets, key, value = match.groups()
-    for mark in ("**", "__", "`"):
-        if len(value) > 2 * len(mark) and value.startswith(mark) and value.endswith(mark):
-            value = value[len(mark) : -len(mark)]
-    if (key or bullets) and (
-        _NOT_BARE.match(value) and value not in ("|", ">", "|-", ">-") and not _NUMBER.fullmatch(value)
-    ):
+    indent, bullets, key, value = line.groups()
+    is_special = _NOT_BARE.match(value) and value not in ("|", ">", "|-", ">-") and not _NUMBER.fullmatch(value)
+    if (key or bullets) and is_special:
         value = json.dumps(value, ensure_ascii=False)
     bullets = re.sub(_BULLET, lambda bullet: "-".ljust(len(bullet[0])), bullets)
     return f"{indent.expandtabs(4)}{bullets}{key}: {value}" if key else f"{indent.expandtabs(4)}{bullets}{value}"

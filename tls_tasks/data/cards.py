@@ -1,9 +1,11 @@
-"""Folders of prepared data sets: Parquet, or files of rows, with a data set card in the hub's form."""
+"""Folders of prepared data sets: Parquet, or files of rows, with a data set card in the hub's form.
 
-from __future__ import annotations
+``eval.yaml`` makes such a repository on the hub a benchmark whose results the hub collects.
+"""
 
 import json
 import re
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,12 +15,19 @@ from typing import Any
 import yaml
 
 from tls_tasks.core.errors import DataError
+from tls_tasks.core.task import Task
 from tls_tasks.core.whole import made_folder
 from tls_tasks.data.order import Loaded
 
 _LICENCE_ID = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
 _PARQUET_FILE = "data/test-00000-of-00001.parquet"  # the hub takes "test" in the name for the split
+_COMMENT = """\
+Results have the ids of tls-tasks, TASK.RESULT; tls-tasks submit --eval-results writes them. The format admits the
+scorers that Inspect brings along and no others. So the scorers below are not those of the results: f1, the overlap of
+words with the target, stands where the scorer of tls-tasks belongs. For the results themselves run
+lm_eval --tasks {task} --metadata '{{"data": "{repo}"}}'
+"""
 
 
 @dataclass(frozen=True)
@@ -74,22 +83,20 @@ class Prepared:
                 (folder / _PARQUET_FILE).parent.mkdir()
                 write_parquet = self.rows if callable(self.rows) else partial(write_rows, self.rows)
                 write_parquet(folder / _PARQUET_FILE)
-            card = "\n".join([*self._front_matter(licence), *self._card(licence), ""])
+            card = "\n".join([f"---\n{self._front_matter(licence)}---", *self._card(licence), ""])
             for name, text in {**self.texts, "README.md": card}.items():
                 (folder / name).write_text(text, encoding="utf-8")
 
-    def _front_matter(self, licence: str | None) -> list[str]:
+    def _front_matter(self, licence: str | None) -> str:
         """The YAML at the head of the card; one split, ``test``, or a configuration for each file of rows."""
         title, category, tag = self.labels
         head: dict[str, Any] = {"pretty_name": title, "license": licence or "unknown"}
         if licence and not _LICENCE_ID.fullmatch(licence):
             head |= {"license": "other", "license_name": licence}
-        files: list[dict[str, Any]] = [{"split": "test", "path": "data/test-*.parquet"}]
-        configs = [{"config_name": "default", "data_files": files}]
+        configs = [_config("default", "data/test-*.parquet")]
         if self.rows is None:
             configs = [{"config_name": Path(name).stem, "data_files": name} for name in self.texts]
-        head |= {"task_categories": [category], "tags": [tag], "configs": configs}
-        return ["---", *yaml.safe_dump(head, sort_keys=False, allow_unicode=True).splitlines(), "---"]
+        return _yaml({**head, "task_categories": [category], "tags": [tag], "configs": configs})
 
     def _card(self, licence: str | None) -> Iterator[str]:
         yield from ("", f"# {self.labels[0]}, prepared for tls-tasks", "", "Made by `tls-tasks prepare`.", *self.card)
@@ -109,3 +116,58 @@ def write_rows(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
 
     kinds = {name: pa.list_(pa.string()) if isinstance(one, list) else pa.string() for name, one in rows[0].items()}
     pq.write_table(pa.Table.from_pylist(rows, schema=pa.schema(kinds)), path, compression="zstd")
+
+
+def _config(name: str, path: str) -> dict[str, Any]:
+    return {"config_name": name, "data_files": [{"split": "test", "path": path}]}
+
+
+def _yaml(value: Any) -> str:
+    return str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True))
+
+
+def write_eval_yaml(task: Task, repo: str, folder: Path) -> int:
+    """Add prompts and ``eval.yaml`` to a prepared data set.
+
+    Args:
+        task: Whose prompts and results they are.
+        repo: The repository that the folder will be, ``ORG/NAME``.
+        folder: The folder, with a card.
+
+    Returns:
+        The number of prompts.
+    """
+    documents = task.documents(data=str(folder))
+    rows = [{"id": str(doc["doc_id"]), "input": task.prompt(doc), "target": task.target(doc)} for doc in documents]
+    # datasets reads all files of a repository with one builder, so that the prompts come in the form of the data. They
+    # have a folder of their own: readers of the data look in data/ and beside the card.
+    file = folder / "prompts" / ("prompts.parquet" if any(folder.glob("data/*.parquet")) else "prompts.jsonl")
+    file.parent.mkdir(exist_ok=True)
+    if file.suffix == ".parquet":
+        write_rows(rows, file)
+    else:
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    card = folder / "README.md"
+    _, head, body = card.read_text(encoding="utf-8").split("---\n", 2)
+    front = yaml.safe_load(head)
+    front["configs"].append(_config(task.name, file.relative_to(folder).as_posix()))
+    card.write_text(f"---\n{_yaml(front)}---\n{body}", encoding="utf-8")
+    results = task.for_document(documents[0]).table.items()
+    keys = [key for key, result in results if result.better is not None and not result.best_of_nothing]
+    benchmark = {
+        "name": task.name,
+        "description": f"{task.name} of tls-tasks ({task.family})",
+        "evaluation_framework": "inspect-ai",
+        "tasks": [
+            {
+                **{"id": f"{task.name}.{key}", "config": task.name, "split": "test"},
+                "field_spec": {"input": "input", "target": "target", "id": "id"},
+                "solvers": [{"name": "generate"}],
+                "scorers": [{"name": "f1"}],
+            }
+            for key in keys
+        ],
+    }
+    comment = textwrap.indent(_COMMENT.format(task=task.name, repo=repo), "# ")
+    (folder / "eval.yaml").write_text(comment + _yaml(benchmark), encoding="utf-8")
+    return len(rows)

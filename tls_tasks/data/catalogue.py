@@ -1,18 +1,25 @@
 """What is known of a data set before any of it is read: each family's ``data_sets.json`` as typed records."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
+
+from pydantic import BaseModel, ConfigDict
 
 from tls_tasks.core.errors import OptionError
 
 
-@dataclass(frozen=True, slots=True)
-class HubFiles:
+class _Entry(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What else the family must know: the keys that are no attribute."""
+        return self.model_extra or {}
+
+
+class HubFiles(_Entry):
     """Where a data set lies on the Hugging Face hub.
 
     Attributes:
@@ -21,7 +28,6 @@ class HubFiles:
         files: Paths in the repository.
         rows: How many rows there must be; None for what the commit pins.
         sha256: Hash of the file in hexadecimal, where it is pinned by it.
-        settings: What else the family must know to read them.
     """
 
     repo_id: str
@@ -29,7 +35,6 @@ class HubFiles:
     files: tuple[str, ...]
     rows: int | None = None
     sha256: str = ""
-    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def origin(self) -> str:
@@ -37,8 +42,7 @@ class HubFiles:
         return f"{self.repo_id}@{self.revision}"
 
 
-@dataclass(frozen=True, slots=True)
-class DataSet:
+class DataSet(_Entry):
     """One data set.
 
     Attributes:
@@ -53,7 +57,6 @@ class DataSet:
         hub: The published source; None if there is none.
         own: It stands for a user's own data, which must be named, and may be of any name.
         self_contained: The embedded edition is the data set: there is no other to compare with.
-        settings: What the family must know besides.
     """
 
     name: str
@@ -67,20 +70,12 @@ class DataSet:
     hub: HubFiles | None = None
     own: bool = False
     self_contained: bool = False
-    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_catalogue(path: Path) -> dict[str, DataSet]:
-    """Every data set of a ``data_sets.json`` by name.
-
-    Keys that are no attribute of :class:`DataSet` or :class:`HubFiles` become ``settings``.
-    """
+    """Every data set of a ``data_sets.json`` by name; keys that are no attribute become ``settings``."""
     raw: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-    catalogue = {}
-    for name, given in raw.items():
-        hub = HubFiles(**_arguments(HubFiles, given["hub"])) if given.get("hub") else None
-        catalogue[name] = DataSet(**_arguments(DataSet, {**given, "name": name, "hub": hub}))
-    return catalogue
+    return {name: DataSet(name=name, **given) for name, given in raw.items()}
 
 
 def public_sets(catalogue: Mapping[str, DataSet]) -> dict[str, DataSet]:
@@ -97,9 +92,3 @@ def find_data_set(catalogue: Mapping[str, DataSet], name: str) -> DataSet:
     if name not in catalogue:
         raise OptionError.unknown("data set", name, catalogue)
     return catalogue[name]
-
-
-def _arguments(kind: type[DataSet | HubFiles], given: Mapping[str, Any]) -> dict[str, Any]:
-    known = {attribute.name for attribute in fields(kind)}
-    own = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items() if key in known}
-    return {**own, "settings": {key: value for key, value in given.items() if key not in known}}

@@ -1,14 +1,11 @@
 """One file over HTTP: by size and hash, and never half there."""
 
-from __future__ import annotations
-
 import hashlib
 import http.client
 import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.whole import replaced
@@ -44,49 +41,35 @@ def download(url: str, target: Path, size: int, sha256: str, report: Report = la
     if sha256_of(target) == sha256:
         report(size)
         return
-    reason = ""
     for _ in range(_ATTEMPTS):
-        try:
-            content = _content(url, size, report)
-        except _CutOffError as error:
-            reason = str(error)
-            continue
-        found = hashlib.sha256(content).hexdigest()
-        if found != sha256:
-            report(-size)
-            raise DataError(
-                f"{url}: its sha256 is {found}, but {sha256} is pinned: not the file that this release knows, and "
-                f"was not kept; try again, and if it stays like this {_BY_HAND}"
-            )
-        with replaced(target) as file:
-            file.write_bytes(content)
-        return
-    raise DataError(
-        f"{url}: broke off {_ATTEMPTS} times, the last time {reason}; run the same command again: files that have "
-        "arrived are not asked for twice"
-    )
-
-
-class _CutOffError(Exception):
-    """The connection ended too early."""
+        content = _content(url, size, report)
+        if len(content) == size:
+            break
+        report(-len(content))
+    else:
+        last = f"the last time after {len(content):,} of {size:,} bytes"
+        raise DataError(f"{url}: broke off {_ATTEMPTS} times, {last}; run the same command again: it goes on from here")
+    found = hashlib.sha256(content).hexdigest()
+    if found != sha256:
+        report(-size)
+        problem = f"its sha256 is {found}, but {sha256} is pinned: not the file that this release knows, and not kept"
+        raise DataError(f"{url}: {problem}; try again, and if it stays like this {_BY_HAND}")
+    with replaced(target) as file:
+        file.write_bytes(content)
 
 
 def _content(url: str, size: int, report: Report) -> bytes:
-    """The bytes of a file.
+    """The bytes of a file; too few if the connection ended too early.
+
+    Where redirects lead does not matter: the bytes are pinned.
 
     Raises:
-        _CutOffError: If the connection ended too early.
-        DataError: If the server refuses, can't be reached, or sends another number of bytes.
+        DataError: If the server refuses, can't be reached, or sends too many bytes.
     """
     content = bytearray()
     try:
-        request = urllib.request.Request(url, headers={"User-Agent": "tls-tasks"})  # noqa: S310 - see _opener
-        with _opener(url).open(request, timeout=_TIMEOUT) as response:
-            if response.length not in (None, size):
-                raise DataError(
-                    f"{url}: would be {response.length:,} bytes, but {size:,} are pinned: not the file that this "
-                    f"release knows; {_BY_HAND}"
-                )
+        request = urllib.request.Request(url, headers={"User-Agent": "tls-tasks"})  # noqa: S310 - https, or a mirror
+        with urllib.request.urlopen(request, timeout=_TIMEOUT) as response:  # noqa: S310
             while len(content) <= size and (block := response.read(_BLOCK)):
                 content += block
                 report(len(block))
@@ -99,28 +82,9 @@ def _content(url: str, size: int, report: Report) -> bytes:
         if not content:
             advice = "check the network, or set TLS_TASKS_MIRROR to a mirror"
             raise DataError(f"{url}: can't be reached: {reason}; {advice}") from error
-    if len(content) == size:
-        return bytes(content)
-    report(-len(content))
     if len(content) > size:
-        raise DataError(f"{url}: sends more than the {size:,} bytes that are pinned; nothing of it is kept")
-    raise _CutOffError(f"after {len(content):,} of {size:,} bytes")
-
-
-class _OnlyHttps(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect to anything but https."""
-
-    def redirect_request(
-        self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
-    ) -> urllib.request.Request | None:
-        """Refuse what isn't https."""
-        if not newurl.startswith("https://"):
-            raise urllib.error.URLError(f"redirected to {newurl}, which is not https")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-def _opener(url: str) -> urllib.request.OpenerDirector:
-    """Opens https, and http where the user's mirror is that; proxies as the environment says."""
-    if not url.startswith(("https://", "http://")):
-        raise ValueError("not an address that begins with https:// or http://")
-    return urllib.request.build_opener(*([_OnlyHttps()] if url.startswith("https://") else []))
+        report(-len(content))
+        raise DataError(
+            f"{url}: sends more than the {size:,} bytes that are pinned: not the file that we know; {_BY_HAND}"
+        )
+    return bytes(content)

@@ -5,18 +5,15 @@ many documents its task makes of them, and by a SHA-256 over their ids and gold 
 from a log alone. An edition without a fingerprint is null: ``tls-tasks fingerprint`` fills it in where it can be read.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from tls_tasks.data.catalogue import DataSet
+from tls_tasks.data.catalogue import DataSet
 
 EMBEDDED, UNKNOWN, KNOWN = "embedded", "unknown data", "known data"
 """What a number is worth: ours to try things out, data that nobody else may have, the data set."""

@@ -18,8 +18,10 @@ import sys
 import urllib.parse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.whole import made_folder, write_whole
@@ -50,12 +52,6 @@ class RemoteFile:
     bytes: int
     sha256: str
 
-    def __post_init__(self) -> None:
-        """No path leads out of the cache."""
-        path = PurePosixPath(self.path)
-        if path.is_absolute() or ".." in path.parts:
-            raise ValueError(f"{self.path}: leads out of the repository")
-
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -81,6 +77,10 @@ class Source:
         return f"{self.repository}@{self.commit}"
 
 
+Write = Callable[["PublicCopy", Mapping[str, Path], Path], None]
+"""Makes Parquet of files: (the data set, path in the repository -> file, the Parquet file to write)."""
+
+
 @dataclass(frozen=True, slots=True)
 class PublicCopy:
     """A data set as it can be fetched.
@@ -89,13 +89,13 @@ class PublicCopy:
         name: The data set.
         sources: Where its files are.
         settings: What the family must know besides.
-        write: Makes Parquet of the files: (this, path in the repository -> file, the Parquet file to write).
+        write: Makes Parquet of the files.
     """
 
     name: str
     sources: tuple[Source, ...]
     settings: Mapping[str, Any]
-    write: Callable[[PublicCopy, Mapping[str, Path], Path], None]
+    write: Write
 
     @property
     def origin(self) -> str:
@@ -141,61 +141,34 @@ class PublicCopy:
         Raises:
             DataError: If a file can't be had or written; one line that says what to do.
         """
+        folder, files = self.folder, {}
         if self.is_there:
-            return self.folder
+            return folder
         try:
-            files = self._download(report)
-            self._make(files)
-        except OSError as error:
-            where = error.filename or cache_folder()
-            raise DataError(
-                f"{where}: can't be written: {error.strerror or error}; make room, or set {CACHE_VARIABLE} to a folder "
-                "elsewhere, and run the same command again: what has arrived is kept"
-            ) from error
-        return self.folder
-
-    def _download(self, report: Report) -> dict[str, Path]:
-        files = {}
-        for source in self.sources:
-            place = f"{source.repository}/{source.commit}"
-            for file in source.files:
-                target = cache_folder() / "raw" / place / file.path
-                url = f"{_host()}{place}/{urllib.parse.quote(file.path)}"
-                download(url, target, file.bytes, file.sha256, report)
-                files[file.path] = target
-        return files
-
-    def _make(self, files: Mapping[str, Path]) -> None:
-        """Write the folder, as a whole or not at all; another process may be faster."""
-        folder = self.folder
-        if folder.exists() and not self.is_there:
-            shutil.rmtree(folder, ignore_errors=True)  # damaged
-        try:
+            for source in self.sources:
+                place = f"{source.repository}/{source.commit}"
+                for file in source.files:
+                    files[file.path] = cache_folder() / "raw" / place / file.path
+                    url = f"{_host()}{place}/{urllib.parse.quote(file.path)}"
+                    download(url, files[file.path], file.bytes, file.sha256, report)
+            if not self.is_there:
+                shutil.rmtree(folder, ignore_errors=True)  # damaged
             with made_folder(folder) as made:
                 self.write(self, files, made / _ROWS)
                 origin = {"data_set": self.name, "origin": self.terms, "sha256": sha256_of(made / _ROWS)}
                 (made / _ORIGIN).write_text(json.dumps(origin, indent=2) + "\n", encoding="utf-8")
-        except OSError:
-            if not self.is_there:
-                raise
+        except OSError as error:
+            if not self.is_there:  # another process may have been faster
+                raise DataError(
+                    f"{error.filename or folder}: can't be written: {error.strerror or error}; make room, or set "
+                    f"{CACHE_VARIABLE} to another folder, and run the same command again: what has arrived is kept"
+                ) from error
+        return folder
 
 
-def read_public_copies(
-    path: Path, write: Callable[[PublicCopy, Mapping[str, Path], Path], None]
-) -> dict[str, PublicCopy]:
-    """The data sets of a family's list of public files by name; keys besides ``sources`` become ``settings``."""
-    raw: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-    return {name: public_copy(name, given, write) for name, given in raw.items()}
-
-
-def public_copy(
-    name: str, given: Mapping[str, Any], write: Callable[[PublicCopy, Mapping[str, Path], Path], None]
-) -> PublicCopy:
+def public_copy(name: str, given: Mapping[str, Any], write: Write) -> PublicCopy:
     """One entry of a list of public files."""
-    sources = tuple(
-        Source(**{**source, "files": tuple(RemoteFile(**file) for file in source["files"])})
-        for source in given["sources"]
-    )
+    sources = TypeAdapter(tuple[Source, ...]).validate_python(given["sources"])
     return PublicCopy(name, sources, {key: value for key, value in given.items() if key != "sources"}, write)
 
 
@@ -232,15 +205,10 @@ def remember(always: bool) -> Path:
     """Write down whether tasks may fetch by themselves; returns the file.
 
     Raises:
-        DataError: If it can't be written.
+        OSError: If it can't be written.
     """
     file = cache_folder() / _SETTINGS
-    try:
-        write_whole(file, json.dumps({"fetch": "always" if always else "asked"}) + "\n")
-    except OSError as error:
-        raise DataError(
-            f"{file}: can't be written: {error.strerror}; set {CACHE_VARIABLE} to another folder"
-        ) from error
+    write_whole(file, json.dumps({"fetch": "always" if always else "asked"}) + "\n")
     return file
 
 

@@ -3,8 +3,6 @@
 Each row comes with its place for messages. The JSON builder of ``datasets`` is not used: it guesses types.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io
@@ -43,10 +41,10 @@ def split_files(place: Path, split: str) -> list[Path]:
     # No deeper: a folder of data sets that lacks this one must not give another one's rows.
     folders = (place, place / "data", place / "document")
     found = sorted(file for folder in folders for file in folder.glob("*") if file.name.endswith(ENDINGS))
-    named = {file: next((_SPLITS[part] for part in _SPLITS if part in file.name.lower()), None) for file in found}
-    files = [file for file in found if named[file] == split]
-    if not files:
-        files = [file for file in found if named[file] is None]
+    named: dict[str | None, list[Path]] = {}
+    for file in found:
+        named.setdefault(next((_SPLITS[part] for part in _SPLITS if part in file.name.lower()), None), []).append(file)
+    files = named.get(split) or named.get(None)
     if not files:
         others = ", ".join(file.name for file in found) or "no file of rows"
         raise DataError(f"{place}: no file of the split {split} ({', '.join(ENDINGS)}); there is {others}")
@@ -79,14 +77,10 @@ def file_rows(file: Path, member: str | None = None) -> Rows:
     """
     if member is not None:
         return _zip_rows(file, member)
-    if file.name.endswith(".parquet"):
-        return ((f"{file}, row {number}", row) for number, row in enumerate(parquet_rows(file), start=1))
-    if file.name.endswith(".csv"):
-        return _csv_rows(file)
-    if file.name.endswith(".json"):
-        return _json_rows(file)
-    if file.name.endswith((".jsonl", ".jsonl.gz")):
-        return json_lines(file)
+    readers = {".jsonl": json_lines, ".jsonl.gz": json_lines, ".json": _json_rows, ".csv": _csv_rows}
+    for ending, read in {**readers, ".parquet": _parquet_rows}.items():
+        if file.name.endswith(ending):
+            return read(file)
     raise DataError(f"{file}: expected a file that ends in {', '.join(ENDINGS)}")
 
 
@@ -130,26 +124,23 @@ def text_lines(path: Path) -> Iterator[str]:
                 yield line
     except FileNotFoundError as error:
         raise DataError(f"{path}: no such file") from error
-    except IsADirectoryError as error:
-        raise DataError(f"{path}: is a folder, expected a file") from error
     except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise DataError(f"{path}, after line {n_read}: can't be read: {error}") from error
 
 
-def parquet_rows(file: Path) -> list[dict[str, Any]]:
-    """The rows of any Parquet file.
-
-    Raises:
-        DataError: If it isn't Parquet.
-    """
+def _parquet_rows(file: Path) -> Rows:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        rows: list[dict[str, Any]] = pq.ParquetFile(file).read().to_pylist()
+        rows = pq.ParquetFile(file).read().to_pylist()
     except (OSError, pa.ArrowException) as error:
         raise DataError(f"{file}: not readable as Parquet: {error}") from error
-    return rows
+    yield from _numbered(file, rows)
+
+
+def _numbered(file: Path, rows: Iterable[Any]) -> Rows:
+    return ((f"{file}, row {number}", row) for number, row in enumerate(rows, start=1))
 
 
 def _csv_rows(file: Path) -> Rows:
@@ -172,7 +163,7 @@ def _json_rows(file: Path) -> Rows:
         value = None
     rows = value.get("data") if isinstance(value, dict) else value
     if isinstance(rows, list):
-        yield from ((f"{file}, row {number}", row) for number, row in enumerate(rows, start=1))
+        yield from _numbered(file, rows)
     else:
         yield from _json_values(text.split("\n"), str(file))
 

@@ -1,7 +1,5 @@
 """Files and rows of the Hugging Face hub: from the local cache first, then from the network, if it may be used."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterable, Mapping

@@ -4,12 +4,10 @@ Gold and predictions come in files of their own and are joined by id here. What 
 an id, two single documents) is joined by its order, and then both sides must be of one length.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -81,7 +79,6 @@ def read_keyed(
         text: What a file of text is: one ``document``, or a row a ``line``.
         needs_ids: Whether rows without an id are an error, or joined by their order.
         of_a_model: Whether a model wrote the text, whose broken characters are replaced instead of refused.
-
         may_be_rows: Whether a file of a folder may be one of rows, as text here.
 
     Raises:
@@ -92,19 +89,16 @@ def read_keyed(
         if not may_be_rows and all(file.name.endswith(_OF_ROWS) for file in files):
             names = [file.name for file in files]
             raise DataError(f"{place}: is a folder with files of rows, expected one of them: {', '.join(names)}")
-        return Keyed(place, _documents(files, of_a_model))
+        return _named(place, ((file.stem, Row(str(file), _read_document(file, of_a_model))) for file in files))
     if not place.exists():
         raise DataError(f"{place}: no such file or folder")
     if place.name.endswith(ENDINGS):
         rows = _object(place, id_fields) if place.suffix == ".json" else None
-        return Keyed(place, rows) if rows else _by_id(place, list(file_rows(place)), id_fields, needs_ids)
+        return Keyed(place, rows) if rows else _read_rows(place, id_fields, needs_ids)
     if text == "document":
         return Keyed(place, {place.stem: Row(str(place), _read_document(place, of_a_model))}, by_order=True)
     lines = enumerate(text_lines(place), start=1)
-    rows = {str(number): Row(f"{place}, line {number}", line.rstrip("\r\n")) for number, line in lines}
-    if not rows:
-        raise DataError(f"{place}: is empty")
-    return Keyed(place, rows, by_order=True)
+    return _numbered(place, (Row(f"{place}, line {number}", line.rstrip("\r\n")) for number, line in lines))
 
 
 def _read_document(file: Path, of_a_model: bool = False) -> str:
@@ -146,16 +140,14 @@ def joined(gold: Keyed, predictions: Keyed) -> list[tuple[str, Row, Row | None]]
     without_ids = gold.by_order + predictions.by_order
     if without_ids == 2 or (without_ids and len(gold.rows) == len(predictions.rows) == 1):
         if len(gold.rows) != len(predictions.rows):
-            raise DataError(
-                f"{predictions.place}: {len(predictions.rows)} rows, but {gold.place} has {len(gold.rows)}; without "
-                "ids the two must have a row for each other"
-            )
+            sizes = f"{len(predictions.rows)} rows, but {gold.place} has {len(gold.rows)}"
+            raise DataError(f"{predictions.place}: {sizes}; without ids the two must have a row for each other")
         return list(zip(gold.rows, gold.rows.values(), predictions.rows.values(), strict=True))
     for side, other in ((gold, predictions), (predictions, gold)):
         if side.by_order:
+            has = f"has no ids, but {other.place} has: {some(list(other.rows))}"
             raise DataError(
-                f"{side.place}: has no ids, but {other.place} has: {some(list(other.rows))}; expected ids in both, "
-                "such as the names of files in a folder, or in neither"
+                f"{side.place}: {has}; expected ids in both, such as names of files in a folder, or in neither"
             )
     for name, row in predictions.rows.items():
         if name not in gold.rows:
@@ -206,15 +198,6 @@ def files_in(place: Path) -> list[Path]:
     return files
 
 
-def _documents(files: Iterable[Path], of_a_model: bool) -> dict[str, Row]:
-    rows: dict[str, Row] = {}
-    for file in files:
-        if file.stem in rows:
-            raise DataError(f"{file}: a second file for {file.stem!r}, the first is {rows[file.stem].where}")
-        rows[file.stem] = Row(str(file), _read_document(file, of_a_model))
-    return rows
-
-
 def _object(file: Path, id_fields: Sequence[str]) -> dict[str, Row] | None:
     """The rows of an object id -> row; None where the file is something else."""
     try:
@@ -226,16 +209,25 @@ def _object(file: Path, id_fields: Sequence[str]) -> dict[str, Row] | None:
     return {name: Row(f"{file}, {name!r}", row, is_named=True) for name, row in value.items()}
 
 
-def _by_id(file: Path, found: Sequence[tuple[str, Any]], id_fields: Sequence[str], needs_ids: bool) -> Keyed:
-    if not found:
-        raise DataError(f"{file}: no row in it")
-    if not needs_ids and not any(isinstance(row, Mapping) and not row.keys().isdisjoint(id_fields) for _, row in found):
-        rows = {str(number): Row(*row) for number, row in enumerate(found, start=1)}
-        return Keyed(file, rows, by_order=True)
-    rows = {}
-    for where, row in found:
-        name = str(field_of(row, id_fields, where))
-        if name in rows:
-            raise DataError(f"{where}: duplicate id {name!r}, first on {rows[name].where.rpartition(', ')[2]}")
-        rows[name] = Row(where, row)
-    return Keyed(file, rows)
+def _read_rows(file: Path, id_fields: Sequence[str], needs_ids: bool) -> Keyed:
+    found = [Row(*row) for row in file_rows(file)]
+    have_ids = any(isinstance(row.value, Mapping) and not row.value.keys().isdisjoint(id_fields) for row in found)
+    if found and not needs_ids and not have_ids:
+        return _numbered(file, found)
+    return _named(file, ((str(field_of(row.value, id_fields, row.where)), row) for row in found))
+
+
+def _numbered(place: Path, rows: Iterable[Row]) -> Keyed:
+    named = _named(place, ((str(number), row) for number, row in enumerate(rows, start=1)))
+    return replace(named, by_order=True)
+
+
+def _named(place: Path, rows: Iterable[tuple[str, Row]]) -> Keyed:
+    named: dict[str, Row] = {}
+    for name, row in rows:
+        if name in named:
+            raise DataError(f"{row.where}: duplicate id {name!r}, first on {named[name].where.rpartition(', ')[2]}")
+        named[name] = row
+    if not named:
+        raise DataError(f"{place}: no row in it")
+    return Keyed(place, named)

@@ -1,7 +1,5 @@
 """How many tokens a model takes, as far as that is known when its task is loaded."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -66,10 +64,7 @@ def model_context(options: Mapping[str, Any]) -> ModelContext | None:
     tokenizers = (_attempt("AutoTokenizer", options.get(key), options) for key in ("tokenizer", "pretrained"))
     tokenizer = next(filter(None, tokenizers), None)
     given = next((str(options[key]) for key in ("max_length", "max_model_len") if options.get(key)), "")
-    if given.isdecimal():
-        size: int | None = int(given)
-    else:
-        size = _size(_attempt("AutoConfig", options.get("pretrained"), options), tokenizer)
+    size = int(given) if given.isdecimal() else _size(options, tokenizer)
     return ModelContext(size, _estimate if tokenizer is None else _counter(tokenizer)) if size else None
 
 
@@ -114,11 +109,11 @@ def _attempt(kind: str, name: Any, options: Mapping[str, Any]) -> Any:
         return None
 
 
-def _size(config: Any, tokenizer: Any) -> int | None:
+def _size(options: Mapping[str, Any], tokenizer: Any) -> int | None:
     """As the harness's ``hf`` finds it; a configuration of several models has the text model's below."""
+    config = _attempt("AutoConfig", options.get("pretrained"), options)
     text = getattr(config, "text_config", None) or config
-    found = [getattr(text, key, None) for key in _SIZES]
-    found.append(getattr(tokenizer, "model_max_length", None))
+    found = [*(getattr(text, key, None) for key in _SIZES), getattr(tokenizer, "model_max_length", None)]
     # A tokenizer without a length says 10^30.
     known = next((size for size in found if isinstance(size, int) and 0 < size < 10**9), None)
     return known or (None if config is None else _DEFAULT_SIZE)

@@ -4,8 +4,6 @@ A field has the names that data sets give it, the first that a row has counts, a
 CSV fill in what a row lacks. Fields that a model doesn't have are passed over.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, TypeVar
 
@@ -14,17 +12,6 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from tls_tasks.core.errors import DataError
 
 RowT = TypeVar("RowT", bound="DataRow")
-
-_KINDS = {
-    "string_type": "text",
-    "list_type": "a list",
-    "dict_type": "an object",
-    "model_type": "an object",
-    "model_attributes_type": "an object",
-    "int_type": "a whole number",
-    "greater_than": "a whole number above 0",
-}
-"""pydantic's type of error -> what a message says was expected."""
 
 
 def _as_list(value: Any) -> Any:
@@ -101,12 +88,13 @@ def _message(model: type[DataRow], row: Mapping[Any, Any], error: ValidationErro
     if first["type"] == "missing" and len(first["loc"]) == 1:
         return f"no field {' or '.join(names)}; there are {', '.join(map(str, row)) or 'none'}"
     path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"][1:])
-    if first["type"] == "value_error":
-        return f"{'/'.join(names)}{path}{': ' * bool(names)}{first['ctx']['error']}"
+    place = f"{'/'.join(names)}{path}"
     if first["type"] == "missing":
-        return f"{'/'.join(names)}{path} is missing"
+        return f"{place} is missing"
+    if first["type"] == "value_error":
+        return f"{place}{': ' * bool(names)}{first['ctx']['error']}"
     got = type(first["input"]).__name__
-    return f"{'/'.join(names)}{path} must be {_KINDS.get(first['type'], first['msg'])}, got {got}"
+    return f"{place} must be {first['msg'].removeprefix('Input should be ')}, got {got}"
 
 
 def _names(field: tuple[str, Any]) -> tuple[str, ...]:

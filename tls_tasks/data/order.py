@@ -21,14 +21,12 @@ from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.data import editions, hub
+from tls_tasks.data.catalogue import DataSet, HubFiles
 from tls_tasks.data.fetched import PublicCopy, at_load
-
-if TYPE_CHECKING:
-    from tls_tasks.data.catalogue import DataSet
 
 DATA_VARIABLE = "TLS_TASKS_DATA"
 EMBEDDED = Path(__file__).parent / "embedded"
@@ -82,17 +80,12 @@ class Loaded(Generic[DocumentT]):
         if provenance is None:
             return
         provenance.update(edition=self.edition, origin=self.origin, fingerprint=self.fingerprint)
-        if self.data:
-            if self.data == _OWN and name is not None:
-                if not isinstance(name, str) or not name.strip():
-                    raise InputError("name", None, repr(name), "what the results are to call your data")
-                provenance["data"] = name
-            else:
-                provenance["data"] = self.data
-
-
-Published = tuple[tuple[DocumentT, ...], str]
-"""The documents of a data set's own source on the hub, and its repository with revision."""
+        if self.data == _OWN and name is not None:
+            if not isinstance(name, str) or not name.strip():
+                raise InputError("name", None, repr(name), "what the results are to call your data")
+            provenance["data"] = name
+        elif self.data:
+            provenance["data"] = self.data
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +98,8 @@ class Reading(Generic[DocumentT]):
         at: Reads a folder or a file.
         from_rows: Reads rows, each with its place for messages, of a data set on the hub that the user names; None if
             such a data set has no rows that could be read.
-        published: Reads the data set's own source on the hub, or says in words why there is none. What it raises as
-            DataError is a reason to look elsewhere.
+        published: Reads the data set's own source on the hub, or says in words why not. What it raises as DataError is
+            a reason to look elsewhere.
         lacking: What is wanting in documents that were read, in words; empty if nothing is.
         place: What a user can name, for the message.
         public: What ``tls-tasks fetch`` gets, if it has all that is needed.
@@ -115,24 +108,24 @@ class Reading(Generic[DocumentT]):
     wanted: DataSet
     known: Iterable[DataSet]
     at: Callable[[Path], tuple[DocumentT, ...]]
-    published: Callable[[], Published[DocumentT] | str]
+    published: Callable[[HubFiles], Loaded[DocumentT] | str] | None = None
     from_rows: Callable[[Iterable[tuple[str, Any]]], tuple[DocumentT, ...]] | None = None
     lacking: Callable[[Sequence[DocumentT]], str] = lambda documents: ""
     place: str = "neither a folder nor a file nor a hub data set org/name"
     public: PublicCopy | None = None
 
 
-def distinct(name: str, documents: Sequence[DocumentT]) -> tuple[DocumentT, ...]:
-    """The documents of a data set, each with an ``id`` of its own.
+def distinct(name: str, documents: Sequence[DocumentT], key: str = "id") -> tuple[DocumentT, ...]:
+    """The documents of a data set, each with an ``id``, or what else the ``key`` is, of its own.
 
     Raises:
         DataError: If there are none, or two have the same id.
     """
     if not documents:
         raise DataError(f"{name}: no row in the data")
-    for given, n in Counter(map(attrgetter("id"), documents)).items():
-        if n > 1:
-            raise DataError(f"{name}: two documents have the id {given!r}")
+    given, n = Counter(map(attrgetter(key), documents)).most_common(1)[0]
+    if n > 1:
+        raise DataError(f"{name}: two documents have the {key} {given!r}")
     return tuple(documents)
 
 
@@ -151,26 +144,47 @@ def load(reading: Reading[DocumentT], data: str | Path | None, edition: str | No
     if edition is not None and edition not in _EDITIONS:
         raise OptionError.unknown("edition", edition, _EDITIONS)
     if reading.wanted.own and data is None:
-        raise DataError(
-            f'{reading.wanted.name}: runs on data of yours: --metadata \'{{"data": "PLACE", "name": "ours"}}\'; '
-            f"{reading.wanted.obtain}"
-        )
+        metadata = '--metadata \'{"data": "PLACE", "name": "ours"}\''
+        raise DataError(f"{reading.wanted.name}: runs on data of yours: {metadata}; {reading.wanted.obtain}")
     found = _first(reading, edition) if data is None else _from_user(reading, data)
-    found = dataclasses.replace(found, fingerprint=editions.fingerprint_of(map(_plain, found.documents)))
     if edition is not None and found.edition != edition:
         raise DataError(f"{found.origin}: is the {found.edition} edition, but {edition} was asked for")
-    if reading.wanted.own:
-        return dataclasses.replace(found, data=_OWN)
+    found = dataclasses.replace(found, fingerprint=editions.fingerprint_of(map(_plain, found.documents)))
+    return dataclasses.replace(found, data=_kind(reading, found, is_named=data is not None))
+
+
+def _kind(reading: Reading[Any], found: Loaded[Any], is_named: bool) -> str:
+    """What the data is, where task and edition do not say it; warns of what is no known data set, once a process."""
+    wanted = reading.wanted
+    if wanted.own:
+        return _OWN
     # What comes from the pinned places is the data set; of what a user brings, only its content can tell.
-    brought = found.edition == "local" or (data is not None and found.edition == "hub")
-    is_worth = editions.status(reading.wanted, found.fingerprint, found.edition, trusted=not brought)
-    if is_worth == editions.EMBEDDED:
-        _warn_embedded(reading)
-        return found if found.edition == editions.EMBEDDED else dataclasses.replace(found, data=editions.EMBEDDED)
+    brought = found.edition == "local" or (is_named and found.edition == "hub")
+    is_worth = editions.status(wanted, found.fingerprint, found.edition, trusted=not brought)
+    if is_worth == editions.KNOWN:
+        return ""
+    key = wanted.name if is_worth == editions.EMBEDDED else f"{wanted.name} {found.origin}"
+    if key not in _warned:
+        _warned.add(key)
+        _warn(reading, found.origin, is_worth)
+    return "" if is_worth == found.edition else is_worth
+
+
+def _warn(reading: Reading[Any], origin: str, is_worth: str) -> None:
+    wanted = reading.wanted
     if is_worth == editions.UNKNOWN:
-        _warn_unknown(reading.wanted, found.origin)
-        return dataclasses.replace(found, data=editions.UNKNOWN)
-    return found
+        _log.warning(
+            '%s: unknown data: %s is not what this release knows as %s; results and page say "unknown data". If it is '
+            'data of your own, run %s_custom with --metadata \'{"data": "%s", "name": "ours"}\'',
+            *(wanted.name, origin, wanted.title, wanted.name.partition("_")[0], origin),
+        )
+        return
+    warnings.warn(
+        f"{wanted.name} runs on the EMBEDDED EDITION: a few texts written for tls-tasks, good for trying things out. "
+        f"Its numbers must not be compared with published ones and can't be submitted. {_advice(reading)}",
+        EmbeddedEditionWarning,
+        stacklevel=2,
+    )
 
 
 def _plain(document: Any) -> dict[str, Any]:
@@ -230,10 +244,9 @@ def _first(reading: Reading[DocumentT], edition: str | None) -> Loaded[DocumentT
 
 
 def _from_environment(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
-    root = os.environ.get(DATA_VARIABLE)
+    wanted, root = reading.wanted, os.environ.get(DATA_VARIABLE)
     if not root:
         return f"{DATA_VARIABLE} is not set"
-    wanted = reading.wanted
     folder = own_folder(wanted, Path(root).expanduser())
     if folder is None:
         names = " or ".join((wanted.name, *wanted.folders))
@@ -254,11 +267,13 @@ def _from_cache(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
 
 
 def _from_hub(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
+    source = reading.wanted.hub
+    if source is None or reading.published is None:
+        return "it has no source on the hub"
     try:
-        published = reading.published()
+        return reading.published(source)
     except DataError as error:
         return _passed_over(reading.wanted, str(error))
-    return published if isinstance(published, str) else Loaded(published[0], "hub", published[1])
 
 
 def _from_embedded(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
@@ -270,33 +285,6 @@ def _passed_over(wanted: DataSet, reason: str) -> str:
     """The reason why a source that might have had the data is passed over, which is logged too."""
     _log.warning("%s: trying the next source: %s", wanted.name, reason)
     return reason
-
-
-def _warn_unknown(wanted: DataSet, origin: str) -> None:
-    """Once a process and place."""
-    if (key := f"{wanted.name} {origin}") in _warned:
-        return
-    _warned.add(key)
-    own = f"{wanted.name.partition('_')[0]}_custom"
-    _log.warning(
-        '%s: unknown data: %s is not what this release knows as %s; results and page say "unknown data". If it is data '
-        'of your own, run %s with --metadata \'{"data": "%s", "name": "ours"}\'',
-        wanted.name, origin, wanted.title, own, origin,
-    )  # fmt: skip
-
-
-def _warn_embedded(reading: Reading[DocumentT]) -> None:
-    """Once a process and data set: a group loads the same one twice, with articles and closed-book."""
-    name = reading.wanted.name
-    if name in _warned:
-        return
-    _warned.add(name)
-    warnings.warn(
-        f"{name} runs on the EMBEDDED EDITION: a few texts written for tls-tasks, good for trying things out. "
-        f"Its numbers must not be compared with published ones and can't be submitted. {_advice(reading)}",
-        EmbeddedEditionWarning,
-        stacklevel=2,
-    )
 
 
 def _advice(reading: Reading[DocumentT]) -> str:

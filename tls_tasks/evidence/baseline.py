@@ -4,17 +4,14 @@ It reads the prompt and nothing else, as a model would: the document, the keys a
 lists are short and English; what it finds in other languages is chance.
 """
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 from tls_tasks.core.task import read_prompt
-from tls_tasks.text.sentences import sentences
+from tls_tasks.text.tokenizers import sentences
 
 _WORDS: Mapping[str, Mapping[str, list[str]]] = json.loads(
     Path(__file__).with_name("keywords.json").read_text(encoding="utf-8")
@@ -33,21 +30,6 @@ _CLAUSE_END = re.compile(r"[,;:()“”]|\s[-–—]\s|\b(?:and|but|because|sinc
 _EDGES = "\"'“”‘’.,;:!?()… "
 
 
-class _Request(NamedTuple):
-    """What a prompt asks for.
-
-    Attributes:
-        domains: The domains, in order.
-        domain_key, span_key: The keys of domain and quote.
-        attributes: Key, the domains that have it, and its values.
-    """
-
-    domains: tuple[str, ...]
-    domain_key: str
-    span_key: str
-    attributes: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
-
-
 def answer(prompt: str) -> str:
     r"""Answer an extraction prompt with a JSON array of objects.
 
@@ -64,35 +46,21 @@ def answer(prompt: str) -> str:
         [('Mild headache', 'present'), ('no fever', 'absent')]
     """
     document, instruction = read_prompt(prompt)
-    request = _read_request(instruction)
-    if request is None:
-        return "[]"
-    found: dict[tuple[str, str], dict[str, str]] = {}
-    for entry in _objects(document, request):
-        found.setdefault((entry[request.domain_key], entry[request.span_key]), entry)
-    return json.dumps(list(found.values()), ensure_ascii=False)
-
-
-def _read_request(instruction: str) -> _Request | None:
-    """The keys that an instruction lists, each with its values; None if it lists no domain and no quote."""
     keys = [
-        (key, tuple(only.split(", ")) if only else (), tuple(_VALUE.findall(rest)))
-        for key, only, rest in _KEY.findall(instruction)
+        (key, only.split(", ") if only else (), _VALUE.findall(rest)) for key, only, rest in _KEY.findall(instruction)
     ]
     if len(keys) < 2:
-        return None
+        return "[]"
     (domain_key, _, domains), (span_key, _, _), *attributes = keys
-    return _Request(domains, domain_key, span_key, tuple((key, only or domains, of) for key, only, of in attributes))
-
-
-def _objects(document: str, request: _Request) -> Iterator[dict[str, str]]:
+    found: dict[tuple[str, str], dict[str, str]] = {}
     for sentence in sentences(document):
         for clause in _CLAUSE_END.split(sentence):
-            for domain in request.domains:
-                quote = _quote(clause, domain)
-                if quote:
-                    attributes = _attributes(_plain(clause), domain, request)
-                    yield {request.domain_key: domain, request.span_key: quote, **attributes}
+            for domain in domains:
+                if (quote := _quote(clause, domain)) and (domain, quote) not in found:
+                    asked = ((key, values) for key, only, values in attributes if domain in (only or domains))
+                    chosen = {key: _chosen(_plain(clause), values) for key, values in asked}
+                    found[domain, quote] = {domain_key: domain, span_key: quote, **chosen}
+    return json.dumps(list(found.values()), ensure_ascii=False)
 
 
 def _quote(clause: str, domain: str) -> str:
@@ -117,12 +85,7 @@ def _plain(text: str) -> str:
     return text.strip(_EDGES).replace("’", "'").casefold()
 
 
-def _attributes(clause: str, domain: str, request: _Request) -> dict[str, str]:
-    chosen = {}
-    for key, domains, values in request.attributes:
-        if domain in domains:
-            cued = [
-                value for value in values if value in _CUES and re.search(rf"\b(?:{'|'.join(_CUES[value])})\b", clause)
-            ]
-            chosen[key] = [*cued, *(value for value in _UNMARKED if value in values), *values][0]
-    return chosen
+def _chosen(clause: str, values: Sequence[str]) -> str:
+    """The value that a clause has a cue for, or what an attribute has without one."""
+    cued = [value for value in values if value in _CUES and re.search(rf"\b(?:{'|'.join(_CUES[value])})\b", clause)]
+    return [*cued, *(value for value in _UNMARKED if value in values), *values][0]

@@ -1,24 +1,225 @@
-"""Data of the extraction tasks: where it comes from, the documents that a task asks about, and the prompt.
+"""Data of the extraction tasks: where it comes from, its rows, the documents that a task asks about, the prompt.
 
 A task looks for its data as :mod:`tls_tasks.data.order` says. One document is one text with its gold objects.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
 
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.score import grouped
 from tls_tasks.data import hub
-from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
-from tls_tasks.data.order import Loaded, Published, Reading, load, read_place
-from tls_tasks.evidence.data_rows import EvidenceDocument, read_rows, rows_at, schema_at
-from tls_tasks.evidence.schema import read_schema
-from tls_tasks.evidence.types import EvidenceSchema
+from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, public_sets, read_catalogue
+from tls_tasks.data.files import Rows, file_rows, split_files, text_lines
+from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed
+from tls_tasks.data.models import DataRow, Id, named, read_model
+from tls_tasks.data.order import Loaded, Reading, distinct, load, read_place
+from tls_tasks.evidence.read import ObjectReader
+from tls_tasks.evidence.types import EvidenceSchema, read_schema
+
+JOURNALS, GOLD = "journals.jsonl", "gold.jsonl"
+"""The two files of a folder: ``{"journal_id", "text"}`` and ``{"journal_id", "items"}`` a line."""
+
+ID_FIELDS = ("journal_id", "id", "doc_id")
+"""Fields that may hold the document's id; a row with none of them is numbered."""
+
+TEXT_FIELDS = ("text", "full_text", "document")
+"""Fields that may hold the text; the first one present is read."""
+
+OBJECT_FIELDS = ("items", "objects", "references")
+"""Fields that may hold the gold objects: a list, or a list as JSON text."""
+
+ENTITY_FIELDS = ("ner_info", "entities")
+"""Fields that may hold the gold as character offsets instead: a list of ``{"label", "start", "end"}``."""
+
+_OFFSET_KEYS = {"label", "start", "end", "text"}
+_MOST_MISPLACED = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceDocument:
+    """One document to extract from.
+
+    Attributes:
+        id: Unique within the data set.
+        text: The full text.
+        objects: The gold objects, each of which quotes the text verbatim; empty if there is nothing to find.
+    """
+
+    id: str
+    text: str
+    objects: tuple[Mapping[str, Any], ...]
+
+
+def _from_json(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value
+
+
+class _EvidenceRow(DataRow):
+    id: Id = named(*ID_FIELDS, default="")
+    text: str = named(*TEXT_FIELDS)
+    gold: Annotated[list[Any], BeforeValidator(_from_json)] = named(*OBJECT_FIELDS, *ENTITY_FIELDS)
+
+
+def read_rows(
+    schema: EvidenceSchema, rows: Iterable[tuple[str, Any]], *, strict: bool = True
+) -> tuple[EvidenceDocument, ...]:
+    """Turn rows into documents, in the same order.
+
+    Args:
+        schema: What the objects must look like.
+        rows: Pairs of a place, for error messages, and an object with one of :data:`TEXT_FIELDS` and one of
+            :data:`OBJECT_FIELDS` or :data:`ENTITY_FIELDS`. One of :data:`ID_FIELDS` is optional.
+        strict: Whether a gold object must fit the schema and quote the text verbatim, or only have a domain and a span.
+
+    Raises:
+        DataError: There are no rows, a row lacks a field, two documents share an id, or a gold object violates the
+            schema or quotes something that is not in the text, which would make every score wrong.
+
+    Example:
+        >>> from tls_tasks.evidence.types import EvidenceSchema
+        >>> row = {"id": 7, "text": "No fever.", "entities": [{"label": "symptom", "start": 3, "end": 8}]}
+        >>> read_rows(EvidenceSchema("s", ("symptom",)), [("line 1", row)])[0].objects
+        ({'domain': 'symptom', 'evidence_span': 'fever'},)
+    """
+    reader, documents = ObjectReader(schema), []
+    for index, (where, value) in enumerate(rows):
+        row = read_model(_EvidenceRow, value, where)
+        entries = row.gold
+        if all(value.get(name) is None for name in OBJECT_FIELDS):
+            entries = _from_offsets(schema, entries, row.text, where)
+        objects = (
+            _object(reader, entry, row.text if strict else None, f"{where}, object {number}")
+            for number, entry in enumerate(entries, start=1)
+        )
+        documents.append(EvidenceDocument(row.id or str(index), row.text, tuple(objects)))
+    return distinct("evidence", documents)
+
+
+def _from_offsets(schema: EvidenceSchema, entities: list[Any], text: str, where: str) -> list[dict[str, Any]]:
+    """The entities whose label is a domain of the schema, as objects.
+
+    A quote doesn't say which of two identical passages it comes from, so each passage counts once per domain.
+    """
+    domains = {domain.upper(): domain for domain in schema.domains}
+    objects: dict[tuple[str, str], dict[str, Any]] = {}
+    n_misplaced = 0
+    for number, entity in enumerate(entities, start=1):
+        if not isinstance(entity, Mapping) or "label" not in entity:
+            raise DataError(f"{where}, entity {number}: expected an object with label, start and end, got {entity!r}")
+        domain = domains.get(str(entity["label"]).upper())
+        if domain is None:
+            continue
+        start, end = entity.get("start"), entity.get("end")
+        if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(text):
+            got = f"got {start!r} and {end!r}"
+            raise DataError(f"{where}, entity {number}: start and end must be offsets in a text of {len(text)}, {got}")
+        span = text[start:end]
+        n_misplaced += str(entity.get("text", span)).split() != span.split()
+        others = {key: value for key, value in entity.items() if key not in _OFFSET_KEYS}
+        objects.setdefault((domain, span), {schema.domain_field: domain, schema.span_field: span, **others})
+    # A few legitimately differ, because they join two passages; many differ if the offsets belong to another text.
+    if n_misplaced > _MOST_MISPLACED * len(entities):
+        raise DataError(f"{where}: the offsets of {n_misplaced} of {len(entities)} entities don't point at their text")
+    return list(objects.values())
+
+
+_UNUSABLE = frozenset({"missing_domain", "invalid_domain", "missing_span", "invalid_span"})
+
+
+def _object(reader: ObjectReader, value: Any, text: str | None, where: str) -> dict[str, Any]:
+    """A gold object. Refuses what can't be scored or, with the text that it quotes, doesn't fit."""
+    if not isinstance(value, Mapping):
+        raise DataError(f"{where}: expected an object, got {type(value).__name__}")
+    # Parquet gives every object the keys of all objects, null where a key was absent.
+    given = {key: item for key, item in value.items() if item is not None}
+    entry = reader.read(given)
+    with_default = {f"missing_{attribute.name}" for attribute in reader.schema.attributes if attribute.default}
+    issues = [issue for issue in entry.issues if (issue in _UNUSABLE if text is None else issue not in with_default)]
+    if issues:
+        raise DataError(f"{where}: {', '.join(issues)} in {json.dumps(given, ensure_ascii=False)}")
+    if text is not None and str(entry.span) not in text:
+        raise DataError(f"{where}: {reader.schema.span_field} {entry.span!r} is not verbatim in the text")
+    return given
+
+
+def rows_at(place: Path) -> Rows:
+    """The rows of a file, or of a folder: of its two files, or of its files of rows.
+
+    Args:
+        place: A folder with :data:`JOURNALS` and :data:`GOLD`; any other folder, or a file, as
+            :func:`~tls_tasks.data.files.split_files` and :func:`~tls_tasks.data.files.file_rows` read it.
+
+    Raises:
+        DataError: If there is no such file, or it can't be read.
+    """
+    if (place / JOURNALS).is_file():
+        yield from _paired_rows(place / JOURNALS, place / GOLD)
+        return
+    for file in split_files(place, "test"):
+        yield from file_rows(file)
+
+
+def _paired_rows(journals: Path, gold: Path) -> Iterator[tuple[str, Any]]:
+    """The rows of journals, each with its gold objects; the place is that of the gold.
+
+    Raises:
+        DataError: If a file can't be read, an id stands twice in one, or is in one of the two only.
+    """
+    for name, journal, row in joined(*(read_keyed(place, ID_FIELDS, needs_ids=True) for place in (journals, gold))):
+        if row is None:
+            hint = '"items": [] says that there is nothing to find'
+            raise DataError(f"{journal.where}: {gold} has no row for {name!r}; {hint}")
+        yield row.where, {"id": name, "text": journal.field(TEXT_FIELDS), "items": row.field(OBJECT_FIELDS)}
+
+
+def read_three(
+    journals: Path, gold: Path, predictions: Path, schema: EvidenceSchema
+) -> tuple[tuple[EvidenceDocument, ...], dict[str, str | None]]:
+    """Read the three files of a scoring, each of which may be a folder with a file a journal.
+
+    Args:
+        journals: Rows with one of :data:`ID_FIELDS` and one of :data:`TEXT_FIELDS`.
+        gold: Rows with an id and one of :data:`OBJECT_FIELDS`, one a journal.
+        predictions: The same, with objects or a model's text.
+        schema: What the gold objects must look like.
+
+    Returns:
+        The journals with their gold, and what was predicted for each as text (model text, or JSON of what the file
+        has), by id; None for a journal without a prediction.
+
+    Raises:
+        DataError: If a file can't be read, a row lacks a field, an id stands twice or is of no journal, or the gold
+            has an object without domain or span; names file and line.
+    """
+    documents = read_rows(schema, _paired_rows(journals, gold), strict=False)
+    known = Keyed(journals, {document.id: Row(document.id, document) for document in documents})
+    told: dict[str, str | None] = {}
+    for name, _, row in joined(known, read_keyed(predictions, ID_FIELDS, needs_ids=True, of_a_model=True)):
+        items = row and row.field((*OBJECT_FIELDS, *PREDICTION_FIELDS))
+        told[name] = items if isinstance(items, str) or row is None else json.dumps(items)  # as what a model wrote
+    return documents, told
+
+
+def schema_at(file: Path) -> EvidenceSchema:
+    """The schema in a JSON file, in the form of :func:`~tls_tasks.evidence.types.read_schema`.
+
+    Raises:
+        DataError: If the file can't be read or is no JSON; InputError if it is no schema.
+    """
+    try:
+        value = json.loads("".join(text_lines(file)))
+    except ValueError as error:
+        raise DataError(f"{file}: not JSON: {error}") from error
+    return read_schema(value)
+
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of a document in a prompt, some 6,000 tokens of English; journals and case reports are shorter."""
@@ -51,9 +252,9 @@ def load_documents(
         data_set: ``evidence_journals`` or ``evidence_maccrobat``.
         name: What the results are to call data of your own, where the task is the family's ``_custom`` one.
         data: Where the data is; no other source is tried then. A file or folder as
-            :func:`~tls_tasks.evidence.data_rows.rows_at` reads it, a folder with the data set's folder in it, or a hub
+            :func:`~tls_tasks.evidence.data.rows_at` reads it, a folder with the data set's folder in it, or a hub
             data set ``org/name`` or ``org/name@revision`` whose split ``test`` has such rows. Their fields are those of
-            :mod:`tls_tasks.evidence.data_rows`.
+            :mod:`tls_tasks.evidence.data`.
         schema: The schema of ``data`` if it isn't the data set's own: a JSON file, or the content of one.
         edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
         context_budget: How many characters of a document a prompt shows; the rest is cut off, and gold objects in it
@@ -63,7 +264,7 @@ def load_documents(
 
     Returns:
         One row per document. ``references`` (the gold objects) and ``schema`` (what
-        :func:`~tls_tasks.evidence.schema.read_schema` takes) are JSON; ``text_truncated`` is the number of characters
+        :func:`~tls_tasks.evidence.types.read_schema` takes) are JSON; ``text_truncated`` is the number of characters
         that the budget cut off.
 
     Raises:
@@ -105,9 +306,7 @@ def examples(name: str) -> list[dict[str, Any]]:
     return [_row(name, document, schema, "examples", DEFAULT_CONTEXT_BUDGET) for document in documents]
 
 
-def _row(
-    name: str, document: EvidenceDocument, schema: EvidenceSchema, edition: str, budget: int
-) -> dict[str, str | int]:
+def _row(name: str, document: EvidenceDocument, schema: EvidenceSchema, edition: str, budget: int) -> dict[str, Any]:
     return {
         "doc_id": document.id,
         "data_set": name,
@@ -182,8 +381,8 @@ def prompt(doc: Mapping[str, Any]) -> str:
 def _form(schema: EvidenceSchema, span: str) -> dict[str, str]:
     """An object of the first domain, with the first of each attribute's values."""
     domain = schema.domains[0]
-    keys = [(attribute.field_of(domain), attribute.values[0]) for attribute in schema.attributes]
-    return {schema.domain_field: domain, schema.span_field: span, **{key: value for key, value in keys if key}}
+    keys = {key: attribute.values[0] for attribute, key in schema.fields_of(domain)}
+    return {schema.domain_field: domain, schema.span_field: span, **keys}
 
 
 def _key_lines(schema: EvidenceSchema) -> Iterator[str]:
@@ -191,14 +390,10 @@ def _key_lines(schema: EvidenceSchema) -> Iterator[str]:
     quote = "the words of the document that say so, copied character for character, and as few as will do"
     yield f'- "{schema.span_field}": {quote}'
     for attribute in schema.attributes:
-        domains_of: dict[str, list[str]] = {}
-        for domain in schema.domains:
-            key = attribute.field_of(domain)
+        for key, domains in grouped(schema.domains, [*map(attribute.field_of, schema.domains)]).items():
             if key is not None:
-                domains_of.setdefault(key, []).append(domain)
-        for key, domains in domains_of.items():
-            only = "" if len(domains) == len(schema.domains) else f" (only for {', '.join(domains)})"
-            yield f'- "{key}"{only}: {_one_of(attribute.values)}'
+                only = "" if len(domains) == len(schema.domains) else f" (only for {', '.join(domains)})"
+                yield f'- "{key}"{only}: {_one_of(attribute.values)}'
 
 
 def _one_of(values: Iterable[str]) -> str:
@@ -215,11 +410,8 @@ def _reading(wanted: DataSet, schema: EvidenceSchema) -> Reading[EvidenceDocumen
     )
 
 
-def _published(wanted: DataSet) -> Published[EvidenceDocument] | str:
-    source = wanted.hub
-    if source is None:
-        return "nothing is published on the hub"
+def _published(wanted: DataSet, source: HubFiles) -> Loaded[EvidenceDocument]:
     documents = read_rows(schema_of(wanted), rows_at(hub.fetch(source.repo_id, source.revision, source.files[0])))
     if len(documents) != source.rows:
         raise DataError(f"{source.repo_id}: has {len(documents)} rows, but data_sets.json expects {source.rows}")
-    return documents, source.origin
+    return Loaded(documents, "hub", source.origin)

@@ -5,8 +5,6 @@ belongs to it. A match needs the same domain and a Jaccard overlap of the words 
 only; evidence coverage says how many quotes occur in the text at all.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,27 +12,16 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from tls_tasks.core import options
 from tls_tasks.core.errors import InputError, warn_of_unread
-from tls_tasks.core.options import (
-    INTERVAL,
-    check_choice,
-    check_switches,
-    interval_options,
-    interval_sign,
-    signature,
-    signed_by,
-)
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score
-from tls_tasks.evidence.documents import Document
-from tls_tasks.evidence.matching import MATCHINGS, Matcher
-from tls_tasks.evidence.overlap import OVERLAPS, TOKENIZERS
+from tls_tasks.evidence.matching import MATCHINGS, OVERLAPS, TOKENIZERS, Matcher
 from tls_tasks.evidence.postprocess import UNGROUNDED, Change, check_uncertain
 from tls_tasks.evidence.postprocess import postprocess as postprocessed
 from tls_tasks.evidence.rows import Row, read_rows
-from tls_tasks.evidence.schema import read_schema
-from tls_tasks.evidence.score import details, domains, explanation, results
-from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
+from tls_tasks.evidence.score import Document, details, domains, explanation, results
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema, read_schema
 from tls_tasks.text.quotes import Source
 from tls_tasks.text.rouge155 import Tokenizer
 from tls_tasks.text.tokenizers import find_tokenizer
@@ -54,10 +41,10 @@ class _EvidenceConfig:
     require_grounding: bool = field(default=False, metadata={"sign": "grounding", "quiet": False})
     postprocess: str | None = field(default=None, metadata={"sign": "post", "quiet": None})
     aggregate: str = field(default="micro", metadata={"sign": "agg", "of": ()})
-    interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": INTERVAL})
+    interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": options.INTERVAL})
 
 
-@signed_by(_EvidenceConfig, data=("predictions", "references", "sources"), adds=("macro",))
+@options.signed_by(_EvidenceConfig, data=("predictions", "references", "sources"), adds=("macro",))
 def evidence_extraction(
     predictions: Sequence[Any],
     references: Sequence[Any],
@@ -82,10 +69,10 @@ def evidence_extraction(
         references: One row a document: a JSON string or a list of objects. A row has one reference.
         sources: The documents' texts; None for an unknown one. Without any, coverage is None.
         schema: Domains, attributes and keys: a schema, its name, or a mapping, see
-            :func:`~tls_tasks.evidence.schema.read_schema`.
+            :func:`~tls_tasks.evidence.types.read_schema`.
         threshold: The least overlap of a match, from 0 to 1; also as text such as ``"3/10"``.
         overlap: ``jaccard`` (words as sets), ``token_f1`` (words with repetitions), ``substring`` or ``exact``, which
-            are 0 or 1 and need no threshold; see :data:`~tls_tasks.evidence.overlap.OVERLAPS`.
+            are 0 or 1 and need no threshold; see :data:`~tls_tasks.evidence.matching.OVERLAPS`.
         tokenizer: ``whitespace`` (lower case, punctuation stays on words), ``strip_punct``, ``unicode``, or a function:
             text -> words.
         matching: ``greedy``: the greatest overlap first, ties by the lowest reference, then prediction position.
@@ -120,17 +107,18 @@ def evidence_extraction(
     """
     read = read_schema(schema)
     limit = _read_threshold(threshold)
-    check_choice("matching", matching, MATCHINGS)
-    check_choice("overlap", overlap, OVERLAPS)
-    check_switches(require_grounding=require_grounding, macro=macro)
-    check_choice("postprocess", postprocess, (None, *UNGROUNDED))
+    options.check_choice("matching", matching, MATCHINGS)
+    options.check_choice("overlap", overlap, OVERLAPS)
+    options.check_switches(require_grounding=require_grounding, macro=macro)
+    options.check_choice("postprocess", postprocess, (None, *UNGROUNDED))
     check_uncertain("postprocess", postprocess, read)
-    interval = interval_options(confidence_interval, n_resamples, seed)
+    interval = options.interval_options(confidence_interval, n_resamples, seed)
     config = _EvidenceConfig(
         *(read.label, overlap, tokenizer, limit, matching, require_grounding, postprocess),
-        interval=interval_sign(interval),
+        interval=options.interval_sign(interval),
     )
-    signed = signature("evidence_extraction", config, VERSION)  # before a function of the caller's has been called
+    # Before a function of the caller's has been called.
+    signed = options.signature("evidence_extraction", config, VERSION)
     matcher = Matcher(read, OVERLAPS[overlap], find_tokenizer(tokenizer, TOKENIZERS), limit, matching)
     documents = [
         _document(index, row, matcher, require_grounding, postprocess)
@@ -174,9 +162,7 @@ def _document(index: int, row: Row, matcher: Matcher, require_grounding: bool, u
     if text is not None and ungrounded is not None:
         predicted, changes = postprocessed(predicted, text, matcher.schema, ungrounded)
     source = None if text is None else Source(text)
-    grounded: tuple[bool, ...] = ()
-    if source is not None:
-        grounded = tuple(entry.span is not None and source.holds(entry.span) for entry in predicted)
+    grounded = tuple(entry.span is not None and source.holds(entry.span) for entry in predicted) if source else ()
     matchable: Sequence[EvidenceObject | None] = predicted
     if require_grounding:
         matchable = [entry if stands else None for entry, stands in zip(predicted, grounded, strict=True)]

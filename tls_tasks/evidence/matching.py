@@ -1,19 +1,91 @@
-"""Match predicted and reference objects one to one: greedily by decreasing overlap, or as many as possible."""
+"""The overlap of two quoted spans, and objects matched one to one: greedily, or as many as possible."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+import operator
+import string
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tls_tasks.evidence.overlap import Overlap
 from tls_tasks.evidence.types import EvidenceObject, EvidenceSchema
 from tls_tasks.text.rouge155 import Tokenizer
+from tls_tasks.text.tokenizers import unicode_words, whitespace_words
 
-MATCHINGS = ("greedy", "optimal")
+
+class Overlap(NamedTuple):
+    """One measure of overlap.
+
+    Attributes:
+        key: The words of a span -> what is compared.
+        value: Two keys -> their overlap, from 0 to 1.
+        is_graded: Whether there are values between 0 and 1, so that a threshold makes sense.
+    """
+
+    key: Callable[[Sequence[str]], Any]
+    value: Callable[[Any, Any], float]
+    is_graded: bool = True
+
+
+def _bare_words(text: str) -> list[str]:
+    """Lower-case words between blanks without punctuation at their ends; words of punctuation alone are dropped.
+
+    Example:
+        >>> _bare_words("“Seemed” half-asleep … today.")
+        ['seemed', 'half-asleep', 'today']
+    """
+    return [bare for word in whitespace_words(text) if (bare := _bare(word))]
+
+
+TOKENIZERS: Mapping[str, Tokenizer] = {
+    "whitespace": whitespace_words,
+    "strip_punct": _bare_words,
+    "unicode": unicode_words,
+}
+"""The tokenisers by name: words between blanks, the same without punctuation at their ends, words of any script."""
+
+
+@lru_cache(maxsize=10_000)
+def _bare(word: str) -> str:
+    return word.strip("".join(mark for mark in word if mark in string.punctuation or category(mark)[0] == "P"))
+
+
+def _word_set(words: Sequence[Hashable]) -> frozenset[Hashable]:
+    """The set of the words; having none is a word of its own, so that two spans without words are alike."""
+    return frozenset(words or (None,))
+
+
+def _numbered_words(words: Sequence[str]) -> frozenset[Hashable]:
+    """The words with repetitions, numbered so that a set keeps them all."""
+    return _word_set([(word, number) for word, n in Counter(words).items() for number in range(n)])
+
+
+def _jaccard(left: frozenset[Hashable], right: frozenset[Hashable]) -> float:
+    common = len(left & right)
+    return common / (len(left) + len(right) - common)
+
+
+def _f1(left: frozenset[Hashable], right: frozenset[Hashable]) -> float:
+    return 2 * len(left & right) / (len(left) + len(right))
+
+
+def _substring(left: str, right: str) -> float:
+    return float((left in right or right in left) and bool(left) == bool(right))
+
+
+OVERLAPS: Mapping[str, Overlap] = {
+    "jaccard": Overlap(_word_set, _jaccard),
+    "token_f1": Overlap(_numbered_words, _f1),
+    "substring": Overlap(" ".join, _substring, is_graded=False),
+    "exact": Overlap(tuple, operator.eq, is_graded=False),
+}
+"""Name -> measure. ``jaccard``: words in common, of all words, as sets; ``token_f1``: F1 of the words with their
+repetitions, as for SQuAD; ``substring``: 1 if one span is part of the other (words joined by one blank), else 0;
+``exact``: 1 if the words are the same in the same order, else 0. Two spans without words overlap by 1."""
 
 
 class Match(NamedTuple):
@@ -41,7 +113,7 @@ class Matcher:
             overlaps, then the lowest positions, in order.
 
     Example:
-        >>> from tls_tasks.evidence.overlap import OVERLAPS
+        >>> from tls_tasks.evidence.matching import OVERLAPS
         >>> schema = EvidenceSchema("spans", ("food",))
         >>> def objects(*spans):
         ...     return [EvidenceObject("food", span) for span in spans]
@@ -78,10 +150,14 @@ class Matcher:
             The matches, in the order of the reference.
         """
         predicted_in = self._by_domain(predicted, across_domains)
+        value, least = self.overlap.value, self.threshold if self.overlap.is_graded else 1.0
         matches: list[Match] = []
         for domain, references in self._by_domain(wanted, across_domains).items():
             if predictions := predicted_in.get(domain):
-                matches += self._matches(references, predictions)
+                pairs = (value(left, right) for _, left in references for _, right in predictions)
+                overlaps = np.fromiter(pairs, float).reshape(len(references), len(predictions))
+                for row, column in MATCHINGS[self.how](overlaps, least):
+                    matches.append(Match(references[row][0], predictions[column][0], float(overlaps[row, column])))
         return sorted(matches)
 
     def _by_domain(self, objects: Sequence[EvidenceObject | None], across_domains: bool) -> dict[str, list[_Span]]:
@@ -91,14 +167,6 @@ class Matcher:
                 span = position, self.overlap.key(self.words(entry.span))
                 domains.setdefault("" if across_domains else entry.domain, []).append(span)
         return domains
-
-    def _matches(self, references: Sequence[_Span], predictions: Sequence[_Span]) -> Iterator[Match]:
-        shape, value = (len(references), len(predictions)), self.overlap.value
-        pairs = (value(reference, prediction) for _, reference in references for _, prediction in predictions)
-        overlaps = np.fromiter(pairs, float, shape[0] * shape[1]).reshape(shape)
-        solve = _greedy if self.how == "greedy" else _optimal
-        for row, column in solve(overlaps, self.threshold if self.overlap.is_graded else 1.0):
-            yield Match(references[row][0], predictions[column][0], float(overlaps[row, column]))
 
 
 def _greedy(overlaps: NDArray[np.float64], threshold: float) -> Iterator[tuple[int, int]]:
@@ -128,3 +196,10 @@ def _optimal(overlaps: NDArray[np.float64], threshold: float) -> Iterator[tuple[
     for row, column in zip(*linear_sum_assignment(costs), strict=True):
         if overlaps[row, column] >= threshold:
             yield row, column
+
+
+MATCHINGS: Mapping[str, Callable[[NDArray[np.float64], float], Iterator[tuple[int, int]]]] = {
+    "greedy": _greedy,
+    "optimal": _optimal,
+}
+"""Name -> how (overlaps, the least overlap of a match) become pairs of a row and a column."""

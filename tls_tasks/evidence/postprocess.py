@@ -3,15 +3,13 @@
 A pure function that reports every change it makes.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.parsed import folded
-from tls_tasks.evidence.objects import ObjectReader
+from tls_tasks.evidence.read import ObjectReader
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceObject, EvidenceSchema, scalar_text
 from tls_tasks.text.quotes import Source
 
@@ -82,12 +80,13 @@ def postprocess(
     changes: list[Change] = []
     for position, entry in enumerate(objects):
         fields = dict(entry.fields)
-        changes += _fit(fields, position, schema)
+        changes += [Change(position, *change) for change in _fit(fields, schema)]
         span = fields.get(schema.span_field)
         if isinstance(span, str) and not text.holds(span):
-            changes.append(_mark_ungrounded(fields, position, schema, ungrounded))
             if ungrounded == "drop":
+                changes.append(Change(position, "dropped_ungrounded", span))
                 continue
+            changes.append(Change(position, *_mark_ungrounded(fields, schema, ungrounded)))
         fitted = reader.read(fields)
         if fitted.issues:
             changes.append(Change(position, "dropped_invalid", ", ".join(fitted.issues)))
@@ -108,53 +107,42 @@ def _uncertain_attribute(schema: EvidenceSchema, domain: str) -> tuple[Attribute
     return next((pair for pair in schema.fields_of(domain) if _UNCERTAIN in pair[0].values), None)
 
 
-def _mark_ungrounded(fields: dict[str, Any], position: int, schema: EvidenceSchema, ungrounded: str) -> Change:
-    span = fields[schema.span_field]
-    if ungrounded == "drop":
-        return Change(position, "dropped_ungrounded", span)
-    domain = fields.get(schema.domain_field)
+def _mark_ungrounded(fields: dict[str, Any], schema: EvidenceSchema, ungrounded: str) -> tuple[str, Any, Any]:
+    domain, span = fields.get(schema.domain_field), fields[schema.span_field]
     found = _uncertain_attribute(schema, domain if isinstance(domain, str) else "")
     if ungrounded == "keep" or found is None:  # an unknown domain, which will be dropped as invalid
-        return Change(position, "kept_ungrounded", span, span)
-    key = found[1]
-    before, fields[key] = fields.get(key), _UNCERTAIN
-    return Change(position, "marked_ungrounded", before, _UNCERTAIN)
+        return "kept_ungrounded", span, span
+    before, fields[found[1]] = fields.get(found[1]), _UNCERTAIN
+    return "marked_ungrounded", before, _UNCERTAIN
 
 
-def _fit(fields: dict[str, Any], position: int, schema: EvidenceSchema) -> list[Change]:
-    """Change an object's fields to fit the schema as far as possible."""
-    changes: list[Change] = []
+def _fit(fields: dict[str, Any], schema: EvidenceSchema) -> Iterator[tuple[str, Any, Any]]:
+    """Change an object's fields to fit the schema as far as possible: the kind of each change, and both values."""
     domain = fields.get(schema.domain_field)
     if not isinstance(domain, str):
-        return changes
+        return
     known = _known(domain, schema.domains)
     if known is not None and known != domain:
-        changes.append(Change(position, "corrected_domain", domain, known))
+        yield "corrected_domain", domain, known
         domain = fields[schema.domain_field] = known
     for attribute, key in schema.fields_of(domain):
-        others = [other for other in dict.fromkeys(attribute.fields.values()) if other != key and other in fields]
-        for other in others:
-            value = fields.pop(other)
+        for other in dict.fromkeys(attribute.fields.values()):
+            value = fields.pop(other, None) if other != key else None
             if value is not None and fields.get(key) is None:
                 fields[key] = value
-                changes.append(Change(position, f"moved_{attribute.name}", other, key))
+                yield f"moved_{attribute.name}", other, key
             elif value is not None:
-                changes.append(Change(position, f"removed_{attribute.name}", value))
-        changes += _fit_value(fields, position, attribute, key)
-    return changes
-
-
-def _fit_value(fields: dict[str, Any], position: int, attribute: Attribute, key: str) -> list[Change]:
-    value = fields.get(key)
-    text = scalar_text(value)
-    known = None if text is None else _known(text, attribute.values)
-    if known is not None:
-        fields[key] = known
-        return [] if known == text else [Change(position, f"corrected_{attribute.name}", value, known)]
-    if attribute.default is None:
-        return []
-    fields[key] = attribute.default
-    return [Change(position, f"defaulted_{attribute.name}", value, attribute.default)]
+                yield f"removed_{attribute.name}", value, None
+        value = fields.get(key)
+        text = scalar_text(value)
+        known = None if text is None else _known(text, attribute.values)
+        if known is None and attribute.default is not None:
+            fields[key] = attribute.default
+            yield f"defaulted_{attribute.name}", value, attribute.default
+        elif known is not None:
+            fields[key] = known
+            if known != text:
+                yield f"corrected_{attribute.name}", value, known
 
 
 def _known(text: str, values: Iterable[str]) -> str | None:

@@ -1,20 +1,282 @@
-"""Evidence-grounded objects in model text: :func:`parse_evidence`."""
+"""Evidence-grounded objects in model text (:func:`parse_evidence`): JSON, tables, XML and outlines."""
 
-from __future__ import annotations
-
+import html
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-from tls_tasks.core.examples import LEAD, is_example, lead_of
 from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json
-from tls_tasks.core.parsed import Parsed, Problem, problem
+from tls_tasks.core.markdown_tables import table_at
+from tls_tasks.core.parsed import Parsed, Problem, folded, problem
 from tls_tasks.core.reasoning import first_reading, strip_thinking
-from tls_tasks.evidence.forms import find_objects
-from tls_tasks.evidence.objects import ObjectReader
-from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
+from tls_tasks.core.yaml_text import find_yaml
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema, scalar_text
+
+LEAD = 200
+"""Characters before a value in which words are looked for."""
+
+_FENCE_BEGINS = re.compile(r"[`~]{3,}[\w+.-]*\s*\Z")
+_FORM = r"(?:array|dictionary|entry|entries|form|format|items?|json|list|objects?|output|records?|structure)"
+_EXAMPLE = re.compile(
+    rf"(?:\bfor (?:example|instance)|\be\.\s?g\.|\beg)[^.!?\n)]{{0,60}}$|\b{_FORM}\s+(?:such as|like)(?: this)?\W*$"
+    r"|\b(?:an?|each|every|one)\s+(?:[\w-]+\s+){1,6}(?:(?:could|might|should|will|would)\s+)?looks?\s+like\b[^.!?\n]{0,30}$"
+    rf"|(?:^|[\n.!?])\W*(?:[\w-]+\s+){{0,3}}(?:example\b|sample\s+{_FORM})(?:\s+[\w'-]+){{0,6}}\W*$",
+    re.IGNORECASE,
+)
+
+
+def lead_of(text: str, begin: int, start: int) -> str:
+    r"""What stands before a value at ``start``, from ``begin`` on, without the line that opens its fence.
+
+    Example:
+        >>> lead_of("[1] For example:\n```json\n[2]", 3, 25)
+        ' For example:\n'
+    """
+    return _FENCE_BEGINS.sub("", text[max(begin, start - LEAD) : start])
+
+
+def is_example(lead: str) -> bool:
+    """Whether a value with this lead is an example.
+
+    Example:
+        >>> is_example("An entry could look like this, for example:"), is_example("These are the entries:")
+        (True, False)
+    """
+    return _EXAMPLE.search(lead[-LEAD:].rstrip()) is not None
+
+
+_MAX_DEPTH = 6  # levels of wrappers and lists that are searched
+
+_PLACEHOLDERS = ("...", "…", "str", "string")  # what stands for a quote in a template
+
+
+class ObjectReader:
+    """Reads objects of one schema.
+
+    Example:
+        >>> from tls_tasks.evidence.types import JOURNAL_SCHEMA
+        >>> reader = ObjectReader(JOURNAL_SCHEMA)
+        >>> reader.read({"domain": "sleep", "evidence_span": "", "polarity": "present"}).issues
+        ('unknown_domain', 'empty_span', 'missing_level', 'missing_time')
+    """
+
+    def __init__(self, schema: EvidenceSchema) -> None:
+        self.schema = schema
+        self.domain, self.span = schema.domain_field, schema.span_field
+        fields = [key for attribute in schema.attributes for key in attribute.fields.values()]
+        self.keys = {folded(key): key for key in (*fields, self.domain, self.span)}
+        self.domains = {folded(name): name for name in schema.domains}
+        self._known = frozenset(self.keys.values())
+
+    def read(self, fields: Mapping[str, Any]) -> EvidenceObject:
+        """The object with these fields, and how it violates the schema.
+
+        Issues are ``missing_domain`` (absent or null), ``invalid_domain`` (not text), ``unknown_domain`` (not in the
+        schema); ``missing_span``, ``invalid_span``, ``empty_span`` (only blanks); and for each attribute
+        ``missing_NAME`` (absent or null), ``misplaced_NAME`` (absent, but present under the key of another domain),
+        ``unknown_NAME`` (a value that is not in the schema).
+        """
+        issues: list[str] = []
+        domain, span = fields.get(self.domain), fields.get(self.span)
+        if not isinstance(domain, str):
+            issues.append("missing_domain" if domain is None else "invalid_domain")
+            domain = None
+        elif domain not in self.schema.domains:
+            issues.append("unknown_domain")
+        if not isinstance(span, str):
+            issues.append("missing_span" if span is None else "invalid_span")
+            span = None
+        elif not span or span.isspace():
+            issues.append("empty_span")
+        if domain is not None:
+            for attribute, key in self.schema.fields_of(domain):
+                value = fields.get(key)
+                if value is None:
+                    misplaced = any(fields.get(other) is not None for other in attribute.fields.values())
+                    issues.append(f"{'misplaced' if misplaced else 'missing'}_{attribute.name}")
+                elif value not in attribute.values and scalar_text(value) not in attribute.values:
+                    issues.append(f"unknown_{attribute.name}")
+        return EvidenceObject(domain, span, fields, tuple(issues))
+
+    def raw(
+        self, value: Any, domain: str | None = None, depth: int = 0, listed: bool = False
+    ) -> Iterator[Mapping[str, Any] | Problem]:
+        """The fields of each object in a JSON value; an ``example`` for a template, a ``bad_entry`` for anything else.
+
+        An object has the schema's key for the domain or for the span. Nested lists and wrappers around them
+        (``{"items": [...]}``, rows of journals) are searched. Under a key that is a domain (``{"food": [...]}``),
+        objects without a domain get that domain, and strings are spans. A flat object in a list that has neither key
+        counts as an object that violates the schema.
+
+        Args:
+            value: A JSON value.
+            domain: The domain of objects without one.
+            depth: How many wrappers and lists are around it.
+            listed: Whether it is an entry of a list.
+        """
+        if depth > _MAX_DEPTH:
+            yield problem("bad_entry", "nested too deeply")
+        elif isinstance(value, list | tuple):
+            for entry in value:
+                yield from self.raw(entry, domain, depth + 1, True)
+        elif isinstance(value, Mapping):
+            yield from self._raw_mapping(self.named(value), domain, depth, listed)
+        elif isinstance(value, str) and domain is not None:
+            yield {self.domain: domain, self.span: value}
+        elif value is not None or listed:
+            yield problem("bad_entry", repr(value)[:100])
+
+    def count(self, value: Any) -> int:
+        """How many objects with a domain or a span a value holds."""
+        return sum(not isinstance(entry, Problem) and self._is_object(entry) for entry in self.raw(value))
+
+    def count_whole(self, value: Any) -> int:
+        """How many objects it holds that have both a domain and a span."""
+        keys = {self.domain, self.span}
+        return sum(not isinstance(entry, Problem) and keys <= entry.keys() for entry in self.raw(value))
+
+    def count_listed(self, value: Any) -> int:
+        """How many of them are in lists. In truncated JSON, an object outside any list may itself be truncated."""
+        if isinstance(value, list):
+            return self.count(value)
+        inners = value.values() if isinstance(value, dict) else ()
+        return sum(self.count_listed(inner) for inner in inners if isinstance(inner, list | dict))
+
+    def says_nothing(self, value: Any) -> bool:
+        """Whether a value says that there is nothing: an empty list or object, or one that contains only such values.
+
+        Example:
+            >>> from tls_tasks.evidence.types import JOURNAL_SCHEMA
+            >>> reader = ObjectReader(JOURNAL_SCHEMA)
+            >>> [reader.says_nothing(value) for value in ([], {"items": []}, {"food": [], "mind": []}, [[]], "", None)]
+            [True, True, True, True, False, False]
+        """
+        if isinstance(value, dict):
+            inners = [inner for inner in value.values() if isinstance(inner, list | dict)]
+            return not self._is_object(value) and all(map(self.says_nothing, inners)) and bool(inners or not value)
+        return isinstance(value, list) and all(
+            isinstance(entry, list | dict) and self.says_nothing(entry) for entry in value
+        )
+
+    def named(self, value: Any) -> Any:
+        """An object with the schema's keys in place of those that are spelt in another way: ``evidenceSpan``."""
+        if not isinstance(value, Mapping) or self._known.issuperset(value):
+            return value
+        meant = {key: self.keys.get(folded(str(key)), key) for key in value}
+        taken = Counter(meant.values())
+        return {key if taken[meant[key]] > 1 else meant[key]: inner for key, inner in value.items()}
+
+    def _is_object(self, value: Mapping[str, Any]) -> bool:
+        return self.domain in value or self.span in value
+
+    def _raw_mapping(
+        self, value: Mapping[str, Any], domain: str | None, depth: int, listed: bool
+    ) -> Iterator[Mapping[str, Any] | Problem]:
+        if isinstance(value.get(self.domain), Mapping) or value.get(self.span) in _PLACEHOLDERS:  # a schema, a template
+            yield problem("example", repr(dict(value))[:100])
+            return
+        inners = {key: inner for key, inner in value.items() if isinstance(inner, list | tuple | Mapping)}
+        if self.span in value or (self.domain in value and not inners):
+            yield {self.domain: domain, **value} if domain is not None else dict(value)
+        elif inners:
+            own = value.get(self.domain)
+            for key, inner in inners.items():
+                under = self.domains.get(folded(str(key))) or (own if isinstance(own, str) else domain)
+                yield from self.raw(inner, under, depth + 1)
+        elif listed:
+            yield dict(value)
+        elif value:
+            yield problem("bad_entry", f"object with {', '.join(map(str, list(value)[:5]))}")
+
+
+_LEAF = re.compile(r"<([A-Za-z][\w.-]{0,60})>([^<]*)</\1\s*>|</[A-Za-z]")
+_EMPTY = frozenset(("", "-", "–", "—", "n/a", "null"))
+_QUOTES = ('""', "''", "“”", "‘’", "``")
+
+
+def find_objects(text: str, reader: ObjectReader) -> FoundJson:
+    r"""Find the objects of a text without JSON.
+
+    An object needs a span, and a domain: its own, or that of the heading above it.
+
+    Args:
+        text: The answer, without thinking.
+        reader: Knows the keys; case, blanks and hyphens of a name don't matter.
+
+    Example:
+        >>> from tls_tasks.evidence.types import JOURNAL_SCHEMA
+        >>> find_objects("| Domain | Evidence span |\n|---|---|\n| food | tea |", ObjectReader(JOURNAL_SCHEMA)).values
+        ([{'domain': 'food', 'evidence_span': 'tea'}],)
+    """
+    for form, objects in (("table", _in_tables(text, reader)), ("XML", _in_xml(text, reader))):
+        if whole := [fields for fields in objects if fields.get(reader.span) and reader.domain in fields]:
+            return FoundJson((whole,), "repaired", (problem("repaired_json", form),), ((0, len(text)),))
+    return _in_outlines(text, reader)
+
+
+def _in_tables(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
+    """The rows of tables whose columns are keys; a domain may stand in a line of its own above the table."""
+
+    def key_of(cell: str) -> str | None:
+        return reader.keys.get(folded(cell))
+
+    lines = text.split("\n")
+    heading: dict[str, str] = {}
+    index = 0
+    while index < len(lines):
+        table = table_at(lines, index, lambda header: reader.span in map(key_of, header))
+        if table is None:
+            if domain := reader.domains.get(folded(lines[index])):
+                heading = {reader.domain: domain}
+            index += 1
+            continue
+        index += table.n_lines
+        columns = list(map(key_of, table.rows[0]))
+        for cells in table.rows[1:]:
+            texts = zip(columns, map(_bare, cells), strict=False)
+            yield {**heading, **{key: text for key, text in texts if key and text.lower() not in _EMPTY}}
+
+
+def _in_xml(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
+    """Elements of keys; one that comes again, or the end of what is around them, begins another object."""
+    fields: dict[str, str] = {}
+    for element in _LEAF.finditer(text):
+        key = reader.keys.get(folded(element[1])) if element[1] else None
+        if element[1] is None or key in fields:
+            yield fields
+            fields = {}
+        if key is not None:
+            fields[key] = html.unescape(element[2]).strip()
+    yield fields
+
+
+def _in_outlines(text: str, reader: ObjectReader) -> FoundJson:
+    found = find_yaml(text, lambda value: reader.count_whole(_named(value, reader)), as_written=True)
+    return replace(found, values=tuple(_named(value, reader) for value in found.values))
+
+
+def _named(value: Any, reader: ObjectReader) -> Any:
+    """A value with the schema's keys and domains in the place of the names that stand for them."""
+    if isinstance(value, list):
+        return [_named(entry, reader) for entry in value]
+    if isinstance(value, dict):
+        names = {key: folded(_bare(str(key))) for key in value}
+        meant = {key: reader.keys.get(name) or reader.domains.get(name) or str(key) for key, name in names.items()}
+        return {meant[key]: _named(inner, reader) for key, inner in value.items()}
+    return _bare(value) if isinstance(value, str) else value
+
+
+def _bare(cell: str) -> str:
+    """A cell without quotes and Markdown around it."""
+    text = cell.replace("\\|", "|").strip()
+    for mark in ("**", "__", "*", "_"):
+        if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
+            text = text[len(mark) : -len(mark)].strip()
+    return text[1:-1] if len(text) > 1 and text[0] + text[-1] in _QUOTES else text
+
 
 PROBLEM_KINDS = ("bad_entry", "draft", "example", *JSON_PROBLEM_KINDS)
 """Every kind of problem that :func:`parse_evidence` reports. A ``bad_entry`` is no object; it is dropped, and so is an
@@ -93,14 +355,15 @@ def _entries(found: FoundJson, answer: str, reader: ObjectReader) -> Iterator[Ma
     """
     kept: list[tuple[list[Mapping[str, Any] | Problem], set[tuple[str, str]]]] = []
     position = 0
-    for number, (value, (start, end)) in enumerate(zip(found.values, found.places, strict=True), start=1):
+    for value, (start, end) in zip(found.values, found.places, strict=True):
         lead = lead_of(answer, position, start)
         position = max(position, end)
-        if is_example(lead, number < len(found.values)):
+        if is_example(lead):
             yield problem("example", lead[-LEAD:])
             continue
         entries = list(reader.raw(value))
-        spans = {_span(entry, reader) for entry in entries if not isinstance(entry, Problem)}
+        objects = (entry for entry in entries if not isinstance(entry, Problem))
+        spans = {(str(entry.get(reader.domain)), str(entry.get(reader.span))) for entry in objects}
         for earlier in kept[-_MAX_COMPARED:] if isinstance(value, list) else ():
             if is_repeated(earlier[1], spans):
                 kept.remove(earlier)
@@ -113,10 +376,6 @@ def _entries(found: FoundJson, answer: str, reader: ObjectReader) -> Iterator[Ma
 def is_repeated(earlier: Set[tuple[str, str]], later: Set[tuple[str, str]]) -> bool:
     """Whether a list has at least half of the objects of an earlier one."""
     return 0 < len(earlier) <= 2 * len(earlier & later)
-
-
-def _span(entry: Mapping[str, Any], reader: ObjectReader) -> tuple[str, str]:
-    return str(entry.get(reader.domain)), str(entry.get(reader.span))
 
 
 def _without_keys(text: str, reader: ObjectReader) -> FoundJson | None:

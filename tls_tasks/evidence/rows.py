@@ -5,8 +5,6 @@ A row of objects is model text, a JSON string, a list of objects, or an object a
 objects of ``references`` without domain or span, come from the caller and raise, naming row and field.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -14,8 +12,7 @@ from typing import Any
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.parsed import Problem
 from tls_tasks.core.rows import describe, no_class, read_columns, shorten
-from tls_tasks.evidence.objects import ObjectReader
-from tls_tasks.evidence.read import ParsedEvidence, parse_objects
+from tls_tasks.evidence.read import ObjectReader, ParsedEvidence, parse_objects
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
 
 _FORMS = "model text, a JSON string, a list of objects, or an object around such a list"
@@ -41,7 +38,11 @@ def read_rows(predictions: Any, references: Any, sources: Any, schema: EvidenceS
     texts = [None] * len(predictions) if sources is None else sources
     for index, (prediction, reference, text) in enumerate(zip(predictions, references, texts, strict=True)):
         _check_source(text, index)
-        yield _read_prediction(prediction, index, reader), _read_reference(reference, index, reader), text
+        if isinstance(prediction, str):
+            told = parse_objects(prediction, reader)
+        else:
+            told = ParsedEvidence(_structured(prediction, "predictions", index, reader), (), "json")
+        yield told, _read_reference(reference, index, reader), text
 
 
 def check_row(row: Any, field: str, index: int) -> None:
@@ -59,12 +60,6 @@ def is_row(mapping: Mapping[Any, Any], schema: EvidenceSchema = JOURNAL_SCHEMA) 
 
 as_plain = no_class
 """Rows of objects hold plain values only."""
-
-
-def _read_prediction(row: Any, index: int, reader: ObjectReader) -> ParsedEvidence:
-    if isinstance(row, str):
-        return parse_objects(row, reader)
-    return ParsedEvidence(_structured(row, "predictions", index, reader), (), "json")
 
 
 def _read_reference(row: Any, index: int, reader: ObjectReader) -> tuple[EvidenceObject, ...]:

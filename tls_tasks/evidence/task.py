@@ -1,20 +1,17 @@
 """The extraction tasks."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from tls_tasks.core.score import Result, Score, Unit, mean, total
+from tls_tasks.core.score import Result, Score, mean, total
 from tls_tasks.core.task import Task, shorter_text
 from tls_tasks.evidence.data import ALL_SETS, examples, load_documents, prompt, schema_of
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
-from tls_tasks.evidence.schema import read_schema
 from tls_tasks.evidence.score import accuracy_result, results
-from tls_tasks.evidence.types import EvidenceSchema
-from tls_tasks.text.marks import mark_spans
+from tls_tasks.evidence.types import EvidenceSchema, read_schema
+from tls_tasks.text.quotes import mark_spans
 
 
 def _results(schema: EvidenceSchema) -> dict[str, Result]:
@@ -50,19 +47,6 @@ def _score(doc: Mapping[str, Any], answer: str) -> Score:
     return evidence_extraction([answer], [json.loads(doc["references"])], [doc["text"]], schema=_schema(doc["schema"]))
 
 
-def _unit(doc: Mapping[str, Any], answer: str) -> Unit:
-    return _score(doc, answer).units[0]
-
-
-def _scores(doc: Mapping[str, Any], answer: str) -> dict[str, Score]:
-    return {"evidence_extraction": _score(doc, answer)}
-
-
-def _target(doc: Mapping[str, Any]) -> str:
-    """The gold objects are what a model should write."""
-    return str(doc["references"])
-
-
 def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
     """The source with hits, misses and spurious spans marked, and the objects with what is wrong with them."""
     item = explained["evidence_extraction"]["items"][0]
@@ -82,15 +66,11 @@ def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) 
 
 TASKS = {
     name: Task(
-        name,
-        "evidence",
-        _results(schema_of(data_set)),
-        load_documents,
-        prompt,
-        _target,
-        _unit,
-        _scores,
-        _picture,
+        *(name, "evidence", _results(schema_of(data_set)), load_documents, prompt),
+        target=lambda doc: str(doc["references"]),  # the gold objects are what a model should write
+        unit=lambda doc, answer: _score(doc, answer).units[0],
+        scores=lambda doc, answer: {"evidence_extraction": _score(doc, answer)},
+        picture=_picture,
         table_of=_table_of,
         fewshot=examples,
         shorter=shorter_text,

@@ -1,15 +1,19 @@
-"""Evidence-grounded objects, and the schema that defines what they may hold."""
-
-from __future__ import annotations
+"""Evidence-grounded objects, the schema that defines what they may hold, and schemas from plain values."""
 
 import hashlib
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BeforeValidator, TypeAdapter, ValidationError, with_config
+
+from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.options import check_choice
+from tls_tasks.core.rows import describe
 
 _RESERVED_NAMES = ("bucket", "bucket_field")  # bucket_accuracy is the accuracy of several attributes together
 _MAX_BITS = 2000  # no scale has longer integers, and Python may refuse to turn them into text
@@ -31,6 +35,19 @@ def scalar_text(value: Any) -> str | None:
     return repr(value) if isinstance(value, float) and math.isfinite(value) else None
 
 
+def _with_fields(value: Any) -> Any:
+    """An attribute whose key is its name, or the one under ``field``."""
+    if isinstance(value, Mapping) and "fields" not in value:
+        key = value.get("field", value.get("name"))
+        return {**{name: part for name, part in value.items() if name != "field"}, "fields": {"": key}}
+    return value
+
+
+Scalar = Annotated[str, BeforeValidator(scalar_text)]
+"""Text; of a number its text."""
+
+
+@with_config(extra="forbid")
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """One constrained attribute of an object.
@@ -55,8 +72,8 @@ class Attribute:
 
     name: str
     fields: Mapping[str, str]
-    values: tuple[str, ...]
-    default: str | None = None
+    values: tuple[Scalar, ...]
+    default: Scalar | None = None
     bucket: bool = False
 
     def __post_init__(self) -> None:
@@ -75,6 +92,7 @@ class Attribute:
         return self.fields.get(domain, self.fields.get(""))
 
 
+@with_config(extra="forbid")
 @dataclass(frozen=True)
 class EvidenceSchema:
     """What the objects of a task look like; users can define their own.
@@ -100,7 +118,7 @@ class EvidenceSchema:
 
     name: str
     domains: tuple[str, ...]
-    attributes: tuple[Attribute, ...] = ()
+    attributes: tuple[Annotated[Attribute, BeforeValidator(_with_fields)], ...] = ()
     domain_field: str = "domain"
     span_field: str = "evidence_span"
 
@@ -110,14 +128,12 @@ class EvidenceSchema:
             raise ValueError("a schema needs a name: it stands in the signature")
         if not self.domains or not all(self.domains) or len(set(self.domains)) < len(self.domains):
             raise ValueError(f"domains must be one or more, all different and none empty, got {self.domains!r}")
-        names = [attribute.name for attribute in self.attributes]
-        if len(set(names)) < len(names):
-            raise ValueError(f"attributes must have different names, got {names!r}")
+        if len({attribute.name for attribute in self.attributes}) < len(self.attributes):
+            raise ValueError("attributes must have different names")
         for attribute in self.attributes:
-            for domain in attribute.fields:
-                if domain and domain not in self.domains:
-                    known = ", ".join(self.domains)
-                    raise ValueError(f"attribute {attribute.name!r}: {domain!r} is no domain of the schema ({known})")
+            if unknown := attribute.fields.keys() - {"", *self.domains}:
+                known = ", ".join(self.domains)
+                raise ValueError(f"attribute {attribute.name!r}: {min(unknown)!r} is no domain of the schema ({known})")
         for domain in self.domains:
             keys = [self.domain_field, self.span_field, *(key for _, key in self.fields_of(domain))]
             if not all(keys) or len(set(keys)) < len(keys):
@@ -131,9 +147,7 @@ class EvidenceSchema:
     def _fields(self) -> dict[str, list[tuple[Attribute, str]]]:
         """By domain; ``""`` stands for domains that are not in the schema."""
         return {
-            domain: [
-                (attribute, key) for attribute in self.attributes if (key := attribute.field_of(domain)) is not None
-            ]
+            domain: [(attribute, key) for attribute in self.attributes if (key := attribute.field_of(domain))]
             for domain in (*self.domains, "")
         }
 
@@ -150,7 +164,7 @@ class EvidenceSchema:
         return [*alone, "bucket", *buckets] if buckets else alone
 
     def as_dict(self) -> dict[str, Any]:
-        """The schema as plain values, as :func:`~tls_tasks.evidence.schema.read_schema` takes it."""
+        """The schema as plain values, as :func:`~tls_tasks.evidence.types.read_schema` takes it."""
         return {
             "name": self.name,
             "domains": list(self.domains),
@@ -176,7 +190,7 @@ class EvidenceObject(NamedTuple):
         span: The quoted evidence; None if it is missing or not text.
         fields: All keys of the object as given, including those of domain and span.
         issues: How it violates the schema, e.g. ``unknown_domain``, ``missing_polarity``; see
-            :meth:`~tls_tasks.evidence.objects.ObjectReader.read`.
+            :meth:`~tls_tasks.evidence.read.ObjectReader.read`.
     """
 
     domain: str | None
@@ -197,3 +211,58 @@ JOURNAL_SCHEMA = EvidenceSchema(
     ),
 )
 """The schema of journal entries, after the user's text: domains, polarity, intensity or arousal, and time."""
+
+
+_SCHEMAS = {JOURNAL_SCHEMA.name: JOURNAL_SCHEMA}
+
+_ADAPTER = TypeAdapter(EvidenceSchema)
+_FORM = "an EvidenceSchema, the name of one, or a mapping with 'domains' and 'attributes'"
+
+
+def read_schema(value: Any) -> EvidenceSchema:
+    """The schema that a value stands for.
+
+    Args:
+        value: A schema; ``journal``; or a mapping with ``domains`` (a list) and optionally ``attributes``, ``name``,
+            ``domain_field`` and ``span_field``. Each attribute is a mapping with ``name``, ``values`` and optionally
+            ``default``, ``bucket`` and, if its key is not its name, ``field`` (the key) or ``fields`` (domain -> key,
+            with ``""`` for all other domains). :class:`~tls_tasks.evidence.types.EvidenceSchema` says what they mean.
+
+    Raises:
+        InputError: The value is not a schema; names the part and what was expected.
+
+    Example:
+        >>> schema = read_schema({"domains": ["food"], "attributes": [{"name": "meal", "values": ["lunch", "dinner"]}]})
+        >>> schema.attributes[0].field_of("food"), schema.span_field, schema.name
+        ('meal', 'evidence_span', 'custom')
+        >>> read_schema({"domains": ["food"], "atributes": []})  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.OptionError: schema: got 'atributes', expected one of 'name', 'domains', ...
+    """
+    if isinstance(value, EvidenceSchema):
+        return value
+    if isinstance(value, str):
+        check_choice("schema", value, _SCHEMAS)
+        return _SCHEMAS[value]
+    if not isinstance(value, Mapping):
+        raise InputError("schema", None, describe(value), _FORM)
+    try:
+        return _ADAPTER.validate_python({"name": "custom", **value})
+    except ValidationError as error:
+        raise _refused(error.errors()) from None
+
+
+def _refused(problems: Sequence[Mapping[str, Any]]) -> InputError:
+    """What to say of the first thing that is wrong: of a key that does not exist, rather than of what lacks for it."""
+    first = min(problems, key=lambda problem: problem["type"] != "unexpected_keyword_argument")
+    *around, last = ["schema", *(f"[{step!r}]" for step in first["loc"])]
+    if first["type"] == "unexpected_keyword_argument":
+        kind = Attribute if len(first["loc"]) > 1 else EvidenceSchema
+        return OptionError.unknown("".join(around), first["loc"][-1], [part.name for part in fields(kind)])
+    got, expected = describe(first["input"]), first["msg"].removeprefix("Input should be ")
+    if first["type"] == "value_error":
+        got, expected = f"an impossible one: {first['ctx']['error']}", _FORM
+    if first["type"] == "missing":
+        got, expected = "none", "a value"
+    return InputError("".join([*around, last]), None, got, expected)

@@ -5,8 +5,7 @@ articles come from where the task's documents came from, never through the promp
 of the task's prompt, so that chat template, system instruction and description stay.
 """
 
-from __future__ import annotations
-
+import datetime
 import hashlib
 import json
 import logging
@@ -14,31 +13,103 @@ import math
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lm_eval.api.instance import Instance
-from lm_eval.api.model import LM, CacheHook, CachingLM
+from lm_eval.api.model import LM, CacheHook, CachingLM, hash_args
 from lm_eval.api.registry import get_model
 
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_switches, check_whole_number
+from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.whole import write_whole
 from tls_tasks.data.fetched import cache_folder
-from tls_tasks.hosts.corpus_requests import Asked, key_of, read_request
-from tls_tasks.hosts.corpus_steps import Settings, Steps
+from tls_tasks.timelines import corpus
+from tls_tasks.timelines.data import topic_of
+from tls_tasks.timelines.task import TASKS
+from tls_tasks.timelines.topics import Topic
 
 _NAME = "tls_corpus"
 _MOST_TOKENS = 32_768
 """Chunks are not larger by default: few models write answers as long as larger ones would need."""
 
+_MARGIN = 32
+"""Tokens that whole prompts may have beyond the sum of their lines, and those that models put before and after."""
+
+_SMALLEST_ROOM = 64
 _BYTES_PER_TOKEN = 3.2
 _NOT_IN_KEY = {"batch_size", "max_batch_size", "device", "num_concurrent", "max_retries", "timeout", "header",
                "auth_token", "verify_certificate", "ca_cert_path", "parallelize", "gpu_memory_utilization",
                "tensor_parallel_size", "data_parallel_size"}  # fmt: skip
 """Arguments that say how a model is run and not what it answers: a rerun may change them."""
 
+_COLUMNS = {"topic", "edition", "reference", "query", "n_dates", "n_sentences"}
+_LIMITS = {"until", "max_gen_toks", "max_tokens", "max_new_tokens", "max_completion_tokens", "max_length"}
+
 _log = logging.getLogger("lm_eval.models.tls_corpus")  # shown where and as the harness shows its own models
+
+
+class Asked(NamedTuple):
+    """A request of a timeline task: its rendered prompt, what of it is the task's own, and generation options."""
+
+    doc: Mapping[str, Any]
+    rendered: Any
+    own: str
+    options: Mapping[str, Any]
+    topic: Topic
+
+    def ask(self, question: str, tokens: int, stops: Sequence[str] = ()) -> Instance:
+        """A request for the base model: the question in the place of the task's own text."""
+        options = {key: value for key, value in self.options.items() if key not in _LIMITS}
+        prompt, messages = self.rendered, _messages(self.rendered)
+        if messages is None:
+            head, _, tail = prompt.rpartition(self.own)
+            prompt = head + question + tail
+        else:
+            messages = [{**turn, "content": turn["content"].replace(self.own, question)} for turn in messages]
+            # The harness has a kind of named tuple of its own for messages as JSON.
+            is_json = hasattr(prompt, "prompt")
+            prompt = prompt._replace(prompt=json.dumps(messages, ensure_ascii=False)) if is_json else messages
+        arguments = prompt, {**options, "until": list(stops), "max_gen_toks": tokens}
+        return Instance("generate_until", doc={}, arguments=arguments, idx=0, metadata=(_NAME, 0, 1))
+
+
+def read_request(request: Any) -> Asked | None:
+    """A request of a timeline task with articles; None for any other."""
+    doc = request.doc
+    if not isinstance(doc, Mapping) or not doc.keys() >= _COLUMNS:
+        return None
+    rendered, options = request.args[:2]
+    own, closed_book = (TASKS[name].prompt(doc).strip() for name in ("tls_crisis", "tls_crisis_closed_book"))
+    text = _text(rendered)
+    if own not in text:
+        if closed_book in text or not doc.get("context"):
+            return None
+        got = f"one of {request.task_name} without the task's own text"
+        raise InputError("prompt", None, got, "a task whose doc_to_text is ours: tls_corpus asks its questions instead")
+    if f"\n{own.splitlines()[-1]}" in text.rpartition(own)[0]:
+        raise InputError("num_fewshot", None, "examples in the prompt", "0: the questions of tls_corpus have none")
+    return Asked(doc, rendered, own, options, topic_of(doc))
+
+
+def _messages(rendered: Any) -> Any:
+    """The messages of a rendered prompt; None if it is text."""
+    if isinstance(rendered, str):
+        return None
+    return json.loads(rendered.prompt) if hasattr(rendered, "prompt") else rendered
+
+
+def _text(rendered: Any) -> str:
+    """The text of a rendered prompt, all messages of it."""
+    messages = _messages(rendered)
+    return str(rendered) if messages is None else "\n".join(str(message["content"]) for message in messages)
+
+
+def _key(instance: Instance) -> str:
+    """What the harness's cache knows a request by."""
+    return str(hash_args("generate_until", instance.args))
 
 
 def _of_base(name: str) -> Any:
@@ -83,17 +154,16 @@ class CorpusLM(LM):
         check_switches(sub_cache=sub_cache)
         check_whole_number("thinking_tokens", thinking_tokens, least=0)
         self.base: Any = get_model(base).create_from_arg_obj(given)
-        if self.base.world_size > 1:
-            raise InputError("world_size", None, str(self.base.world_size),
-                             f"1: {_NAME} runs in one process; spread the model over devices by its own arguments "
-                             "(parallelize, tensor_parallel_size, data_parallel_size)")  # fmt: skip
-        chunk_tokens = _chunk_tokens(self.base, base, given, chunk_tokens)
-        figures = chunk_tokens, max(1, chunk_tokens // 8), thinking_tokens, float(volume_weight)
-        self.settings = Settings(*figures, self.cost)
+        if (n := self.base.world_size) > 1:
+            expected = "1: spread the model over devices by its own arguments, such as parallelize"
+            raise InputError("world_size", None, str(n), expected)
+        chunk_tokens = _chunk_tokens(self.base, given, chunk_tokens)
         file = _cache_file(base, given) if sub_cache else None
         self.sub_cache = CachingLM(self.base, str(file)) if file else None
-        names = ("chunk_tokens", "map_tokens", "thinking_tokens", "volume_weight")
-        self.totals: dict[str, Any] = {"base": base, **{name: getattr(self.settings, name) for name in names}}
+        tokens = {"chunk_tokens": chunk_tokens, "map_tokens": max(1, chunk_tokens // 8)}
+        rest = {"thinking_tokens": thinking_tokens, "volume_weight": float(volume_weight)}
+        self.settings: dict[str, Any] = {**tokens, **rest}
+        self.totals: dict[str, Any] = {"base": base, **self.settings}
 
     # --- what the harness asks of a model: the base's ---
 
@@ -117,8 +187,8 @@ class CorpusLM(LM):
 
     def get_model_info(self) -> dict[str, Any]:
         """The base model's, and what the rounds came to: the harness writes it into the results."""
-        own = self.base.get_model_info() if hasattr(self.base, "get_model_info") else {}
-        return {**own, _NAME: self.totals}
+        of_base = self.base.get_model_info() if hasattr(self.base, "get_model_info") else {}
+        return {**of_base, _NAME: self.totals}
 
     def _pass_on(self, method: str, requests: list[Any], **options: Any) -> Any:
         """Requests that are none of ours; their answers go into the harness's cache, not into that of our questions."""
@@ -129,46 +199,46 @@ class CorpusLM(LM):
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
         """Write timelines; other tasks' requests are answered by the base model as they stand."""
-        asked = [read_request(request) for request in requests]
-        ours = iter(self._timelines([one for one in asked if one is not None]))
-        others = [request for request, one in zip(requests, asked, strict=True) if one is None]
+        read = [read_request(request) for request in requests]
+        ours = iter(self._timelines([asked for asked in read if asked is not None]))
+        others = [request for request, asked in zip(requests, read, strict=True) if asked is None]
         passed = iter(self._pass_on("generate_until", others, disable_tqdm=disable_tqdm))
-        return [next(passed) if one is None else next(ours) for one in asked]
+        return [next(passed if asked is None else ours) for asked in read]
 
-    def _timelines(self, asked: Sequence[Asked]) -> list[str]:
-        if not asked:
+    def _timelines(self, requests: Sequence[Asked]) -> list[str]:
+        if not requests:
             return []
-        first = {id(one.topic): one for one in reversed(asked)}  # all references of a topic share one map round
-        steps = {key: Steps(self.settings, one) for key, one in reversed(first.items())}
-        self._ask("map", [(each, instance) for each in steps.values() for instance in each.map_round()])
-        for each in steps.values():
-            each.rank()
-        plans = [(steps[id(one.topic)], one) for one in asked]
-        self._ask(
-            "write",
-            [(each, each.write(day, int(one.doc["n_sentences"]))) for each, one in plans for day in each.chosen(one)],
-        )
-        self._report(list(steps.values()))
-        return [each.timeline(one) for each, one in plans]
+        topics: dict[int, _Reading] = {}  # all references of a topic share one map round
+        for asked in requests:
+            topics.setdefault(id(asked.topic), _Reading(self, asked))
+        answers = self._ask("map", [(topic, question) for topic in topics.values() for question in topic.map_round()])
+        for topic in topics.values():
+            topic.rank(answers)
+        plans = [(topic := topics[id(asked.topic)], asked.doc, topic.write_round(asked.doc)) for asked in requests]
+        answers = self._ask("write", [(topic, question) for topic, _, asked in plans for question in asked.values()])
+        self._report([topic.record for topic in topics.values()])
+        return [
+            topic.timeline(doc, {day: answers[_key(question)] for day, question in asked.items()})
+            for topic, doc, asked in plans
+        ]
 
-    def _ask(self, name: str, questions: Sequence[tuple[Steps, Instance]]) -> None:
-        """One round: each question once, all in one batch; the answers go to the topics' steps."""
-        unique = {key_of(instance): instance for _, instance in questions}
+    def _ask(self, name: str, questions: Sequence[tuple["_Reading", Instance]]) -> dict[str, str]:
+        """One round: each question once, all in one batch; key -> answer."""
+        unique = {_key(question): question for _, question in questions}
         kept = sum(key in self.sub_cache.dbdict for key in unique) if self.sub_cache else 0
-        place = f"; {kept} answers are in {self.sub_cache.cache_db}" if self.sub_cache else ""
-        _log.info("%s: %s round: %d questions, %d different%s", _NAME, name, len(questions), len(unique), place)
+        told = _NAME, name, len(questions), len(unique), kept, self.sub_cache and self.sub_cache.cache_db
+        _log.info("%s: %s round: %d questions, %d different, of which %d have answers in %s", *told)
         self.base.set_cache_hook(self.sub_cache.get_cache_hook() if self.sub_cache else CacheHook(None))
-        asked = self.sub_cache or self.base
-        try:
-            found = asked.generate_until(list(unique.values())) if unique else []
-        except BaseException:
-            kept_now = f"the answers so far are in {asked.cache_db}: the same command asks the rest" if place else ""
-            _log.error("%s: the base model stopped in the %s round; %s", _NAME, name, kept_now or "no answer is kept")
-            raise
-        answers = {key: _readable(text) for key, text in zip(unique, found, strict=True)}
-        for each, instance in questions:
-            each.hear(name, instance, answers[key_of(instance)])
+        texts = (self.sub_cache or self.base).generate_until(list(unique.values())) if unique else []
+        answers = {key: _readable(text) for key, text in zip(unique, texts, strict=True)}
+        for topic, key in dict.fromkeys((topic, _key(question)) for topic, question in questions):
+            answer = answers[key]
+            counts = {"calls": 1, "tokens_in": self.cost(_text(unique[key].args[0])), "tokens_out": self.cost(answer),
+                      "unfinished_thinking": int(strip_thinking(answer).unfinished)}  # fmt: skip
+            for figure, n in counts.items():
+                topic.record[f"{name}_{figure}"] = topic.record.get(f"{name}_{figure}", 0) + n
         self.totals[name] = {"questions": len(questions), "different": len(unique), "from_cache": kept}
+        return answers
 
     def cost(self, text: str) -> int:
         """Tokens of a text: by the base model's tokenizer, else as English has them."""
@@ -177,21 +247,86 @@ class CorpusLM(LM):
             return len(tokenizer.encode(text, add_special_tokens=False))
         return math.ceil(len(text.encode(errors="replace")) / _BYTES_PER_TOKEN)
 
-    def _report(self, steps: Sequence[Steps]) -> None:
+    def _report(self, records: Sequence[Mapping[str, Any]]) -> None:
         """Totals for the results, and each topic's steps in a file that they name."""
-        records = [each.record for each in steps]
-        for record in records:
-            _log.info("%s: %s", _NAME, json.dumps({key: record[key] for key in record if key != "days"}))
         sums: Counter[str] = Counter()
         for record in records:
+            _log.info("%s: %s", _NAME, json.dumps({key: record[key] for key in record if key != "days"}))
             sums.update({key: value for key, value in record.items() if isinstance(value, int)})
         self.totals |= {"topics": len(records), **sums}
         if self.sub_cache:
-            text = json.dumps(records, ensure_ascii=False, indent=1)
-            name = f"{Path(self.sub_cache.cache_db).stem}-steps-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
-            file = Path(self.sub_cache.cache_db).with_name(name)
+            text, cache = json.dumps(records, ensure_ascii=False, indent=1), Path(self.sub_cache.cache_db)
+            file = cache.with_name(f"{cache.stem}-steps-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json")
             write_whole(file, text)
             self.totals["steps"] = str(file)
+
+
+class _Reading:
+    """The questions about one topic, and what was made of the answers; ``record`` holds the figures."""
+
+    def __init__(self, model: CorpusLM, asked: Asked) -> None:
+        self.model, self.asked, self.name = model, asked, str(asked.doc["query"])
+        self.chunk_tokens, self.map_tokens, self.thinking, self.weight = model.settings.values()
+        self.volume: Counter[datetime.date] = Counter()
+        for article in asked.topic.articles:
+            self.volume[article.date] += len(article.sentences)
+        sizes = {"articles": len(asked.topic.articles), "sentences": sum(self.volume.values())}
+        self.record: dict[str, Any] = {"topic": asked.topic.name, "edition": asked.doc["edition"], **sizes}
+        self.map_questions: list[Instance] = []
+
+    def map_round(self) -> list[Instance]:
+        """The questions about all chunks."""
+        tokens = self.map_tokens + self.thinking
+        room = self._room(corpus.map_prompt(self.name, "", 999), tokens)
+        chunks = corpus.make_chunks(self.asked.topic.articles, room, self.model.cost)
+        self.record["chunks"] = len(chunks)
+        for text, n in chunks:
+            prompt = corpus.map_prompt(self.name, text, corpus.most_events(n, self.map_tokens))
+            self.map_questions.append(self.asked.ask(prompt, tokens, corpus.MAP_STOPS))
+        return self.map_questions
+
+    def _room(self, question: str, tokens: int) -> int:
+        """What a question has left for articles or notes."""
+        taken = self.model.cost(_text(self.asked.ask(question, tokens).args[0])) + tokens + _MARGIN
+        if self.chunk_tokens - taken < _SMALLEST_ROOM:
+            expected = f"{taken + _SMALLEST_ROOM} or more: {taken} go to the question itself and the answer"
+            raise InputError("chunk_tokens", None, str(self.chunk_tokens), expected)
+        return int(self.chunk_tokens - taken)
+
+    def rank(self, answers: Mapping[str, str]) -> None:
+        """Read the answers, and rank the days that they name."""
+        last = max(self.volume, default=datetime.date.max)
+        texts = [answers[key] for key in dict.fromkeys(map(_key, self.map_questions))]
+        read = [corpus.read_events(text, last, self.map_tokens) for text in texts]
+        events = [event for of_answer in read for event in of_answer]
+        self.notes = corpus.by_day(events)
+        ranked = corpus.rank_days(self.notes, self.volume, self.weight)
+        self.days = list(ranked)
+        days = [
+            {"day": day.isoformat(), "score": round(score, 6), "events": self.notes[day]}
+            for day, score in ranked.items()
+        ]
+        self.record |= {"answers_without_events": sum(not of_answer for of_answer in read), "events": len(events),
+                        "days_found": len(days), "days": days}  # fmt: skip
+        if not events:
+            _log.warning("tls_corpus: %s: no dated event in %d answers: its timelines are empty", self.name, len(read))
+
+    def write_round(self, doc: Mapping[str, Any]) -> dict[datetime.date, Instance]:
+        """The questions about the dates of one reference's timeline, in order of time."""
+        n, questions = int(doc["n_sentences"]), {}
+        tokens = corpus.write_tokens(n) + self.thinking
+        for day in sorted(self.days[: int(doc["n_dates"])]):
+            room = self._room(corpus.write_prompt(self.name, day, (), n), tokens)
+            notes = corpus.central_notes(self.notes[day], room, self.model.cost)
+            prompt = corpus.write_prompt(self.name, day, notes, n)
+            questions[day] = self.asked.ask(prompt, tokens, corpus.WRITE_STOPS)
+        return questions
+
+    def timeline(self, doc: Mapping[str, Any], answers: Mapping[datetime.date, str]) -> str:
+        """The timeline of one reference. Where the model wrote nothing, the first of its own notes stands."""
+        tokens = corpus.write_tokens(int(doc["n_sentences"]))
+        entries = {day: corpus.read_entry(text, tokens) or self.notes[day][0] for day, text in answers.items()}
+        return "\n".join(f"{day.isoformat()}: {entry}" for day, entry in entries.items())
 
 
 def _readable(answer: Any) -> str:
@@ -199,20 +334,17 @@ def _readable(answer: Any) -> str:
     return answer.encode(errors="replace").decode() if isinstance(answer, str) else ""
 
 
-def _chunk_tokens(model: Any, name: str, given: Mapping[str, Any], chunk_tokens: Any) -> int:
+def _chunk_tokens(model: Any, given: Mapping[str, Any], chunk_tokens: Any) -> int:
     """The size of a question with its answer."""
-    try:
-        known = model.max_length
-    except (AttributeError, NotImplementedError):
-        known = None
-    if hasattr(model, "tokenized_requests") and "max_length" not in given:
-        known = None  # models behind an interface say 2047 if nobody told them
-    if chunk_tokens is None and not isinstance(known, int):
-        raise InputError("chunk_tokens", None, "nothing",
-                         f"how many tokens a prompt and its answer may have together, since {name} does not know its "
-                         "context: add chunk_tokens=8192 or so to --model_args")  # fmt: skip
+    known = None
+    if "max_length" in given or not hasattr(model, "tokenized_requests"):  # behind an interface they say 2047 untold
+        with suppress(AttributeError, NotImplementedError):
+            known = model.max_length
     if chunk_tokens is None:
-        return min(int(known), _MOST_TOKENS)
+        if not isinstance(known, int):
+            expected = "how many tokens a prompt and its answer may have together, such as 8192: the model doesn't say"
+            raise InputError("chunk_tokens", None, "nothing", expected)
+        return min(known, _MOST_TOKENS)
     check_whole_number("chunk_tokens", chunk_tokens)
     if isinstance(known, int) and chunk_tokens > known:
         raise InputError("chunk_tokens", None, str(chunk_tokens), f"at most the base model's context, {known}")
@@ -227,15 +359,11 @@ def _cache_file(base: str, given: Mapping[str, Any]) -> Path | None:
     files = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
     stats = sorted((file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files)
     try:
-        text = json.dumps([base, says, stats])
-    except TypeError:
-        _log.warning("%s: a model that is given as an object has no name to keep answers under: none is kept", _NAME)
-        return None
-    try:
+        name = hashlib.sha256(json.dumps([base, says, stats]).encode()).hexdigest()[:16]
         folder = cache_folder() / "corpus"
         folder.mkdir(parents=True, exist_ok=True)
-    except (DataError, OSError) as error:
-        _log.warning("%s: no answer is kept, since TLS_TASKS_CACHE can't be written: %s", _NAME, error)
+    except (TypeError, DataError, OSError) as error:  # TypeError: an argument that is an object, and no text
+        _log.warning("%s: no answer is kept in TLS_TASKS_CACHE: %s", _NAME, error)
         return None
     rank = os.environ.get("LOCAL_RANK", "0")  # processes of one tensor-parallel run each have a file, as in the harness
-    return folder / f"{base}-{hashlib.sha256(text.encode()).hexdigest()[:16]}-{rank}.db"
+    return folder / f"{base}-{name}-{rank}.db"

@@ -1,23 +1,29 @@
-"""How lm_eval and evaluate find us: the folders that they read, and the start-up hook.
+"""How lm_eval and evaluate find us: the folders that they read, our YAML files in them, and the start-up hook.
 
 Our entry points name the folders. Releases of lm_eval that don't read entry points yet, and evaluate, which never does,
 are served by ``_tls_tasks_hook``: a ``.pth`` file in site-packages imports it at every start of Python. Nothing here
 imports either of them.
 """
 
-from __future__ import annotations
-
+import importlib
 import importlib.metadata
 import os
 import site
 import sys
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 import tls_tasks
-from tls_tasks.core.errors import TlsTasksError
-from tls_tasks.core.whole import replaced
+from tls_tasks.core.errors import OptionError, TlsTasksError
+from tls_tasks.core.task import Task
+from tls_tasks.core.whole import write_whole
+from tls_tasks.data.catalogue import DataSet
 
 HOOK = "_tls_tasks_hook"
 PTH = "tls_tasks_hook.pth"
@@ -85,10 +91,9 @@ def enable(folder: Path | None = None) -> tuple[Path, ...]:
     folder = folder or hook_folder()
     # The module first: a .pth file without it would make every start of Python print an error.
     contents = {folder / f"{HOOK}.py": hook_source().read_bytes(), folder / PTH: f"import {HOOK}\n".encode()}
-    changed = {path: text for path, text in contents.items() if not path.is_file() or path.read_bytes() != text}
-    for path, text in changed.items():
-        with replaced(path) as file:
-            file.write_bytes(text)
+    changed = [path for path, text in contents.items() if not path.is_file() or path.read_bytes() != text]
+    for path in changed:
+        write_whole(path, contents[path].decode())
     return tuple(changed)
 
 
@@ -105,12 +110,10 @@ def disable(folder: Path | None = None) -> tuple[Path, ...]:
     Raises:
         OSError: If a file can't be removed.
     """
-    folder = folder or hook_folder()
-    module = folder / f"{HOOK}.py"
-    installed = distribution()
+    folder, installed = folder or hook_folder(), distribution()
     files = (installed.files if installed else None) or ()
-    is_installed = module.resolve() in {Path(str(file.locate())).resolve() for file in files}
-    paths = [folder / PTH] if is_installed else [folder / PTH, module]
+    belongs = (folder / f"{HOOK}.py").resolve() in {Path(str(file.locate())).resolve() for file in files}
+    paths = (folder / PTH,) if belongs else (folder / PTH, folder / f"{HOOK}.py")
     removed = tuple(path for path in paths if path.is_file())
     for path in removed:
         path.unlink()
@@ -141,9 +144,9 @@ def hook_folder() -> Path:
         >>> hook_folder() in site_folders()
         True
     """
-    installed = distribution()
-    home = Path(str(installed.locate_file(""))).resolve() if installed else None
-    return home if home is not None and home in site_folders() else site_folders()[0]
+    installed, folders = distribution(), site_folders()
+    home = Path(str(installed.locate_file(""))).resolve() if installed else folders[0]
+    return home if home in folders else folders[0]
 
 
 def site_folders() -> tuple[Path, ...]:
@@ -153,14 +156,13 @@ def site_folders() -> tuple[Path, ...]:
         >>> len(site_folders()) > 0
         True
     """
-    folders = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *site.getsitepackages()]
-    if site.ENABLE_USER_SITE:
-        folders.append(site.getusersitepackages())
+    of_user = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
+    folders = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *site.getsitepackages(), *of_user]
     return tuple(dict.fromkeys(Path(folder).resolve() for folder in folders))
 
 
-def distribution() -> importlib.metadata.Distribution | None:
-    """Return the installed tls-tasks, or None where it is only importable (a checkout on ``PYTHONPATH``).
+def distribution(name: str = "tls-tasks") -> importlib.metadata.Distribution | None:
+    """Return an installed package, or None where it is only importable (a checkout on ``PYTHONPATH``).
 
     Example:
         >>> installed = distribution()
@@ -168,6 +170,104 @@ def distribution() -> importlib.metadata.Distribution | None:
         True
     """
     try:
-        return importlib.metadata.distribution("tls-tasks")
+        return importlib.metadata.distribution(name)
     except importlib.metadata.PackageNotFoundError:
         return None
+
+
+# ---- our tasks and groups as their YAML files say: versions, members, the order of results. Read without the harness
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFile:
+    """One task or group as its YAML file describes it.
+
+    Attributes:
+        name: What ``lm_eval --tasks`` takes.
+        family: Its folder in ``task_configs``: ``timelines``, ``summaries`` …
+        config: All that the file says, with what it includes; ``!function`` values as text.
+    """
+
+    name: str
+    family: str
+    config: Mapping[str, Any]
+
+    @property
+    def version(self) -> float:
+        """``metadata.version``."""
+        return float(self.config["metadata"]["version"])
+
+    @property
+    def metrics(self) -> list[str]:
+        """What a task reports, in order, without standard errors."""
+        keys = [entry["metric"] for entry in self.config["metric_list"]]
+        return [key for key in keys if not key.endswith("_stderr")]
+
+    @property
+    def members(self) -> list[str]:
+        """A group's tasks and groups."""
+        return list(map(str, self.config["task"]))
+
+
+@lru_cache(maxsize=1)
+def task_files() -> Mapping[str, TaskFile]:
+    """All tasks by name, in the order of families and files.
+
+    Example:
+        >>> task_files()["summ_qmsum"].metrics[:2]
+        ['rouge_l_f1', 'rouge_l_precision']
+    """
+    return {file.name: file for file in _files() if "group" not in file.config}
+
+
+@lru_cache(maxsize=1)
+def group_files() -> Mapping[str, TaskFile]:
+    """All groups by name.
+
+    Example:
+        >>> "tls_crisis" in group_files()["tls"].members
+        True
+    """
+    return {file.name: file for file in _files() if "group" in file.config}
+
+
+def task_file(name: str) -> TaskFile:
+    """One task.
+
+    Raises:
+        OptionError: If there is no such task of ours.
+    """
+    if name not in task_files():
+        raise OptionError.unknown("task", name, task_files())
+    return task_files()[name]
+
+
+def data_set_of(task: Task) -> DataSet:
+    """The data set that a task runs on.
+
+    Example:
+        >>> import tls_tasks
+        >>> data_set_of(tls_tasks.task("tls_crisis_closed_book")).title
+        'Crisis'
+    """
+    sets: Mapping[str, DataSet] = importlib.import_module(f"tls_tasks.{task.family}.data").ALL_SETS
+    return sets[task.name.removesuffix("_closed_book")]
+
+
+def _files() -> Iterator[TaskFile]:
+    for path in sorted(tasks_path().glob("*/*.yaml")):
+        config = _read(path)
+        yield TaskFile(str(config.get("group") or config["task"]), path.parent.name, config)
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # by libyaml: ten times faster
+    """YAML in which ``!function a.b`` is the text ``a.b``: nothing is imported."""
+
+
+_Loader.add_constructor("!function", lambda loader, node: node.value)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    config: dict[str, Any] = _Loader(path.read_text(encoding="utf-8")).get_single_data()
+    included = config.pop("include", None)
+    return {**_read(path.parent / included), **config} if included else config

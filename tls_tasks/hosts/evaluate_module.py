@@ -4,11 +4,8 @@ A shell imports this module, never the class: evaluate takes the first metric cl
 shell.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
-import types
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -18,8 +15,6 @@ import evaluate
 from tls_tasks.core.options import check_options, check_switches
 from tls_tasks.core.rows import pack_columns, read_columns, unpack_column
 from tls_tasks.registry import METRICS
-
-_OWN = ("add", "add_batch", "compute", "_compute")
 
 
 class Module(evaluate.Metric):
@@ -34,19 +29,18 @@ class Module(evaluate.Metric):
     urls: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
-        """Give the shell methods of its own: evaluate writes into their docstrings at every load."""
+        """Give the shell the signature of its scorer: evaluate's own tests forbid ``**kwargs``."""
         super().__init_subclass__()
-        for name in _OWN:
-            base = getattr(Module, name)
-            own = types.FunctionType(base.__code__, base.__globals__, name, base.__defaults__, base.__closure__)
-            own.__kwdefaults__, own.__doc__ = base.__kwdefaults__, base.__doc__
-            own.__annotations__ = base.__annotations__
-            setattr(cls, name, own)
+
+        def compute(self: Module, **columns_and_options: Any) -> dict[str, Any]:
+            return self._score(**columns_and_options)
+
         scorer = inspect.signature(METRICS[cls.metric].load())
         detailed = inspect.Parameter("detailed", inspect.Parameter.KEYWORD_ONLY, default=False, annotation="bool")
         self_ = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
         signature = scorer.replace(parameters=[self_, *scorer.parameters.values(), detailed])
-        cls._compute.__signature__ = signature  # type: ignore[attr-defined]  # evaluate's own tests forbid **kwargs
+        compute.__signature__ = signature  # type: ignore[attr-defined]
+        cls._compute = compute
 
     def _info(self) -> evaluate.MetricInfo:
         description, _, examples = inspect.cleandoc(self.__doc__ or "").partition("Examples:\n")
@@ -83,14 +77,13 @@ class Module(evaluate.Metric):
         columns = {**dict.fromkeys(METRICS[self.metric].columns), "predictions": predictions, "references": references}
         known = [name for name in inspect.signature(type(self)._compute).parameters if name not in ("self", *columns)]
         check_options(self.metric, options.keys() - columns.keys(), known)
-        if isinstance(
-            topics := options.get("topics"), Mapping
-        ):  # no column of evaluate's: joined while there are names
+        topics = options.get("topics")
+        if isinstance(topics, Mapping):  # no column of evaluate's: joined while there are names
             options["topics"] = read_columns(predictions=predictions, references=references, topics=topics)[2]
         result: dict[str, Any] | None = evaluate.Metric.compute(self, **{**columns, **options})
         return result
 
-    def _compute(self, detailed: bool = False, **columns_and_options: Any) -> dict[str, Any]:
+    def _score(self, detailed: bool = False, **columns_and_options: Any) -> dict[str, Any]:
         check_switches(detailed=detailed)
         metric = METRICS[self.metric]
         columns = {name: unpack_column(columns_and_options.pop(name)) for name in metric.columns}

@@ -4,8 +4,6 @@ The entry point of the group ``inspect_ai`` imports this module, and nothing els
 Each task is registered with a scorer of the same name, since by its name alone ``inspect score`` finds one again.
 """
 
-from __future__ import annotations
-
 import copy
 import inspect
 import json
@@ -28,8 +26,8 @@ from tls_tasks.core.options import check_options, check_whole_number, options_of
 from tls_tasks.core.score import Results, Score, without_nan
 from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.core.task import Doc, Task
-from tls_tasks.hosts.context import load_fitting
-from tls_tasks.hosts.task_files import task_file, task_files
+from tls_tasks.hosts.discovery import task_file, task_files
+from tls_tasks.hosts.loading import load_fitting
 from tls_tasks.registry import METRICS, find_task
 
 _NOT_FOR_USERS = {"closed_book", "generation", "model_args", "provenance"}
@@ -157,12 +155,9 @@ def corpus(of: str) -> Metric:
         # Of documents with schemas of their own, the results that all of them have.
         table = {key: result for key, result in table.items() if all(unit.keys() >= {*result.parts} for unit in units)}
         whole = Score(of, "", units, table, None if None in topics else topics, rows)
-        errors = whole.standard_errors()
-        found: dict[str, float | None] = {}
-        for key, value in whole.results.items():
-            found[key] = float(value)
-            found[f"{key}_stderr"] = without_nan({key: errors.get(key, math.nan)})[key]  # None is left out
-        return found
+        errors = {**dict.fromkeys(table, math.nan), **whole.standard_errors()}
+        stderr = without_nan({f"{key}_stderr": error for key, error in errors.items()})  # None is left out
+        return {key: float(value) for key, value in whole.results.items()} | stderr
 
     return compute
 

@@ -7,16 +7,82 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
+import inspect
+import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from tls_tasks.core.errors import nearest
 from tls_tasks.core.score import Result, Unit, jackknife
+from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.core.task import Task, answer_text
-from tls_tasks.hosts.context import load_fitting
-from tls_tasks.hosts.request_cache import drop_stale_requests
-from tls_tasks.hosts.unread import check_secrets, say_unread
+from tls_tasks.hosts.loading import drop_stale_requests, load_fitting
+from tls_tasks.registry import FAMILIES
+
+_HARNESS = {"version", "config", "config_source", "_metadata"}
+"""What the harness puts in, and where it keeps what it can't place."""
+
+_ABOUT = {"description", "author", "authors", "license", "licence", "citation", "homepage", "url", "notes", "tags"}
+"""What people write of a task in its file, for people."""
+
+_LOADING = {
+    "attn_implementation", "torch_dtype", "low_cpu_mem_usage", "use_safetensors", "variant", "token", "cache_dir",
+    "local_files_only", "load_in_4bit", "load_in_8bit", "bnb_4bit_quant_type", "bnb_4bit_compute_dtype",
+    "bnb_4bit_use_double_quant", "rope_scaling", "rope_theta", "max_position_embeddings", "tp_plan", "temperature",
+    "max_tokens", "max_model_len", "gpu_memory_utilization", "tensor_parallel_size", "data_parallel_size",
+    "enforce_eager", "quantization", "trust_remote_code", "timeout", "max_retries", "num_concurrent", "api_key",
+}  # fmt: skip
+"""Common ``--model_args`` that models take in ``**kwargs`` and hand on, so that no signature has them."""
+
+_said: set[tuple[str, str]] = set()
+_log = logging.getLogger(__name__)
+
+
+def _check_options(task: Task, options: Mapping[str, Any]) -> None:
+    """Look at ``--metadata`` and ``--model_args``, which both end in the results.
+
+    Warns of what nobody reads, once a family, with the nearest name that somebody does read.
+
+    Raises:
+        InputError: What looks like a secret: names the option, never the secret.
+    """
+    models = (_LOADING | set(_model_arguments())) - set(task.options)
+    texts = {name: value for name, value in options.items() if isinstance(value, str)}  # a judge's are its own matter
+    check_no_secret({name: text for name, text in texts.items() if name not in models}, "--metadata")
+    variable = "nothing: set the variable that the model reads, such as OPENAI_API_KEY or HF_TOKEN"
+    check_no_secret({name: text for name, text in texts.items() if name in models}, "--model_args", variable)
+    others = _HARNESS | _ABOUT | models
+    for name in options.keys() - others - {"generation", "answer_tokens", *task.options}:
+        if (task.family, name) in _said:
+            continue
+        _said.add((task.family, name))
+        tasks = {family: importlib.import_module(module).TASKS.values() for family, module in FAMILIES.items()}
+        if families := [family for family in tasks if any(name in other.options for other in tasks[family])]:
+            said = f"tasks of {task.family} do not read the option {name!r}; those of {', '.join(families)} do"
+        else:
+            guess = nearest(name, [*task.options, *sorted(others)]) or f"; available: {', '.join(task.options)}"
+            said = f"unknown option {name!r}{guess}"
+        _log.warning("%s (--metadata or --model_args)", said)
+
+
+def _model_arguments() -> Iterator[str]:
+    """What the constructors of the models in this process take: the run's own is loaded before its tasks are."""
+    from lm_eval.api.model import LM
+
+    classes: list[type] = [LM]
+    for own in classes:  # it grows as it goes
+        classes += own.__subclasses__()
+        if "__init__" in vars(own):
+            yield from inspect.signature(own.__init__).parameters  # type: ignore[misc]
+    for engine in ("vllm", "sglang"):  # they take what their engines take
+        arguments = getattr(sys.modules.get(engine), "EngineArgs", None)
+        if dataclasses.is_dataclass(arguments):
+            yield from (field.name for field in dataclasses.fields(arguments))
 
 
 class Number(float):
@@ -38,91 +104,74 @@ class Number(float):
 
 
 class _Hook:
-    """An object that is neither function nor dataclass.
+    """A function in an object that is neither function nor dataclass.
 
     Of functions the harness writes the source text into the results file, of dataclasses all fields, of this the
     ``str``.
     """
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, text: str, call: Callable[..., Any]) -> None:
+        self.text, self.call = text, call
 
     def __str__(self) -> str:
         return f"tls_tasks: {self.text}"
 
-
-class Process(_Hook):
-    """``process_results``: result key -> the document's number, and the same for standard errors."""
-
-    def __init__(self, task: Task) -> None:
-        super().__init__(f"process_results of {task.family}")
-        self.task = task
-
-    def __call__(self, doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Number]:
-        """Score one answer; never raises, since an exception would lose the whole run."""
-        task = self.task.for_document(doc)
-        unit, topic = task.process(doc, answer_text(results)), task.topic_of(doc)
-        numbers = {
-            key: Number(result.value([unit]), [{part: unit[part] for part in result.parts}], topic)
-            for key, result in task.table.items()
-        }
-        # NaN: where a user's YAML does not name KEY_stderr, the harness would put the mean of these in its place.
-        errors = {f"{key}_stderr": Number(math.nan, numbers[key].units, topic) for key in task.with_errors}
-        return numbers | errors
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        return self.call(*arguments, **options)
 
 
-class _Aggregation(_Hook):
-    """What the harness calls with all documents' numbers: a result, or its jackknife standard error over topics."""
+def process_results(task: Task, doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Number]:
+    """Result key -> the document's number, and the same for standard errors.
 
-    def __init__(self, key: str, result: Result, is_error: bool) -> None:
-        what = "jackknife standard error of " if is_error else ""
-        super().__init__(f"{what}{key}, of the sums of {', '.join(result.parts)}")
-        self.result, self.is_error = result, is_error
-
-    def __call__(self, numbers: Sequence[Number]) -> float | str:
-        """The corpus's value; of a standard error that can't be computed what the harness itself writes."""
-        units, topics = [number.units[0] for number in numbers], [number.about for number in numbers]
-        if not self.is_error:
-            return self.result.value(units, topics)
-        error = jackknife(self.result, units, topics)
-        return "N/A" if math.isnan(error) else error
-
-
-class _Load(_Hook):
-    """``custom_dataset``: the documents as the harness wants them."""
-
-    def __init__(self, task: Task) -> None:
-        super().__init__(f"documents of {task.family}")
-        self.task = task
-
-    def __call__(self, **options: Any) -> dict[str, Any]:
-        """Take what is in ``dataset_kwargs``, ``metadata``, ``--metadata`` and ``--model_args``."""
-        from datasets import Dataset, Features, Value
-
-        name = next(options.pop(key) for key in list(options) if key.endswith("_data_set"))
-        check_secrets(self.task, options)
-        say_unread(self.task, options.keys() - {"generation", "answer_tokens", *self.task.options})
-        rows = [dict(row) for row in load_fitting(self.task, name, options)]
-        drop_stale_requests(name, options.get("config_source"), rows)
-        # Text and whole numbers only: the JSON in some columns is never looked into, so that no date becomes a time.
-        kinds = {key: Value("int64" if isinstance(value, int) else "string") for key, value in rows[0].items()}
-        splits = {"test": rows}
-        if self.task.fewshot is not None:
-            splits["fewshot"] = [dict(row) for row in self.task.fewshot(name)]
-        return {split: Dataset.from_list(of, features=Features(kinds)) for split, of in splits.items()}
+    It never raises, since an exception would lose the whole run.
+    """
+    task = task.for_document(doc)
+    unit, topic = task.process(doc, answer_text(results)), task.topic_of(doc)
+    numbers = {
+        key: Number(result.value([unit]), [{part: unit[part] for part in result.parts}], topic)
+        for key, result in task.table.items()
+    }
+    # NaN: where a user's YAML does not name KEY_stderr, the harness would put the mean of these in its place.
+    errors = {f"{key}_stderr": Number(math.nan, numbers[key].units, topic) for key in task.with_errors}
+    return numbers | errors
 
 
-class _Judge(_Hook):
+def _aggregate(result: Result, is_error: bool, numbers: Sequence[Number]) -> float | str:
+    """All documents' numbers -> the result, or its jackknife standard error over topics, or what the harness writes."""
+    units, topics = [number.units[0] for number in numbers], [number.about for number in numbers]
+    if not is_error:
+        return result.value(units, topics)
+    error = jackknife(result, units, topics)
+    return "N/A" if math.isnan(error) else error
+
+
+def _load(task: Task, **options: Any) -> dict[str, Any]:
+    """``custom_dataset``: what is in ``dataset_kwargs``, ``metadata``, ``--metadata`` and so on -> the documents."""
+    from datasets import Dataset, Features, Value
+
+    name = next(options.pop(key) for key in list(options) if key.endswith("_data_set"))
+    _check_options(task, options)
+    rows = [dict(row) for row in load_fitting(task, name, options)]
+    drop_stale_requests(name, options.get("config_source"), rows)
+    # Text and whole numbers only: the JSON in some columns is never looked into, so that no date becomes a time.
+    kinds = {key: Value("int64" if isinstance(value, int) else "string") for key, value in rows[0].items()}
+    splits = {"test": rows}
+    if task.fewshot is not None:
+        splits["fewshot"] = [dict(row) for row in task.fewshot(name)]
+    return {split: Dataset.from_list(of, features=Features(kinds)) for split, of in splits.items()}
+
+
+def _judge(task: Task, responses: Sequence[Any], docs: Sequence[Mapping[str, Any]]) -> list[str]:
     """A filter: the judged answers, all at once."""
+    assert task.judge is not None
+    return task.judge([answer_text([response]) for response in responses], docs)
 
-    def __init__(self, task: Task) -> None:
-        super().__init__(f"judged answers of {task.family}")
-        self.judge = task.judge
 
-    def __call__(self, responses: Sequence[Any], docs: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Ask the judge about all answers."""
-        assert self.judge is not None
-        return self.judge([answer_text([response]) for response in responses], docs)
+_CALLS: Mapping[str, tuple[str, Callable[..., Any]]] = {
+    "load": ("documents", _load),
+    "process": ("process_results", process_results),
+    "judge": ("judged answers", _judge),
+}
 
 
 def hooks(module: str) -> Callable[[str], Any]:
@@ -138,8 +187,9 @@ def hooks(module: str) -> Callable[[str], Any]:
         family = importlib.import_module(module)
         tasks: Mapping[str, Task] = family.TASKS
         task = next(iter(tasks.values()))
-        if name in ("load", "process", "judge"):
-            return {"load": _Load, "process": Process, "judge": _Judge}[name](task)
+        if name in _CALLS:
+            text, call = _CALLS[name]
+            return _Hook(f"{text} of {task.family}", partial(call, task))
         if name in ("prompt", "target", "fewshot_target"):
             return getattr(task, name.removeprefix("fewshot_"))
         if name.endswith("_prompt") and (own := next((t for n, t in tasks.items() if n.endswith(name[:-7])), None)):
@@ -148,9 +198,11 @@ def hooks(module: str) -> Callable[[str], Any]:
         table = {key: result for task in tasks.values() for key, result in task.table.items()}
         # Where documents bring their own table (an extraction's schema), a user's YAML names keys of its own.
         result = table.get(key) or (family.result_of(key) if task.table_of is not None else None)
-        if result is not None:
-            return _Aggregation(key, result, name != key)
-        known = ", ".join(("load", "prompt", "target", "fewshot_target", "process", *table))
-        raise AttributeError(f"{module}: no {name!r}; there are {known}")
+        if result is None:
+            known = ", ".join(("load", "prompt", "target", "fewshot_target", "process", *table))
+            raise AttributeError(f"{module}: no {name!r}; there are {known}")
+        of = f"{key}, of the sums of {', '.join(result.parts)}"
+        text = of if name == key else f"jackknife standard error of {of}"
+        return _Hook(text, partial(_aggregate, result, name != key))
 
     return lookup

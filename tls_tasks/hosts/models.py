@@ -1,7 +1,5 @@
 """Harness models that need no weights: ``lm_eval --model tls_datewise``, ``summ_lead`` and others."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Mapping
 from typing import Any, ClassVar

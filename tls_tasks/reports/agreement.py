@@ -5,17 +5,15 @@ matters. Kappa (Cohen 1960) corrects for chance; positive agreement (the Dice co
 NO.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.reports.files import read_objects
-from tls_tasks.reports.judges.recordings import PARTS, Judgment, keep, read_judgment
+from tls_tasks.reports.documents import read_objects
+from tls_tasks.reports.judges.recordings import Judgment, keep, read_judgment
 
 ALL = "all"
 """The row over all kinds."""
@@ -74,12 +72,14 @@ def agreement(a: Sequence[Judgment], b: Sequence[Judgment], *, common: bool = Fa
     """  # noqa: E501
     names = _shared_parts([*a, *b])
     left, right = _by_question(a, names), _by_question(b, names)
-    if not common and left.keys() != right.keys():
-        raise _other_questions(left, right)
+    only_a, only_b = [asked for asked in left if asked not in right], [asked for asked in right if asked not in left]
+    if (only_a or only_b) and not common:
+        kind, *parts = (only_a + only_b)[0]
+        got = f"{len(only_a)} that only A was asked and {len(only_b)} that only B was asked, such as {kind}: {parts}"
+        raise InputError("questions", None, got, "the same; compare those in common with common=True (--common)")
     pairs: dict[str, list[tuple[bool | None, bool | None]]] = {}
-    for question in left:
-        if question in right:
-            pairs.setdefault(question[0], []).append((left[question], right[question]))
+    for question in [asked for asked in left if asked in right]:
+        pairs.setdefault(question[0], []).append((left[question], right[question]))
     if not pairs:
         raise InputError("questions", None, "none that both judges were asked", "recordings of the same reports")
     pairs[ALL] = [pair for members in pairs.values() for pair in members]
@@ -122,32 +122,22 @@ def read_judgments(path: Path) -> list[Judgment]:
 _Question = tuple[Any, ...]
 
 
-def _shared_parts(judgments: Iterable[Judgment]) -> dict[str, tuple[str, ...]]:
+def _shared_parts(judgments: Iterable[Judgment]) -> dict[str, list[str]]:
     """Kind -> what its questions are told apart by: the key if every line has one, else the parts that all have."""
-    known: dict[str, set[str]] = {}
+    known: dict[str, Set[str]] = {}
     for judgment in judgments:
-        has = {*judgment.parts} | ({"key"} if judgment.key else set())
-        known[judgment.kind] = known.get(judgment.kind, has) & has
-    for kind, has in known.items():
-        if has.isdisjoint(("key", "sentence")):
+        known[judgment.kind] = known.get(judgment.kind, judgment.parts.keys()) & judgment.parts.keys()
+    for kind, names in known.items():
+        if names.isdisjoint(("key", "sentence")):
             raise InputError(f"questions of kind {kind}", None, "lines without sentence or key", "one of them in each")
-    return {kind: ("key",) if "key" in has else tuple(filter(has.__contains__, PARTS)) for kind, has in known.items()}
+    return {kind: ["key"] if "key" in names else sorted(names) for kind, names in known.items()}
 
 
-def _by_question(judgments: Iterable[Judgment], names: Mapping[str, tuple[str, ...]]) -> dict[_Question, bool | None]:
-    found: dict[_Question, Judgment] = {}
+def _by_question(judgments: Iterable[Judgment], names: Mapping[str, Iterable[str]]) -> dict[_Question, bool | None]:
+    said: dict[_Question, Judgment] = {}
     for judgment in judgments:
-        parts = {"key": judgment.key, **judgment.parts}
-        keep(found, (judgment.kind, *(parts[name] for name in names[judgment.kind])), judgment)
-    return {question: judgment.verdict.value for question, judgment in found.items()}
-
-
-def _other_questions(left: Mapping[_Question, object], right: Mapping[_Question, object]) -> InputError:
-    only_a, only_b = ([own for own in left if own not in right], [own for own in right if own not in left])
-    kind, *parts = [*only_a, *only_b][0]
-    got = f"{len(only_a)} that only A was asked and {len(only_b)} that only B was asked, such as {kind}: "
-    expected = "the same questions; compare those in common with common=True (--common)"
-    return InputError("questions", None, got + ", ".join(map(repr, parts)), expected)
+        keep(said, (judgment.kind, *(judgment.parts[name] for name in names[judgment.kind])), judgment)
+    return {question: judgment.verdict.value for question, judgment in said.items()}
 
 
 def _ratio(part: int, whole: int) -> float:

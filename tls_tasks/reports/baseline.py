@@ -4,15 +4,11 @@ Every sentence is supported word for word, so its scores are those of a report t
 model, it reads nothing but the prompt.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import islice
 
-from tls_tasks.text.sentences import sentences
+from tls_tasks.text.tokenizers import sentences
 
-_OPEN = re.compile(r"^<documents>\n", re.MULTILINE)
-_CLOSE = "\n</documents>"
 _NUMBER = re.compile(r"^\[([0-9]+)\] ?(.*)$", re.MULTILINE)
 
 
@@ -32,26 +28,19 @@ def answer(prompt: str, k: int = 10) -> str:
         >>> answer(f"<documents>\n{documents}\n</documents>\n\nReport:")
         'It rained. [1] It snowed. [2]'
     """
-    cited = []
-    for number, text in islice(enumerate(_documents(prompt), start=1), k):
-        first = next(sentences(text), "")
-        if first:
-            cited.append(f"{first} [{number}]")
-    return " ".join(cited)
+    texts = enumerate(islice(_documents(prompt), k), start=1)
+    return " ".join(f"{first} [{number}]" for number, text in texts if (first := next(sentences(text), "")))
 
 
 def _documents(prompt: str) -> list[str]:
     """The texts of the documents, without their titles, in the order of their numbers."""
-    closing = prompt.rfind(_CLOSE)
-    openings = [match.end() for match in _OPEN.finditer(prompt) if match.end() <= closing + 1]
-    shown = prompt[openings[-1] : closing] if openings else ""
+    before = "\n" + prompt.rpartition("\n</documents>")[0]
+    _, opening, shown = before.rpartition("\n<documents>\n")
     starts: list[re.Match[str]] = []
-    for match in _NUMBER.finditer(shown):
+    for match in _NUMBER.finditer(shown if opening else ""):
         # A line of a document may begin with a number in brackets too; only the next number begins a document.
         if match[1] == str(len(starts) + 1):
             starts.append(match)
-    if not starts:
-        return []
-    ends = [match.start() for match in starts[1:]] + [len(shown)]
-    texts = [shown[match.end() : end].strip() for match, end in zip(starts, ends, strict=True)]
+    ends = [*(match.start() for match in starts[1:]), len(shown)]
+    texts = [shown[match.end() : end].strip() for match, end in zip(starts, ends, strict=False)]
     return [text or match[2] for text, match in zip(texts, starts, strict=True)]

@@ -45,11 +45,10 @@ _POWER = re.compile(  # what stands before a power: a unit (m²), a letter (x²)
     r"|(?<![^\W_])(?!(?:1[5-9]|20)[0-9]{2}$)[0-9]+|[⁻⁺])$"
 )
 _MARK = re.compile(  # the target of a link belongs to its mark
-    r"[\[【［〔]{1,2}(?P<square>[^\[\]【】［］〔〕\n]{1,300})[\]】］〕]{1,2}(?:\([^()\s]{1,500}\))?"
+    r"(?i)[\[【［〔]{1,2}(?P<square>[^\[\]【】［］〔〕\n]{1,300})[\]】］〕]{1,2}(?:\([^()\s]{1,500}\))?"
     r"|(?<![\w^\\])[({（](?P<round>[^(){}（）\[\]【】<>\n]{1,300})[)}）]"
     rf"|\b(?P<words>{_NOUN}\s(?:no\.?\s|#)?[0-9]{{1,4}}\b(?!\s?[-–.,]?[0-9])"
-    rf"|{_NOUN}s\s[0-9]{{1,4}}(?:(?:,?\s(?:and|or|und)\s|\s?&\s?|,\s?|\s?[-–]\s?)[0-9]{{1,4}})+\b)",
-    re.IGNORECASE,
+    rf"|{_NOUN}s\s[0-9]{{1,4}}(?:(?:,?\s(?:and|or|und)\s|\s?&\s?|,\s?|\s?[-–]\s?)[0-9]{{1,4}})+\b)"
 )
 _JOINT = re.compile(r"\s{0,3}(?:(?P<span>[-–—])|[,;&·]?\s?(?:and\b|und\b)?)\s{0,3}")
 _SEPARATOR = re.compile(r"[,;，、；]\s{0,3}(?:(?:and|und)\s)?|\s(?:and|or|und|et|y)\s|&")
@@ -62,7 +61,7 @@ _LABEL = re.compile(
 _OPENED = re.compile(rf"\(\s?{_LABEL.pattern}$", re.IGNORECASE)
 _CLOSED = re.compile(r"\s?\)")
 _PAGE = re.compile(
-    r"(?:pp?\.?|pages?|lines?|sections?|para(?:graph)?s?\.?|§)\s?[0-9]{1,6}(?:\s?[-–]\s?[0-9]{1,6})?", re.IGNORECASE
+    r"(?i)(?:pp?\.?|pages?|lines?|sections?|para(?:graph)?s?\.?|§)\s?[0-9]{1,6}(?:\s?[-–]\s?[0-9]{1,6})?"
 )
 _NUMBER = re.compile(r"[#^@SDR]?([0-9]{1,6})\^?")
 _RANGE = re.compile(r"[#^]?([0-9]{1,6})\s?(?:[-–—−]|to\s)\s?[#^]?([0-9]{1,6})")
@@ -91,18 +90,8 @@ class Mark(NamedTuple):
     ids: tuple[str, ...]
 
 
-class Entry(NamedTuple):
-    """An entry of a list of references.
-
-    Attributes:
-        key: What it is called; empty if it has no name.
-        rest: What it says.
-        is_mark: Whether the key is written as a mark, and not as the number of a list's item.
-    """
-
-    key: str
-    rest: str
-    is_mark: bool
+Entry = tuple[str, str]
+"""An entry of a list of references: what it is called, empty if it has no name, and what it says."""
 
 
 class _Match(NamedTuple):
@@ -145,19 +134,18 @@ class Citations:
             entries: The list.
 
         Example:
-            >>> citations = Citations(["a", "b"]).of_answer("It rained (2).", [Entry("x", "Document 1.", True)])
+            >>> citations = Citations(["a", "b"]).of_answer("It rained (2).", [("x", "Document 1.")])
             >>> citations.strip("It rained (2)."), citations.ids("x")
             (('It rained.', (Mark(position=9, ids=('b',)),)), ('a',))
         """
-        own = Citations(self._listed)
-        own._titles = self._titles
-        for key, rest, _ in list(entries)[:_MAX_ENTRIES]:
+        of_answer = Citations(self._listed)
+        of_answer._titles = self._titles
+        for key, rest in list(entries)[:_MAX_ENTRIES]:
             if key and (doc_id := self._document_in(rest) or next(iter(self.ids(key)), "")):
-                own._keys.setdefault(_bare(key), doc_id)
-        others = (match for match in _MARK.finditer(body) if match["words"] is None)
-        if not any(map(own._read, others)):
-            own._round = any(own._numbers(match["round"]) for match in _ROUND.finditer(body))
-        return own
+                of_answer._keys.setdefault(_bare(key), doc_id)
+        if not any(of_answer._read(match) for match in _MARK.finditer(body) if match["words"] is None):
+            of_answer._round = any(of_answer._numbers(match["round"]) for match in _ROUND.finditer(body))
+        return of_answer
 
     def is_known(self, doc_id: str) -> bool:
         """Whether the list has this document."""
@@ -172,9 +160,8 @@ class Citations:
     def named(self, text: str) -> str:
         """The document that has this key, id or title; a number is only looked for among the keys."""
         bare = _bare(text)
-        key = self._keys.get(bare)
-        if key or bare.isdigit():
-            return key or ""
+        if bare in self._keys or bare.isdigit():
+            return self._keys.get(bare, "")
         return self._known.get(text.strip("`*\"'").casefold()) or self._known.get(bare) or self._titles.get(bare) or ""
 
     def ids(self, content: str, *, strict: bool = False) -> tuple[str, ...]:
@@ -216,12 +203,12 @@ class Citations:
         for match in self._matches(text):
             piece = text[position : match.end if match.stays else match.start]
             position = match.end
-            if match.stays:
-                pass
-            elif not (piece := piece.rstrip(" \t\n~")) and not pieces:  # at the very beginning: leave no space behind
-                position += len(text[position:]) - len(text[position:].lstrip())
-            elif text[position : position + 1].isalnum():
-                piece += " "
+            if not match.stays:
+                piece = piece.rstrip(" \t\n~")
+                if not piece and not pieces:  # at the very beginning: leave no space behind
+                    position += len(text[position:]) - len(text[position:].lstrip())
+                elif text[position : position + 1].isalnum():
+                    piece += " "
             pieces.append(piece)
             length += len(piece)
             if match.ids:
@@ -230,25 +217,21 @@ class Citations:
 
     def _matches(self, text: str) -> Iterator[_Match]:
         """The marks of a text: those side by side are one, with the brackets around them."""
-        last: _Match | None = None
+        matches: list[_Match] = []
         position = done = 0
-        while found := _MARK.search(text, position):
-            match = self._read(found)
-            position = found.end() if match else found.start() + 1
-            if not match:
-                continue
-            joint = _JOINT.fullmatch(text, last.end, match.start) if last and not (last.stays or match.stays) else None
-            if last and joint:
+        while possible := _MARK.search(text, position):
+            match = self._read(possible)
+            position = possible.end() if match else possible.start() + 1
+            last = matches[-1] if match and matches and not (matches[-1].stays or match.stays) else None
+            if match and last and (joint := _JOINT.fullmatch(text, last.end, match.start)):
                 between = self.ids(f"{last.inside}-{match.inside}") if joint["span"] else ()
                 ids = tuple(dict.fromkeys([*last.ids, *between, *match.ids]))
-                last = _Match(last.start, match.end, ids, match.inside)
-                continue
-            if last:
-                yield (whole := _with_brackets(text, last, done))
-                done = whole.end
-            last = match
-        if last:
-            yield _with_brackets(text, last, done)
+                matches[-1] = _Match(last.start, match.end, ids, match.inside)
+            elif match:
+                matches.append(match)
+        for match in matches:
+            yield (whole := _with_brackets(text, match, done))
+            done = whole.end
 
     def _read(self, match: re.Match[str]) -> _Match | None:
         """A match as a mark; None if it is none."""
@@ -278,12 +261,12 @@ class Citations:
             return [known]
         if strict:
             return []
+        numbers = [number[1]] if (number := _NUMBER.fullmatch(bare) or _PLACED.fullmatch(bare)) else []
         if span := _RANGE.fullmatch(bare):
             first, last = int(span[1]), int(span[2])
-            numbers = map(str, range(first, last + 1) if 0 <= last - first < _MAX_RANGE else ())
+            numbers = list(map(str, range(first, last + 1))) if 0 <= last - first < _MAX_RANGE else []
+        if span or number:
             return [self._keys.get(number) or self.of_number(int(number)) for number in numbers]
-        if number := _NUMBER.fullmatch(bare) or _PLACED.fullmatch(bare):
-            return [self._keys.get(number[1]) or self.of_number(int(number[1]))]
         return [bare] if _ID_LIKE.fullmatch(bare) else []
 
     def _document_in(self, rest: str) -> str:
@@ -300,13 +283,10 @@ def entry_of(line: str) -> Entry:
 
     Example:
         >>> entry_of("- [2] Rain (2019)"), entry_of("Hale (2020). Snow.")
-        (Entry(key='2', rest='Rain (2019)', is_mark=True), Entry(key='', rest='Hale (2020). Snow.', is_mark=False))
+        (('2', 'Rain (2019)'), ('', 'Hale (2020). Snow.'))
     """
-    found = _ENTRY.match(line[:500])
-    if not found:
-        return Entry("", line[:500], False)
-    mark, number = found["square"] or "", found["number"] or ""
-    return Entry(mark or number.strip("(.):"), found["rest"].strip(), bool(mark))
+    entry = next(_ENTRY.finditer(line[:500]))  # it matches any line
+    return entry["square"] or (entry["number"] or "").strip("(.):"), entry["rest"].strip()
 
 
 def in_brackets(text: str) -> str:

@@ -15,12 +15,10 @@ form that :mod:`tls_tasks.reports.nuggets` reads, ``documents.jsonl`` a document
 ``title`` and ``collection``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -33,8 +31,7 @@ from tls_tasks.core.options import check_whole_number
 from tls_tasks.data.catalogue import find_data_set, public_sets, read_catalogue
 from tls_tasks.data.models import DataRow, Id, named, read_model, read_models
 from tls_tasks.data.order import EMBEDDED, Loaded, Reading, load, read_place
-from tls_tasks.reports.documents import CollectionRow, DocumentRow
-from tls_tasks.reports.files import read_objects
+from tls_tasks.reports.documents import CollectionRow, DocumentRow, read_objects
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of documents in a prompt, some 6,000 tokens of English: a context of 8k has room for the report."""
@@ -69,10 +66,6 @@ class _RequestRow(CollectionRow):
     problem_statement: _Text = named("problem_statement", "problem statement")
     limit: Annotated[int, Field(gt=0)] = 0
     doc_ids: list[str] | None = None
-
-
-class _ShownRow(DocumentRow):
-    text: _Text = named("text")
 
 
 class _NuggetRow(DataRow):
@@ -122,8 +115,12 @@ def load_documents(
     """
     loaded = load(_reading(data_set, check_whole_number("context_budget", context_budget)), data, edition)
     loaded.note(provenance, name)
-    added = {"judge": json.dumps(judge, sort_keys=True), "edition": loaded.edition}
-    return [{key: value for key, value in {**doc, **added}.items() if key != _SOURCES} for doc in loaded.documents]
+    return [_finished(document, judge, loaded.edition) for document in loaded.documents]
+
+
+def _finished(document: Mapping[str, Any], judge: Any, edition: str) -> dict[str, Any]:
+    kept = {key: value for key, value in document.items() if key != _SOURCES}
+    return {**kept, "judge": json.dumps(judge, sort_keys=True), "edition": edition}
 
 
 def read_local(name: str, place: Path) -> Loaded[dict[str, Any]]:
@@ -136,13 +133,8 @@ def read_local(name: str, place: Path) -> Loaded[dict[str, Any]]:
 
 
 def _reading(name: str, budget: int) -> Reading[dict[str, Any]]:
-    return Reading(
-        find_data_set(ALL_SETS, name),
-        DATA_SETS.values(),
-        at=partial(_read_at, budget=budget),
-        published=lambda: "it has no source on the hub",
-        place=_NO_FOLDER,
-    )
+    at = partial(_read_at, budget=budget)
+    return Reading(find_data_set(ALL_SETS, name), DATA_SETS.values(), at, place=_NO_FOLDER)
 
 
 def examples(name: str) -> list[dict[str, Any]]:
@@ -153,21 +145,13 @@ def examples(name: str) -> list[dict[str, Any]]:
         300
     """
     by_name = json.loads(_EXAMPLES.read_text(encoding="utf-8"))
-    found = []
+    documents = []
     for row in by_name.get(name) or next(iter(by_name.values())):
-        answers = {
-            text: {"answer": text, "references": [{"doc_id": doc_id} for doc_id in cited]}
-            for text, cited in row["report"]
-        }
-        nugget = {"question": row["problem_statement"], "aggregator_type": "AND", "answers": answers}
-        nuggets = json.dumps({"query_id": row["request_id"], "nugget_bank": [nugget]}, ensure_ascii=False)
-        request = _request(read_model(_RequestRow, row, _EXAMPLES.name), {row["request_id"]: nuggets})
-        documents = list(read_models(_ShownRow, ((_EXAMPLES.name, document) for document in row["documents"])))
-        added = {"judge": json.dumps("none"), "edition": "examples"}
-        document = _document(request, documents, DEFAULT_CONTEXT_BUDGET)
-        del document[_SOURCES]
-        found.append({**document, **added})
-    return found
+        request = read_model(_RequestRow, row, _EXAMPLES.name)
+        shown = list(read_models(DocumentRow, ((_EXAMPLES.name, document) for document in row["documents"])))
+        nuggets = json.dumps(row["nuggets"], ensure_ascii=False)
+        documents.append(_finished(_document(request, nuggets, shown, DEFAULT_CONTEXT_BUDGET), "none", "examples"))
+    return documents
 
 
 def shorter(doc: Mapping[str, Any], by: int) -> Mapping[str, Any]:
@@ -215,16 +199,11 @@ def prompt(doc: Mapping[str, Any]) -> str:
         f"[{number}] {document['title']}\n{document['text']}" if document["title"] else f"[{number}] {document['text']}"
         for number, document in enumerate(json.loads(doc["documents"]), start=1)
     )
-    asked = [
-        f"Request: {doc['title']}" if doc["title"] else "",
-        f"Background: {doc['background']}" if doc["background"] else "",
-        doc["problem_statement"],
-    ]
+    parts = [("Request: ", doc["title"]), ("Background: ", doc["background"]), ("", doc["problem_statement"])]
+    request = "\n".join(f"{label}{text}" for label, text in parts if text)
     words = max(1, doc["limit"] // 6)  # an English word with its blank
-    if words >= 10:
-        words -= words % 5
+    words -= words % 5 if words >= 10 else 0
     limit = f"- Use at most {doc['limit']} characters, which is about {words} words.\n" if doc["limit"] else ""
-    request = "\n".join(filter(None, asked))
     return (
         f"<documents>\n{shown}\n</documents>\n\n{request}\n\n"
         "Write the report that is asked for, from the documents above alone.\n"
@@ -237,47 +216,43 @@ def prompt(doc: Mapping[str, Any]) -> str:
 
 
 def _read_at(folder: Path, budget: int) -> tuple[dict[str, Any], ...]:
-    if not folder.is_dir():
-        raise DataError(f"data: {folder} is {_NO_FOLDER}")
     nuggets: dict[str, str] = {}
     for where, row in folder_rows(folder, "nuggets", needed=False):
         # Of two rows of a request the first counts, as in report_gen_eval.
         nuggets.setdefault(read_model(_NuggetRow, row, where).query_id, json.dumps(row, ensure_ascii=False))
-    requests = [_request(row, nuggets) for _, row in read_models(_RequestRow, folder_rows(folder, "requests"))]
+    requests = [request for _, request in read_models(_RequestRow, folder_rows(folder, "requests"))]
     if not requests:
         raise DataError(f"{folder}: no request in requests.jsonl")
-    doc_id, n_rows = Counter(request["doc_id"] for request in requests).most_common(1)[0]
+    request_id, n_rows = Counter(request.request_id for request in requests).most_common(1)[0]
     if n_rows > 1:
-        raise DataError(f"{folder}: {n_rows} requests have the id {doc_id!r}, expected one")
-    documents = list(read_models(_ShownRow, folder_rows(folder, "documents")))
-    return tuple(_document(request, documents, budget) for request in requests)
+        raise DataError(f"{folder}: {n_rows} requests have the id {request_id!r}, expected one")
+    documents = list(read_models(DocumentRow, folder_rows(folder, "documents")))
+    return tuple(_document(request, nuggets.get(request.request_id, ""), documents, budget) for request in requests)
 
 
-def _document(request: dict[str, Any], documents: Sequence[tuple[str, _ShownRow]], budget: int) -> dict[str, Any]:
+def _document(request: _RequestRow, nuggets: str, known: list[tuple[str, DocumentRow]], budget: int) -> dict[str, Any]:
     """The task's document of a request: its prompt shows whole documents, in order, as many as the budget holds."""
     rows: dict[str, dict[str, str]] = {}
-    for where, own in documents:
-        if own.collection and request["collection_id"] not in ("", own.collection):
-            continue
-        if own.id in rows:
-            raise DataError(f"{where}: a second document with the id {own.id!r}")
-        rows[own.id] = {"id": own.id, "title": own.title, "text": own.text}
-    named = request.pop("shown")
-    missing = [doc_id for doc_id in named or () if doc_id not in rows]
+    for where, document in known:
+        if not document.collection or request.collection in ("", document.collection):
+            if document.id in rows:
+                raise DataError(f"{where}: a second document with the id {document.id!r}")
+            rows[document.id] = {"id": document.id, "title": document.title, "text": document.text}
+    missing = [repr(doc_id) for doc_id in request.doc_ids or () if doc_id not in rows]
     if missing or not rows:
-        collection = f"no document of the collection {request['collection_id']!r}"
-        what = f"no document {missing[0]!r}" if missing else collection
-        raise DataError(f"request {request['doc_id']}: {what} in documents.jsonl")
-    ordered = [rows[doc_id] for doc_id in named or rows]
+        lacking = [*missing, f"of the collection {request.collection!r}"][0]
+        raise DataError(f"request {request.request_id}: no document {lacking} in documents.jsonl")
+    ordered = [rows[doc_id] for doc_id in dict.fromkeys(request.doc_ids or rows)]
     lengths = accumulate(map(_length, ordered))
     shown = [row for row, length in zip(ordered, lengths, strict=True) if length <= budget]
     if not shown:  # the first document is cut
         title = ordered[0]["title"][:budget]
         shown = [{**ordered[0], "title": title, "text": ordered[0]["text"][: budget - len(title)]}]
-    shown_text = json.dumps(shown, ensure_ascii=False)
-    sources = hashlib.sha256(json.dumps(ordered, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
-    left_out = len(ordered) - len(shown)
-    return {**request, "documents": shown_text, "documents_left_out": left_out, _SOURCES: sources}
+    whole = json.dumps(ordered, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    kept = request.model_dump(include={"title", "background", "problem_statement", "limit"})
+    about = {"doc_id": request.request_id, "collection_id": request.collection, **kept, "nuggets": nuggets}
+    left_out = {"documents_left_out": len(ordered) - len(shown), _SOURCES: hashlib.sha256(whole).hexdigest()}
+    return {**about, "documents": json.dumps(shown, ensure_ascii=False), **left_out}
 
 
 def _length(document: Mapping[str, str]) -> int:
@@ -286,22 +261,9 @@ def _length(document: Mapping[str, str]) -> int:
 
 def folder_rows(folder: Path, name: str, *, needed: bool = True) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The objects of a file, plain or gzip, each with its place for messages."""
-    files = (folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz")
-    file = next((file for file in files if file.is_file()), None)
-    if file is None and needed:
+    for file in (folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz"):
+        if file.is_file():
+            return read_objects(file)
+    if needed:
         raise DataError(f"{folder}: no {name}.jsonl; a folder has requests, documents and maybe nuggets (.jsonl)")
-    return read_objects(file) if file else iter(())
-
-
-def _request(row: _RequestRow, nuggets: Mapping[str, str]) -> dict[str, Any]:
-    """A request; ``shown``: ids of the documents that its prompt shows, in order, None for those of its collection."""
-    return {
-        "doc_id": row.request_id,
-        "collection_id": row.collection,
-        "title": row.title,
-        "background": row.background,
-        "problem_statement": row.problem_statement,
-        "limit": row.limit,
-        "nuggets": nuggets.get(row.request_id, ""),
-        "shown": None if row.doc_ids is None else dict.fromkeys(row.doc_ids),
-    }
+    return iter(())

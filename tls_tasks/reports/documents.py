@@ -6,29 +6,26 @@ reports cite, enough to judge and score them, and small enough to be kept with t
 ``id``, ``title``, ``text``, and ``collection`` where there are several collections.
 """
 
-from __future__ import annotations
-
+import json
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NamedTuple, NoReturn, TypeVar
 
 from pydantic import BeforeValidator
 
 from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.rows import describe
-from tls_tasks.data.files import file_rows
+from tls_tasks.core.terminal import visible
+from tls_tasks.core.whole import replaced
+from tls_tasks.data.files import file_rows, json_lines
 from tls_tasks.data.models import DataRow, Id, named, read_model
-from tls_tasks.reports.files import read_objects, write_rows
-from tls_tasks.reports.types import Report
+from tls_tasks.reports.types import Report, ReportRequest
 
-_SAME_COLLECTION: Mapping[str, str] = {
-    "neuclir/1/zho": "neuclir/1/zh",
-    "neuclir/1/fas": "neuclir/1/fa",
-    "neuclir/1/rus": "neuclir/1/ru",
-}
+_SAME_COLLECTION = {"neuclir/1/zho": "neuclir/1/zh", "neuclir/1/fas": "neuclir/1/fa", "neuclir/1/rus": "neuclir/1/ru"}
 """Second spelling of a collection's id -> the first one. No other ids are considered equal."""
 
 _ACCEPTED = "a mapping of document ids, a mapping of collections to such mappings, a store, or a function"
@@ -55,12 +52,13 @@ def _one_collection(value: Any) -> Any:
     return canonical_collection(value) if isinstance(value, str) else value
 
 
+_Collection = Annotated[str, BeforeValidator(_one_collection)]
+
+
 class CollectionRow(DataRow):
     """A row that may say which collection it belongs to."""
 
-    collection: Annotated[str, BeforeValidator(_one_collection)] = named(
-        "collection_id", "collection", "collection_ids", default=""
-    )
+    collection: _Collection = named("collection_id", "collection", "collection_ids", default="")
 
 
 class DocumentRow(CollectionRow):
@@ -76,27 +74,29 @@ class LookUp:
     """Finds the text of a document.
 
     Attributes:
-        find: (ids of a report's collections, document id) -> the document as it is stored, or None.
+        find: (ids of a report's collections, document id) -> the collection that has the document, empty if documents
+            are not kept by collection, and the document as it is stored, or None.
         collections: The existing collections by their first spelling, in order; None if documents are not kept by
             collection.
     """
 
-    find: Callable[[Sequence[str], str], Any]
+    find: Callable[[Sequence[str], str], tuple[str, Any]]
     collections: tuple[str, ...] | None = None
 
     def __call__(self, collection_ids: Sequence[str], doc_id: str) -> str | None:
-        """The text of a document; None if there is no such document.
+        """A document as a judge reads it, its title, if it has one, and its text; None if there is no such document.
 
         Raises:
-            InputError: If what is stored is not a document.
+            InputError: If what is stored is not a document; the message has its id.
         """
-        found = self.find(collection_ids, doc_id)
-        return None if found is None else _document_text(found, doc_id)
-
-    def within(self, collection_ids: Sequence[str]) -> tuple[str, ...]:
-        """The collections to search for a report's documents, in order: those that it names, otherwise all."""
-        names, known = dict.fromkeys(map(canonical_collection, collection_ids)), self.collections or ()
-        return tuple(name for name in names if name in known) if names else known
+        _, document = self.find(collection_ids, doc_id)
+        if document is None or isinstance(document, str):
+            return document
+        parts = document if isinstance(document, Mapping) else {}
+        title, text = parts.get("title") or "", parts.get("text")
+        if not isinstance(text, str) or not isinstance(title, str):
+            raise InputError(f"documents[{doc_id!r}]", None, describe(document), _DOCUMENT)
+        return f"Title: {title}\n\nContent: {text}" if title else text
 
 
 def look_up(documents: Any) -> LookUp:
@@ -122,11 +122,28 @@ def look_up(documents: Any) -> LookUp:
     """
     if isinstance(documents, LookUp):
         return documents
-    if _is_mapping(documents):
-        return _nested(documents) if _is_nested(documents) else LookUp(lambda _, doc_id: documents.get(doc_id))
-    if callable(documents):
-        return LookUp(documents)
-    raise InputError("documents", None, describe(documents), _ACCEPTED)
+    if not _is_mapping(documents):
+        if not callable(documents):
+            raise InputError("documents", None, describe(documents), _ACCEPTED)
+        return LookUp(lambda collection_ids, doc_id: ("", documents(collection_ids, doc_id)))
+    if not _is_nested(documents):
+        return LookUp(lambda _, doc_id: ("", documents.get(doc_id)))
+    by_collection: dict[str, Any] = {}
+    for spelling in documents:
+        name, members = canonical_collection(str(spelling)), documents.get(spelling)
+        if not _is_mapping(members):
+            raise InputError(f"documents[{spelling!r}]", None, describe(members), "a mapping of document ids")
+        if name in by_collection:
+            raise InputError(f"documents[{spelling!r}]", None, "a collection that was given before", f"{name!r} once")
+        by_collection[name] = members
+
+    def find(collection_ids: Sequence[str], doc_id: str) -> tuple[str, Any]:
+        for name in map(canonical_collection, collection_ids or by_collection):
+            if name in by_collection and (document := by_collection[name].get(doc_id)) is not None:
+                return name, document
+        return "", None
+
+    return LookUp(find, tuple(by_collection))
 
 
 def shown_titles(documents: Any, doc_ids: Sequence[str] = ()) -> dict[str, str]:
@@ -146,27 +163,8 @@ def shown_titles(documents: Any, doc_ids: Sequence[str] = ()) -> dict[str, str]:
     if not doc_ids:
         keys = list(islice(documents.keys(), _MOST_SHOWN + 1))
         doc_ids = [str(key) for key in keys if len(keys) <= _MOST_SHOWN]
-    found = ((doc_id, documents.get(doc_id)) for doc_id in doc_ids)
-    return {doc_id: str(own.get("title") or "") if isinstance(own, Mapping) else "" for doc_id, own in found}
-
-
-def _document_text(document: Any, doc_id: str) -> str:
-    """A document as a judge reads it: its title, if it has one, and its text.
-
-    Raises:
-        InputError: Not a document; the message has its id.
-
-    Example:
-        >>> _document_text({"title": "", "text": "They ended."}, "d1")
-        'They ended.'
-    """
-    if isinstance(document, str):
-        return document
-    if isinstance(document, Mapping):
-        title, text = document.get("title") or "", document.get("text")
-        if isinstance(text, str) and isinstance(title, str):
-            return f"Title: {title}\n\nContent: {text}" if title else text
-    raise InputError(f"documents[{doc_id!r}]", None, describe(document), _DOCUMENT)
+    shown = {doc_id: documents.get(doc_id) for doc_id in doc_ids}
+    return {doc_id: str(row.get("title") or "") if isinstance(row, Mapping) else "" for doc_id, row in shown.items()}
 
 
 def _is_mapping(value: Any) -> bool:
@@ -178,26 +176,6 @@ def _is_nested(documents: Any) -> bool:
     first = next(iter(documents.keys()), None)
     value: Any = None if first is None else documents.get(first)
     return _is_mapping(value) and "text" not in value and "title" not in value
-
-
-def _nested(collections: Any) -> LookUp:
-    by_name: dict[str, Any] = {}
-    for spelling in collections:
-        name, documents = canonical_collection(str(spelling)), collections.get(spelling)
-        if not _is_mapping(documents):
-            raise InputError(f"documents[{spelling!r}]", None, describe(documents), "a mapping of document ids")
-        if name in by_name:
-            raise InputError(f"documents[{spelling!r}]", None, "a collection that was given before", f"{name!r} once")
-        by_name[name] = documents
-
-    def find(collection_ids: Sequence[str], doc_id: str) -> Any:
-        for name in found.within(collection_ids):
-            if (document := by_name[name].get(doc_id)) is not None:
-                return document
-        return None
-
-    found = LookUp(find, tuple(by_name))
-    return found
 
 
 def write_bundle(path: str | Path, reports: Iterable[Report], documents: Any) -> tuple[int, tuple[str, ...]]:
@@ -215,15 +193,14 @@ def write_bundle(path: str | Path, reports: Iterable[Report], documents: Any) ->
     rows: dict[tuple[str, str], dict[str, str]] = {}
     missing = set()
     for report in reports:
-        # "" stands for a source without collections: its documents have none in the bundle either.
-        names = ("",) if source.collections is None else source.within(report.collection_ids)
         for doc_id in (doc_id for sentence in report.sentences for doc_id in sentence.citations):
-            found = ((name, source.find([name] if name else report.collection_ids, doc_id)) for name in names)
-            name, document = next((pair for pair in found if pair[1] is not None), ("", None))
+            collection, document = source.find(report.collection_ids, doc_id)
             if document is None:
                 missing.add(doc_id)
-            else:
-                rows.setdefault((name, doc_id), _bundle_row(name, doc_id, document))
+                continue
+            fields = {"text": document} if isinstance(document, str) else document
+            _, kept = _document({**fields, "id": doc_id}, f"document {doc_id!r}")
+            rows[collection, doc_id] = {**({"collection": collection} if collection else {}), "id": doc_id, **kept}
     return write_rows(Path(path), rows.values()), tuple(sorted(missing))
 
 
@@ -233,18 +210,16 @@ def read_bundle(path: str | Path) -> dict[str, Any]:
     Raises:
         DataError: A line that is not a document, a repeated id, or collections named on some lines only.
     """
-    by_collection: dict[str, dict[str, dict[str, str]]] = {}
+    by_collection: dict[str, dict[str, Any]] = {}
     for place, row in read_objects(Path(path)):
         doc_id, document = _document(row, place)
         members = by_collection.setdefault(str(row.get("collection") or ""), {})
         if doc_id in members:
             raise DataError(f"{place}: document {doc_id!r} comes twice")
         members[doc_id] = document
-    if "" not in by_collection:
-        return dict(by_collection)
-    if len(by_collection) > 1:
+    if "" in by_collection and len(by_collection) > 1:
         raise DataError(f"{path}: some lines name a collection and some don't")
-    return dict(by_collection[""])
+    return by_collection.get("", dict(by_collection))
 
 
 def find_lookup(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
@@ -263,11 +238,11 @@ def find_lookup(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
     cited: dict[str, set[str]] = {}
     for report in reports:
         for name in map(canonical_collection, report.collection_ids):
-            cited.setdefault(name, set()).update(doc_id for own in report.sentences for doc_id in own.citations)
+            cited.setdefault(name, set()).update(*(sentence.citations for sentence in report.sentences))
     files = {name: Path(_LOOKUP_FOLDER, f"doc_mapping_{name.replace('/', '_')}.pkl") for name in cited}
-    missing = [file for file in files.values() if not file.is_file()]
+    missing = [str(file) for file in files.values() if not file.is_file()]
     if missing or not files:
-        looked = " and ".join(map(str, missing)) if missing else f"{_LOOKUP_FOLDER}, but no report has collection_ids"
+        looked = " and ".join(missing) or f"{_LOOKUP_FOLDER}, but no report has collection_ids"
         raise InputError("--documents", None, "nothing", f"{_DOCUMENTS}; looked in {Path.cwd()} for {looked}")
     return {
         name: {doc_id: document for doc_id, document in read_documents(file) if doc_id in cited[name]}
@@ -293,21 +268,9 @@ def read_documents(source: str | Path) -> Iterator[tuple[str, dict[str, str]]]:
     return (_document(row, place) for place, row in rows)
 
 
-def _bundle_row(collection: str, doc_id: str, document: Any) -> dict[str, str]:
-    parts = {"text": document} if isinstance(document, str) else document
-    _, kept = _document({**parts, "id": doc_id}, f"document {doc_id!r}")
-    return {**({"collection": collection} if collection else {}), "id": doc_id, **kept}
-
-
 def _document(row: Any, place: str) -> tuple[str, dict[str, str]]:
     document = read_model(DocumentRow, row, place)
     return document.id, {"title": document.title, "text": document.text}
-
-
-def _pickled_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    for doc_id, document in _read_lookup(path).items():
-        parts = document if isinstance(document, dict) else {"text": document}
-        yield f"{path}, document {doc_id!r}", {**parts, "id": doc_id}
 
 
 class _DataOnly(pickle.Unpickler):
@@ -320,13 +283,156 @@ class _DataOnly(pickle.Unpickler):
         raise pickle.UnpicklingError(f"it asks for {module}.{name}, which plain data don't need; nothing in it was run")
 
 
-def _read_lookup(path: Path) -> dict[str, Any]:
-    """A pickled dict with string keys, read without running anything in it."""
+def _pickled_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of a pickled dict with string keys, read without running anything in it."""
     try:
         with path.open("rb") as file:
-            lookup = _DataOnly(file).load()
+            documents = _DataOnly(file).load()
     except Exception as error:  # damaged pickles raise almost anything
         raise DataError(f"{path}: not readable as a pickled dict: {error}") from error
-    if not isinstance(lookup, dict) or not all(isinstance(key, str) for key in lookup):
+    if not isinstance(documents, dict) or not all(isinstance(key, str) for key in documents):
         raise DataError(f"{path}: not a pickled dict with string keys")
-    return lookup
+    for doc_id, document in documents.items():
+        parts = document if isinstance(document, dict) else {"text": document}
+        yield f"{path}, document {doc_id!r}", {**parts, "id": doc_id}
+
+
+T = TypeVar("T", Report, ReportRequest)
+
+_MOST_KEYS, _KEY_LENGTH = 12, 40
+"""How much of a row that was not understood an error shows."""
+
+
+class BadRow(NamedTuple):
+    """Something in a file that could not be read as it stood.
+
+    Attributes:
+        file: The file's name.
+        line: The line's number, from 1.
+        message: What was wrong; begins with the field where there is one.
+        lost: Whether the whole row is lost, or only the part that the message names.
+    """
+
+    file: str
+    line: int
+    message: str
+    lost: bool = True
+
+    def __str__(self) -> str:
+        """As shown to users."""
+        return f"{self.file}, line {self.line}: {self.message}"
+
+
+Read = tuple[tuple[T, ...], tuple[BadRow, ...]]
+"""What the rows of a file hold, and what was wrong with them."""
+
+
+def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a JSON Lines file, decompressed if its name ends in ``.gz``, each with its place for errors.
+
+    Raises:
+        DataError: A file that can't be read, or a line that is not a JSON object; names file and line.
+    """
+    for place, value in json_lines(path):
+        if not isinstance(value, dict):
+            raise DataError(f"{place}: got {type(value).__name__}, expected an object")
+        yield place, value
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
+    """Write JSON Lines, completely or not at all.
+
+    Returns:
+        How many lines were written.
+
+    Raises:
+        OSError: The file can't be written.
+    """
+    n_rows = 0
+    # UTF-8 has no lone surrogates; written with a backslash they are JSON's own escapes.
+    with replaced(path) as file, file.open("w", encoding="utf-8", errors="backslashreplace") as lines:
+        for n_rows, row in enumerate(rows, start=1):  # noqa: B007 - the last number is wanted
+            lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+    return n_rows
+
+
+def with_keys(row: Any) -> str:
+    """What an error says of an object that was not understood: the keys that were there.
+
+    Example:
+        >>> with_keys({"facts": [], "qid": 7}), with_keys({}), with_keys(7)
+        ('with the keys facts, qid', 'with no keys', '')
+    """
+    if not isinstance(row, Mapping):
+        return ""
+    keys = [visible(str(key))[:_KEY_LENGTH] for key in islice(row, _MOST_KEYS)]
+    more = f" and {len(row) - _MOST_KEYS} more" if len(row) > _MOST_KEYS else ""
+    return f"with the keys {', '.join(keys)}{more}" if keys else "with no keys"
+
+
+def read_rows(
+    lines: Iterable[str], name: str, parse: Callable[[Any], Parsed[T]], key: Callable[[T], Any], forms: dict[str, str]
+) -> Read[T]:
+    """Read rows, one a line; a file of one object or one list over several lines is read as well.
+
+    An object that only holds rows is read as those: ``banks`` (NuggetBanks), or ``artifacts`` with ``data``
+    (castorini). A bad row is listed with file, line and field, and the other rows are read.
+
+    Args:
+        lines: The lines.
+        name: The file's name, for messages.
+        parse: A row -> what it holds.
+        key: What must be unique to a row; the first of several counts, and one that is equal to it is passed over.
+        forms: The forms that a row may have, and what tells each apart; for messages.
+
+    Returns:
+        What the rows hold, and what was wrong with them.
+    """
+    known = f"; known forms: {'; '.join(f'{shape} ({who})' for who, shape in forms.items())}"
+    first: dict[Any, tuple[int, T]] = {}
+    bad: list[BadRow] = []
+    for line, row, error in _json_rows(list(lines)):
+        if error:
+            bad.append(BadRow(name, line, error))
+            continue
+        parsed = parse(row)
+        if parsed.value is None or not parsed.value.request_id:
+            details = "; ".join(noted.detail for noted in parsed.problems) if parsed.value is None else "no request_id"
+            if isinstance(row, Mapping):
+                details += f", in an object {with_keys(row)}{known}"
+                known = ""  # once a file
+            bad.append(BadRow(name, line, details))
+            continue
+        bad += (BadRow(name, line, f"{noted.detail}: {noted.kind}", False) for noted in parsed.problems)
+        unique = key(parsed.value)
+        first_line, value = first.setdefault(unique, (line, parsed.value))
+        if value != parsed.value:
+            bad.append(BadRow(name, line, f"a second row for {unique!r}; the one of line {first_line} counts"))
+    return tuple(value for _, value in first.values()), tuple(bad)
+
+
+def _json_rows(lines: list[str]) -> list[tuple[int, Any, str]]:
+    """Line number, value, and what was wrong."""
+    whole, error = _load("\n".join(lines))
+    values = [(1, value, "") for value in (whole if isinstance(whole, list) else [whole])]
+    if error:
+        numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip().strip("\ufeff")]
+        values = [(number, *_load(line)) for number, line in numbered]
+    return [(number, row, error) for number, value, error in values for row in _held(value)]
+
+
+def _held(value: Any) -> list[Any]:
+    """The rows in an object that only holds rows; otherwise the value itself."""
+    if isinstance(value, Mapping) and isinstance(value.get("banks"), Mapping):
+        return list(value["banks"].values())
+    if isinstance(value, Mapping) and isinstance(value.get("artifacts"), list):
+        found = (own.get("data", own.get("value")) for own in value["artifacts"] if isinstance(own, Mapping))
+        return [row for data in found for row in (data if isinstance(data, list) else [data])]
+    return [value]
+
+
+def _load(text: str) -> tuple[Any, str]:
+    try:
+        return json.loads(text.lstrip("\ufeff")), ""
+    except (ValueError, RecursionError) as error:
+        return None, f"not JSON: {error}"

@@ -8,26 +8,24 @@ field by whichever of its names is there. Two things are more than names:
 - **Sub-nuggets** are nuggets like any other. A question that has no answers, but sub-nuggets, is their heading.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from tls_tasks.core.parsed import Parsed, Problem, problem
-from tls_tasks.reports.files import BadRow, read_rows, with_keys
-from tls_tasks.reports.read import ID_FIELDS, id_text, shown
+from tls_tasks.reports.documents import Read, read_rows, with_keys
+from tls_tasks.reports.read import ID_FIELDS, first_id, first_text, id_text, refused, shown
 from tls_tasks.reports.types import Nugget, NuggetAnswer, ReportRequest
 
-NUGGET_PROBLEMS = (
-    "no_request",  # not a request with nuggets; the detail says what is missing
-    "bad_item",  # an item that is not a nugget, or has neither question nor statement; left out
-    "no_answers",  # a question without a list of answers (an empty list says that nobody knows); left out
-    "bad_answer",  # an answer that is not text; left out
-    "bad_aggregator",  # neither OR nor AND; read as OR
-    "bad_importance",  # neither vital nor okay, such as the failed of nuggetizer; weighs as okay does
-)
-"""What may be wrong with a row."""
+NUGGET_PROBLEMS = ("no_request", "bad_item", "no_answers", "bad_answer", "bad_aggregator", "bad_importance")
+"""What may be wrong with a row:
+
+- ``no_request``: not a request with nuggets; the detail says what is missing.
+- ``bad_item``: an item that is not a nugget, or has neither question nor statement; left out.
+- ``no_answers``: a question without a list of answers (an empty list says that nobody knows); left out.
+- ``bad_answer``: an answer that is not text; left out.
+- ``bad_aggregator``: neither OR nor AND; read as OR.
+- ``bad_importance``: neither vital nor okay, such as the failed of nuggetizer; weighs as okay does.
+"""
 
 NUGGET_FORMS = {
     "NeuCLIR 2024, report_gen_eval": "query_id, items: [{question_text, gold_answers, info.importance}]",
@@ -39,25 +37,16 @@ NUGGET_FORMS = {
 """Who writes a form -> what tells it apart; in error messages and in docs/reports.md."""
 
 _AGGREGATORS = {"OR": "OR", "AND": "AND", "DEFAULT": "OR"}
-_IMPORTANCES = ("vital", "okay", "")
-_BANKS = ("items", "nugget_bank", "nuggets")
 _CLAIMS = "claim_bank"
-LIST_FIELDS = (*_BANKS, _CLAIMS)
-_TEXT_FIELDS = ("query_text", "problem_statement", "title_query", "title", "query", "text")
-_COLLECTION_FIELDS = ("test_collection", "collection_id", "collection")
-_QUESTION_FIELDS = ("question_text", "question")
-_STATEMENT_FIELDS = ("claim", "claim_text", "text")
-_ID_FIELDS = ("question_id", "claim_id")
-_ANSWER_FIELDS = ("gold_answers", "answers")
+LIST_FIELDS = ("items", "nugget_bank", "nuggets", _CLAIMS)
 _SUB_NUGGETS = "sub_nuggets"
-_TRUE = "true"
 _MAX_DEPTH = 20
 """How deep sub-nuggets may lie; banks have two or three levels."""
 
 REQUEST_FORMS = "a ReportRequest, JSON text, a dict with 'items' or 'nugget_bank', or a list of such dicts"
 
 
-def read_requests(lines: Iterable[str], name: str) -> tuple[tuple[ReportRequest, ...], tuple[BadRow, ...]]:
+def read_requests(lines: Iterable[str], name: str) -> Read[ReportRequest]:
     """Read requests with their nuggets from JSON Lines, or from one JSON value over several lines.
 
     Args:
@@ -77,26 +66,14 @@ def read_requests(lines: Iterable[str], name: str) -> tuple[tuple[ReportRequest,
         >>> print(bad[0])
         nuggets.jsonl, line 1: items[1] with the keys question_text: no_answers
     """
-    parse = partial(parse_request, needs_id=True)
-    return read_rows(lines, name, parse, lambda request: request.request_id, NUGGET_FORMS)
+    return read_rows(lines, name, parse_request, lambda request: request.request_id, NUGGET_FORMS)
 
 
-def whether(statement: str) -> str:
-    """The question to which a statement is the answer; its right answer is ``true``.
-
-    Example:
-        >>> whether("Rivers rose.")
-        'True or false? Rivers rose.'
-    """
-    return f"True or false? {statement.strip()}"
-
-
-def parse_request(row: Any, *, needs_id: bool = False) -> Parsed[ReportRequest]:
+def parse_request(row: Any) -> Parsed[ReportRequest]:
     """One request with its nuggets.
 
     Args:
         row: The row, as JSON gives it; any value is accepted.
-        needs_id: Whether a row must name its request.
 
     Returns:
         The request, None if the row is not a request, and the problems, whose kinds are :data:`NUGGET_PROBLEMS`.
@@ -108,96 +85,80 @@ def parse_request(row: Any, *, needs_id: bool = False) -> Parsed[ReportRequest]:
         (NuggetAnswer(text='a', references=('d1',)),)
     """
     if not isinstance(row, Mapping):
-        return Parsed(None, (problem("no_request", f"{shown(row)}, no object"),))
+        return refused("no_request", f"{shown(row)}, no object")
     metadata = row.get("metadata")
-    found = {**metadata, **row} if isinstance(metadata, Mapping) else row
-    request_id = next((text for field in ("query_id", *ID_FIELDS) if (text := id_text(found.get(field)))), "")
-    if needs_id and not request_id:
-        return Parsed(None, (problem("no_request", "no query_id"),))
+    request_id = first_id({**metadata, **row} if isinstance(metadata, Mapping) else row, ("query_id", *ID_FIELDS))
+    if row.keys().isdisjoint(LIST_FIELDS):
+        return refused("no_request", f"no {', '.join(LIST_FIELDS[:-1])} or {LIST_FIELDS[-1]}")
     given = [field for field in LIST_FIELDS if row.get(field) is not None]
-    if not given and row.keys().isdisjoint(LIST_FIELDS):
-        return Parsed(None, (problem("no_request", f"no {', '.join(LIST_FIELDS[:-1])} or {LIST_FIELDS[-1]}"),))
-    if wrong := [field for field in given if not isinstance(row[field], list | tuple | Mapping)]:
-        return Parsed(None, (problem("no_request", f"{wrong[0]}: {shown(row[wrong[0]])}, no list or map"),))
+    for field in given:
+        if not isinstance(row[field], list | tuple | Mapping):
+            return refused("no_request", f"{field}: {shown(row[field])}, no list or map")
     problems: list[Problem] = []
     banks = [field for field in given if field in (given[0], _CLAIMS)]
-    nuggets = [
-        _nugget(*entry, is_claim=field == _CLAIMS, problems=problems)
-        for field in banks
-        for entry in _entries(row[field], field, problems)
-    ]
-    return Parsed(
-        ReportRequest(
-            request_id, _first_text(row, _TEXT_FIELDS), _first_text(row, _COLLECTION_FIELDS),
-            tuple(nugget for nugget in nuggets if nugget), tuple(_documents(row.get("doc_ids"))),
-        ),
-        tuple(problems),
-    )  # fmt: skip
+    nuggets = [nugget for field in banks for nugget in _nuggets(row[field], field, field == _CLAIMS, problems)]
+    text = first_text(row, ("query_text", "problem_statement", "title_query", "title", "query", "text"))
+    collection = first_text(row, ("test_collection", "collection_id", "collection"))
+    request = ReportRequest(request_id, text, collection, tuple(nuggets), _documents(row.get("doc_ids")))
+    return Parsed(request, tuple(problems))
 
 
-def _first_text(row: Mapping[str, Any], fields: Iterable[str]) -> str:
-    return next((row[field] for field in fields if isinstance(row.get(field), str)), "")
-
-
-def _entries(bank: Any, place: str, problems: list[Problem], depth: int = 0) -> Iterator[tuple[Any, Any, str]]:
-    """Key, entry and place of each nugget of a bank, and of those below it."""
+def _nuggets(bank: Any, place: str, is_claim: bool, problems: list[Problem], depth: int = 0) -> Iterator[Nugget]:
+    """The nuggets of a bank, and of those below them."""
     for key, entry in bank.items() if isinstance(bank, Mapping) else enumerate(bank):
+        where = f"{place}[{key!r}]"
         if entry is None and isinstance(bank, Mapping):
             continue  # Arrow fills with None what other rows have
-        where = f"{place}[{key if isinstance(key, int) else repr(key)}]"
-        yield key, entry, where
-        below = entry.get(_SUB_NUGGETS) if isinstance(entry, Mapping) else None
+        if not isinstance(entry, Mapping):
+            problems.append(problem("bad_item", f"{where}: {shown(entry)}"))
+            continue
+        if nugget := _nugget(key, entry, where, is_claim, problems):
+            yield nugget
+        below = entry.get(_SUB_NUGGETS)
         if isinstance(below, list | tuple | Mapping) and depth < _MAX_DEPTH:
-            yield from _entries(below, f"{where}.{_SUB_NUGGETS}", problems, depth + 1)
+            yield from _nuggets(below, f"{where}.{_SUB_NUGGETS}", is_claim, problems, depth + 1)
         elif below is not None:
             problems.append(problem("bad_item", f"{where}.{_SUB_NUGGETS}"))
 
 
-def _nugget(key: Any, entry: Any, place: str, *, is_claim: bool, problems: list[Problem]) -> Nugget | None:
+def _nugget(key: Any, entry: Mapping[str, Any], place: str, is_claim: bool, problems: list[Problem]) -> Nugget | None:
     """The nugget of an entry; None if the entry is a heading, and None and a problem if it is not a nugget."""
-    if not isinstance(entry, Mapping):
-        problems.append(problem("bad_item", f"{place}: {shown(entry)}"))
-        return None
-    info = entry["info"] if isinstance(entry.get("info"), Mapping) else {}
-    question, statement = _first_text(entry, _QUESTION_FIELDS), _first_text(entry, _STATEMENT_FIELDS)
+    question = first_text(entry, ("question_text", "question"))
+    statement = first_text(entry, ("claim", "claim_text", "text"))
     if not question and not statement and isinstance(key, str):
         question, statement = ("", key) if is_claim else (key, "")
-    given = next((entry[field] for field in _ANSWER_FIELDS if entry.get(field) is not None), None)
+    given = next((entry[field] for field in ("gold_answers", "answers") if entry.get(field) is not None), None)
     if not question.strip() and (given is not None or statement.rstrip().endswith("?")):
         question = statement
     elif not question.strip() and statement.strip():
-        question, given = whether(statement), [{"answer": _TRUE, "references": entry.get("references")}]
-    if not question.strip() or given is None:
-        if not (question.strip() and entry.get(_SUB_NUGGETS)):
-            kind = "no_answers" if question.strip() else "bad_item"
-            problems.append(problem(kind, f"{place} {with_keys(entry)}"))
+        question = f"True or false? {statement.strip()}"
+        given = [{"answer": "true", "references": entry.get("references")}]
+    has_question = bool(question.strip())
+    if not has_question or given is None:
+        if not (has_question and entry.get(_SUB_NUGGETS)):
+            problems.append(problem("no_answers" if has_question else "bad_item", f"{place} {with_keys(entry)}"))
         return None
-    aggregator = str({**entry, **info}.get("aggregator_type") or "OR").rpartition(".")[2].upper()
+    fields = {**entry, **entry["info"]} if isinstance(entry.get("info"), Mapping) else entry
+    aggregator = str(fields.get("aggregator_type") or "OR").rpartition(".")[2].upper()
     if aggregator not in _AGGREGATORS:
         problems.append(problem("bad_aggregator", place))
-    importance = {**entry, **info}.get("importance")
+    importance = fields.get("importance")
     known = importance.strip().lower() if isinstance(importance, str) else ""
-    if known not in _IMPORTANCES or not isinstance(importance, str | None):
+    if known not in ("vital", "okay", "") or not isinstance(importance, str | None):
         problems.append(problem("bad_importance", f"{place}: {shown(importance)}"))
-    return Nugget(
-        question_id=next((text for field in _ID_FIELDS if (text := id_text(entry.get(field)))), question),
-        question=question,
-        answers=tuple(_answers(given, place, problems)),
-        aggregator=_AGGREGATORS.get(aggregator, "OR"),
-        importance=known,
-    )
+    answers = tuple(_answers(given, place, problems))
+    question_id = first_id(entry, ("question_id", "claim_id")) or question
+    return Nugget(question_id, question, answers, _AGGREGATORS.get(aggregator, "OR"), known)
 
 
-def _answers(given: Any, place: str, problems: list[Problem]) -> Iterable[NuggetAnswer]:
+def _answers(given: Any, place: str, problems: list[Problem]) -> Iterator[NuggetAnswer]:
     if isinstance(given, Mapping):
-        listed = [{"answer": text, **(more if isinstance(more, Mapping) else {})} for text, more in given.items()]
-    else:
-        listed = list(given) if isinstance(given, list | tuple) else [given]
-    for answer in listed:
-        more: Mapping[str, Any] = answer if isinstance(answer, Mapping) else {"answer": answer}
-        text = next((text for field in ("answer", "text") if (text := _plain(more.get(field)))), "")
+        given = [{"answer": text, **(more if isinstance(more, Mapping) else {})} for text, more in given.items()]
+    for answer in given if isinstance(given, list | tuple) else [given]:
+        fields: Mapping[str, Any] = answer if isinstance(answer, Mapping) else {"answer": answer}
+        text = _plain(fields.get("answer")) or _plain(fields.get("text"))
         if text:
-            yield NuggetAnswer(text, tuple(_documents(more.get("references") or more.get("citations"))))
+            yield NuggetAnswer(text, _documents(fields.get("references") or fields.get("citations")))
         else:
             problems.append(problem("bad_answer", f"{place}: {shown(answer)}"))
 
@@ -209,7 +170,7 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) and value.strip() else id_text(value)
 
 
-def _documents(given: Any) -> Iterable[str]:
-    for document in given if isinstance(given, list | tuple) else [given]:
-        if text := id_text(document.get("doc_id") if isinstance(document, Mapping) else document):
-            yield text
+def _documents(given: Any) -> tuple[str, ...]:
+    listed = given if isinstance(given, list | tuple) else [given]
+    ids = (id_text(entry.get("doc_id") if isinstance(entry, Mapping) else entry) for entry in listed)
+    return tuple(filter(None, ids))

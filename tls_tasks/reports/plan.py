@@ -16,8 +16,8 @@ what the report leaves out.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, NamedTuple, TypeVar
 
@@ -43,45 +43,14 @@ class Pair(NamedTuple):
     answer: str
 
 
-class ReportPlan:
-    """A report that is to be judged.
-
-    Args:
-        report: The report.
-        request: What it was asked for, with nuggets.
-        find: Looks documents up; None: judges know documents by their ids, and all exist.
-        scope: One of :data:`SCOPES`.
-
-    Attributes:
-        pairs: The distinct (question, answer) pairs of the request -> the question's id.
-        unanswerable: Questions to which nobody knows an answer -> their ids; they can confirm a negative sentence.
-    """
-
-    def __init__(self, report: Report, request: ReportRequest, find: LookUp | None, scope: str = "cited") -> None:
-        self.report, self.find, self.scope = report, find, scope
-        self.request_id = report.request_id or request.request_id
-        self.pairs: dict[Pair, str] = {}
-        self.unanswerable: dict[Pair, str] = {}
-        for nugget in request.nuggets:
-            for answer in nugget.answers:
-                self.pairs.setdefault(Pair(nugget.question, answer.text), nugget.question_id)
-            if not nugget.answers:
-                self.unanswerable.setdefault(Pair(nugget.question, _NO_ANSWER), nugget.question_id)
-
-    def walks(self) -> list[Walk[Outcome]]:
-        """A walk for each sentence that has text."""
-        told = [(index, own) for index, own in enumerate(self.report.sentences) if own.text.strip()]
-        passages = _passages([own.text.strip() for _, own in told])
-        return [_Sentence(self, told, place, passage).walk() for place, passage in enumerate(passages)]
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Outcome:
-    """Where a sentence came out.
+    """A sentence on its way through the tree, and where it came out.
 
     Attributes:
         index: Its index in the report.
         text: The sentence.
+        about: What recordings call it.
         score: Above 0 rewarded, -1 penalised, 0 ignored; None: unscored, since a missing verdict could change it.
         path: The branches that were taken.
         citations: Document id -> whether it supports the sentence; None if unknown.
@@ -95,15 +64,144 @@ class Outcome:
 
     index: int
     text: str
-    score: int | None
-    path: tuple[str, ...]
-    citations: Mapping[str, bool | None]
-    unknown: tuple[str, ...]
-    support: bool | None
-    matched: tuple[Pair, ...]
-    earns_recall: bool
-    earns_coverage: bool
-    verdicts: tuple[tuple[Query, Verdict], ...]
+    about: Mapping[str, str | int]
+    score: int | None = None
+    path: tuple[str, ...] = ()
+    citations: dict[str, bool | None] = field(default_factory=dict)
+    unknown: list[str] = field(default_factory=list)
+    support: bool | None = None
+    matched: tuple[Pair, ...] = ()
+    earns_recall: bool = False
+    earns_coverage: bool = False
+    verdicts: list[tuple[Query, Verdict]] = field(default_factory=list)
+
+    def ask(self, queries: Iterable[Query]) -> Walk[list[bool | None]]:
+        """Yes or no to each query; None where there is no verdict."""
+        queries = list(queries)
+        verdicts = (yield queries) if queries else ()
+        self.verdicts += zip(queries, verdicts, strict=True)
+        return [verdict.value for verdict in verdicts]
+
+    def query(self, kind: str, about: Mapping[str, str] | None = None, **fields: str) -> Query:
+        """A question about the sentence."""
+        return Query(kind, {"sentence": self.text, **fields}, {**self.about, **(about or {})})
+
+
+_Branch = Walk[tuple[int | None, tuple[str, ...], bool | None]]
+"""A walk that ends with score, path and support of an :class:`Outcome`."""
+
+
+class ReportPlan:
+    """A report that is to be judged.
+
+    Args:
+        report: The report.
+        request: What it was asked for, with nuggets.
+        find: Looks documents up; None: judges know documents by their ids, and all exist.
+        scope: One of :data:`SCOPES`.
+
+    Attributes:
+        pairs: The distinct (question, answer) pairs of the request -> the question's id.
+    """
+
+    def __init__(self, report: Report, request: ReportRequest, find: LookUp | None, scope: str = "cited") -> None:
+        self._report, self._find, self._scope = report, find, scope
+        self._about = {"request_id": report.request_id or request.request_id, "run_id": report.run_id}
+        self.pairs: dict[Pair, str] = {}
+        self._unanswerable: dict[Pair, str] = {}  # questions that nobody can answer confirm a negative sentence
+        for nugget in request.nuggets:
+            for answer in nugget.answers:
+                self.pairs.setdefault(Pair(nugget.question, answer.text), nugget.question_id)
+            if not nugget.answers:
+                self._unanswerable.setdefault(Pair(nugget.question, _NO_ANSWER), nugget.question_id)
+
+    def walks(self) -> list[Walk[Outcome]]:
+        """A walk for each sentence that has text."""
+        told = [(index, sentence) for index, sentence in enumerate(self._report.sentences) if sentence.text.strip()]
+        passages = _passages([sentence.text.strip() for _, sentence in told])
+        return [self._walk(*numbered, passage) for numbered, passage in zip(told, passages, strict=True)]
+
+    def _walk(self, index: int, sentence: ReportSentence, passage: str) -> Walk[Outcome]:
+        shown = {"passage": passage} if passage else {}
+        end = Outcome(index, sentence.text, {**self._about, "sentence": index, **shown})
+        branch = self._cited(end, sentence.citations) if sentence.citations else self._uncited(end)
+        end.score, end.path, end.support = yield from branch
+        return end
+
+    def _cited(self, end: Outcome, doc_ids: Sequence[str]) -> _Branch:
+        """The branches of a sentence that cites."""
+        queries: dict[str, Query] = {}
+        for doc_id in dict.fromkeys(doc_ids):
+            end.citations[doc_id] = None
+            try:
+                document = "" if self._find is None else self._find(self._report.collection_ids, doc_id)
+            except (InputError, TypeError):
+                raise  # not a document, or a look-up with other arguments: the caller's fault
+            except Exception as error:  # the store can't be read: the instrument's fault, whatever it raises
+                lost = Verdict(None, "unreachable", repr(error)[:200])
+                end.verdicts.append((citation_query(end.text, doc_id, "", end.about), lost))
+                continue
+            if document is None:
+                end.citations[doc_id] = False
+                end.unknown.append(doc_id)
+            else:
+                queries[doc_id] = citation_query(end.text, doc_id, document, end.about)
+        end.citations |= zip(queries, (yield from end.ask(queries.values())), strict=True)
+        holds = end.citations.values()
+        end.earns_recall, end.earns_coverage = all(holds), True in holds
+        given = (yield from self._give(end, self.pairs)) if end.earns_coverage or None in holds else []
+        if False in holds:
+            return -1, ("cited", "citation_fails"), False
+        if None in holds:
+            return None, ("cited", "unscored"), None
+        path = ("cited", "citations_hold")
+        if None in given:
+            return None, (*path, "unscored"), True
+        return len(end.matched), (*path, "nuggets_matched" if end.matched else "no_nugget"), True
+
+    def _uncited(self, end: Outcome) -> _Branch:
+        """The branches of a sentence that does not."""
+        (negative,) = yield from end.ask([end.query("negative")])
+        if negative is None:
+            yield from self._give(end, self.pairs)
+            return None, ("uncited", "unscored"), None
+        if negative:
+            end.earns_recall = end.earns_coverage = True
+            given = yield from self._give(end, {**self.pairs, **self._unanswerable})
+            score = 1 if True in given else None if None in given else -1
+            name = {1: "nugget_confirms", None: "unscored", -1: "no_nugget"}[score]
+            return score, ("uncited", "negative", name), None
+        path: tuple[str, ...] = ("uncited", "not_negative")
+        (required,) = yield from end.ask([end.query("requires_citation")])
+        if not required:
+            return (None, (*path, "unscored"), None) if required is None else (0, (*path, "needs_no_citation"), None)
+        path += ("needs_citation",)
+        # Whether the claim is new: to the report, which support counts, and to its cited sentences.
+        before = [sentence for sentence in self._report.sentences[: end.index] if sentence.text.strip()]
+        earlier = [sentence.text for sentence in before]
+        cited = [sentence.text for sentence in before if sentence.citations]
+        new: bool | None = True
+        if earlier:
+            (new,) = yield from end.ask([end.query("first_instance", previous="\n".join(earlier))])
+        support, new_to_cited = False if new else None, new
+        if self._scope == "cited" and not new and cited != earlier:
+            new_to_cited = True
+            if cited:
+                query = end.query("first_instance", {"scope": "cited"}, previous="\n".join(cited))
+                (new_to_cited,) = yield from end.ask([query])
+        if new_to_cited is None:
+            return None, (*path, "unscored"), support
+        if not new_to_cited:
+            return 0, (*path, "repeats_cited" if self._scope == "cited" else "repeats"), support
+        return -1, (*path, "first_instance" if new else "repeats_uncited"), support
+
+    def _give(self, end: Outcome, pairs: Mapping[Pair, str]) -> Walk[list[bool | None]]:
+        """Whether the sentence gives each pair."""
+        asked = [(pair._asdict(), {"question_id": question_id}) for pair, question_id in pairs.items()]
+        queries = [end.query("nugget_agreement", about, **fields) for fields, about in asked]
+        given = yield from end.ask(queries)
+        end.matched = tuple(pair for pair, value in zip(pairs, given, strict=True) if value and pair in self.pairs)
+        return given
 
 
 def walk_together(walks: Sequence[Sequence[Walk[End]]], judge: Judge) -> list[tuple[End, ...]]:
@@ -129,16 +227,20 @@ def walk_together(walks: Sequence[Sequence[Walk[End]]], judge: Judge) -> list[tu
             try:
                 while all(query.identity in known for query in queries):
                     queries = walk.send([known[query.identity] for query in queries] or None)
-            except StopIteration as end:  # noqa: PERF203 - this is how a generator returns
+            except StopIteration as end:
                 ends[walk] = end.value
                 del waiting[walk]
-            else:
-                waiting[walk] = queries
-                for query in queries:
-                    if query.identity not in known:
-                        wanted.setdefault(query.identity, query)
-        if wanted:
-            known |= zip(wanted, _ask_all(judge, list(wanted.values())), strict=True)
+                continue
+            waiting[walk] = queries
+            for query in queries:
+                wanted.setdefault(query.identity, query)
+        asked = [query for identity, query in wanted.items() if identity not in known]
+        verdicts = judge.ask(asked) if asked else []
+        if len(verdicts) != len(asked) or not all(isinstance(verdict, Verdict) for verdict in verdicts):
+            kinds = ", ".join(dict.fromkeys(type(verdict).__name__ for verdict in verdicts))
+            got = f"{len(verdicts)} answers ({kinds})"
+            raise JudgeError(f"judge {judge.name}: gave {got}, expected a Verdict for each of {len(asked)} questions")
+        known |= {query.identity: verdict for query, verdict in zip(asked, verdicts, strict=True)}
     return [tuple(ends[walk] for walk in of_report) for of_report in walks]
 
 
@@ -147,153 +249,6 @@ def citation_query(sentence: str, doc_id: str, text: str, about: Mapping[str, st
     # Documents without text would all be the same question.
     fields = {"sentence": sentence, "document": text} | ({} if text.strip() else {"doc_id": doc_id})
     return Query("citation_support", fields, {**about, "doc_id": doc_id})
-
-
-class _End(NamedTuple):
-    """Where a walk ends, and what counts there; see :class:`Outcome`."""
-
-    score: int | None
-    path: tuple[str, ...]
-    support: bool | None = None
-    matched: tuple[Pair, ...] = ()
-    earns_recall: bool = False
-    earns_coverage: bool = False
-
-
-class _Sentence:
-    """A sentence on its way through the tree."""
-
-    def __init__(self, plan: ReportPlan, told: Sequence[tuple[int, ReportSentence]], place: int, passage: str) -> None:
-        self._plan, self._told, self._place = plan, told, place
-        self._index, self._sentence = told[place]
-        self._about: dict[str, str | int] = {
-            "request_id": plan.request_id,
-            "run_id": plan.report.run_id,
-            "sentence": self._index,
-        }
-        if passage:
-            self._about["passage"] = passage
-        self._unknown: list[str] = []
-        self._verdicts: list[tuple[Query, Verdict]] = []
-
-    def walk(self) -> Walk[Outcome]:
-        """Follow the tree to an end."""
-        citations = yield from self._citations()
-        end = yield from (self._cited(citations) if citations else self._uncited())
-        return Outcome(
-            index=self._index,
-            text=self._sentence.text,
-            citations=citations,
-            unknown=tuple(self._unknown),
-            verdicts=tuple(self._verdicts),
-            **end._asdict(),
-        )
-
-    def _citations(self) -> Walk[dict[str, bool | None]]:
-        """Whether each citation holds; None if unknown."""
-        text, find = self._sentence.text, self._plan.find
-        holds: dict[str, bool | None] = {}
-        queries: dict[str, Query] = {}
-        for doc_id in dict.fromkeys(self._sentence.citations):
-            holds[doc_id] = None
-            try:
-                document = "" if find is None else find(self._plan.report.collection_ids, doc_id)
-            except (InputError, TypeError):
-                raise  # not a document, or a look-up with other arguments: the caller's fault
-            except Exception as error:  # the store can't be read: the instrument's fault, whatever it raises
-                lost = Verdict(None, "unreachable", repr(error)[:200])
-                self._verdicts.append((citation_query(text, doc_id, "", self._about), lost))
-            else:
-                if document is None:
-                    holds[doc_id] = False
-                    self._unknown.append(doc_id)
-                else:
-                    queries[doc_id] = citation_query(text, doc_id, document, self._about)
-        values = yield from self._ask(list(queries.values()))
-        return {**holds, **dict(zip(queries, values, strict=True))}
-
-    def _cited(self, citations: Mapping[str, bool | None]) -> Walk[_End]:
-        """The branches of a sentence that cites."""
-        holds = citations.values()
-        if True not in holds and None not in holds:
-            return _End(-1, ("cited", "citation_fails"), False)
-        given = yield from self._pairs(self._plan.pairs)
-        matched = self._matched(given)
-        if False in holds:
-            return _End(-1, ("cited", "citation_fails"), False, matched, earns_coverage=True in holds)
-        if None in holds:
-            return _End(None, ("cited", "unscored"), None, matched, earns_coverage=True in holds)
-        path = ("cited", "citations_hold")
-        if None in given.values():
-            return _End(None, (*path, "unscored"), True, matched, True, True)
-        return _End(len(matched), (*path, "nuggets_matched" if matched else "no_nugget"), True, matched, True, True)
-
-    def _uncited(self) -> Walk[_End]:
-        """The branches of a sentence that does not."""
-        negative = yield from self._question("negative")
-        if negative is None:
-            given = yield from self._pairs(self._plan.pairs)
-            return _End(None, ("uncited", "unscored"), matched=self._matched(given))
-        if negative:
-            given = yield from self._pairs({**self._plan.pairs, **self._plan.unanswerable})
-            end = _End(-1, ("uncited", "negative", "no_nugget"), None, self._matched(given), True, True)
-            if True in given.values():
-                return end._replace(score=1, path=("uncited", "negative", "nugget_confirms"))
-            if None in given.values():
-                return end._replace(score=None, path=("uncited", "negative", "unscored"))
-            return end
-        path = ("uncited", "not_negative")
-        required = yield from self._question("requires_citation")
-        if not required:
-            return _End(None, (*path, "unscored")) if required is None else _End(0, (*path, "needs_no_citation"))
-        return (yield from self._first_instance((*path, "needs_citation")))
-
-    def _first_instance(self, path: tuple[str, ...]) -> Walk[_End]:
-        """Whether an uncited claim is new: to the report, which support counts, and to its cited sentences."""
-        before = [sentence for _, sentence in self._told[: self._place]]
-        earlier = [sentence.text for sentence in before]
-        earlier_cited = [sentence.text for sentence in before if sentence.citations]
-        new: bool | None = True
-        if earlier:
-            new = yield from self._question("first_instance", previous="\n".join(earlier))
-        new_to_cited = new
-        if self._plan.scope == "cited" and new is not True:
-            if not earlier_cited:
-                new_to_cited = True
-            elif earlier_cited != earlier:
-                previous = "\n".join(earlier_cited)
-                new_to_cited = yield from self._question("first_instance", {"scope": "cited"}, previous=previous)
-        support = False if new else None
-        if new_to_cited is None:
-            return _End(None, (*path, "unscored"), support)
-        if not new_to_cited:
-            return _End(0, (*path, "repeats_cited" if self._plan.scope == "cited" else "repeats"), support)
-        return _End(-1, (*path, "first_instance" if new else "repeats_uncited"), support)
-
-    def _pairs(self, pairs: Mapping[Pair, str]) -> Walk[dict[Pair, bool | None]]:
-        """Which pairs the sentence gives."""
-        queries = [
-            self._query("nugget_agreement", {"question_id": question_id}, **pair._asdict())
-            for pair, question_id in pairs.items()
-        ]
-        values = yield from self._ask(queries)
-        return dict(zip(pairs, values, strict=True))
-
-    def _matched(self, given: Mapping[Pair, bool | None]) -> tuple[Pair, ...]:
-        return tuple(pair for pair, value in given.items() if value and pair in self._plan.pairs)
-
-    def _question(self, kind: str, about: Mapping[str, str] | None = None, **fields: str) -> Walk[bool | None]:
-        (value,) = yield from self._ask([self._query(kind, about or {}, **fields)])
-        return value
-
-    def _query(self, kind: str, about: Mapping[str, str], **fields: str) -> Query:
-        return Query(kind, {"sentence": self._sentence.text, **fields}, {**self._about, **about})
-
-    def _ask(self, queries: Sequence[Query]) -> Walk[list[bool | None]]:
-        """Yes or no to each query; None where there is no verdict."""
-        verdicts: Sequence[Verdict] = (yield queries) if queries else []
-        self._verdicts += zip(queries, verdicts, strict=True)
-        return [verdict.value for verdict in verdicts]
 
 
 def _passages(texts: Sequence[str]) -> Iterator[str]:
@@ -312,12 +267,3 @@ def _passages(texts: Sequence[str]) -> Iterator[str]:
         first = min(place, bisect_left(starts, starts[end] - PASSAGE_LENGTH - 1))
         end = max(end, bisect_right(starts, starts[first] + PASSAGE_LENGTH + 1) - 1)
         yield " ".join(texts[first:end]) if end - first > 1 else ""
-
-
-def _ask_all(judge: Judge, queries: Sequence[Query]) -> Sequence[Verdict]:
-    verdicts = judge.ask(queries)
-    if len(verdicts) != len(queries):
-        raise JudgeError(f"judge {judge.name}: gave {len(verdicts)} verdicts to {len(queries)} questions")
-    if wrong := [type(verdict).__name__ for verdict in verdicts if not isinstance(verdict, Verdict)]:
-        raise JudgeError(f"judge {judge.name}: gave a {wrong[0]}, expected a Verdict for each question")
-    return verdicts

@@ -7,12 +7,9 @@ of reports (:func:`parse_report_row`) have two forms. That of NeuCLIR 2024 and r
 are a list of ids, a map of ids to scores, a single id, or indices into ``references``, from 0.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -21,22 +18,25 @@ from tls_tasks.core.parsed import Parsed, Problem, problem
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.rows import describe
 from tls_tasks.reports.citations import Citations, in_brackets
-from tls_tasks.reports.files import BadRow, read_rows, with_keys
+from tls_tasks.reports.documents import Read, read_rows, with_keys
 from tls_tasks.reports.read_prose import prose_sentences
 from tls_tasks.reports.types import Report, ReportSentence
 
 PROBLEM_KINDS = (
-    "no_report",  # not a report; the detail says what is missing
-    "no_text",  # a sentence without text; ignored
-    "unknown_citation",  # a model's citation of no document of the prompt; kept, since it is a wrong citation
-    "unread_citation",  # a model's report cites by author and year alone, which is not read
-    "bad_citation",  # a citation that is not an id; kept as an unknown document, or dropped if empty
-    "bad_references",  # references that are not a list
-    "over_limit",  # a sentence beyond the length limit; left out
-    "other_request",  # a model's text names another request than its reference, which is used
-    *JSON_PROBLEM_KINDS,
-)
-"""What may be wrong with a row or with a model's answer."""
+    "no_report", "no_text", "bad_citation", "bad_references", "over_limit",
+    "unknown_citation", "unread_citation", "other_request", *JSON_PROBLEM_KINDS,
+)  # fmt: skip
+"""What may be wrong with a row or with a model's answer; the last three only with an answer:
+
+- ``no_report``: not a report; the detail says what is missing.
+- ``no_text``: a sentence without text; ignored.
+- ``bad_citation``: a citation that is not an id; kept as an unknown document, or dropped if empty.
+- ``bad_references``: references that are not a list.
+- ``over_limit``: a sentence beyond the length limit; left out.
+- ``unknown_citation``: of no document of the prompt; kept, since it is a wrong citation.
+- ``unread_citation``: an answer cites by author and year alone, which is not read.
+- ``other_request``: an answer names another request than its reference, which is used.
+"""
 
 _AUTHOR_YEAR = re.compile(r"\([^\W\d_][^()\n]{1,80}\s(?:1[5-9]|20)[0-9]{2}[a-z]?\)")  # (Hale, 2019)
 ID_FIELDS = ("request_id", "topic_id", "narrative_id", "query_id", "qid")
@@ -63,7 +63,7 @@ _NUMBER_FIELDS = ("document", "doc", "number", "index")
 _MAX_DEPTH = 6
 
 
-def read_reports(lines: Iterable[str], name: str) -> tuple[tuple[Report, ...], tuple[BadRow, ...]]:
+def read_reports(lines: Iterable[str], name: str) -> Read[Report]:
     """Read reports from JSON Lines. A row that can't be read is listed, and the others are read.
 
     Args:
@@ -82,8 +82,7 @@ def read_reports(lines: Iterable[str], name: str) -> tuple[tuple[Report, ...], t
         >>> print(bad[0])
         run.jsonl, line 2: not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)
     """
-    parse = partial(parse_report_row, needs_id=True)
-    return read_rows(lines, name, parse, lambda report: (report.run_id, report.request_id), ROW_FORMS)
+    return read_rows(lines, name, parse_report_row, lambda report: (report.run_id, report.request_id), ROW_FORMS)
 
 
 def parse_report(
@@ -124,28 +123,24 @@ def parse_report(
         >>> parse_report('{"sentences": [{"text": "It rained.", "citations": [1]}]}', ["d1"]).value.sentences
         (ReportSentence(text='It rained.', citations=('d1',)),)
     """
-    citations = Citations(doc_ids, titles)
-    answer = strip_thinking(text)
-    problems: list[Problem] = [problem("unfinished_thinking", text)] if answer.unfinished else []
-    found = _json_sentences(answer.text, citations)
-    sentences, flaws = (prose_sentences(answer.text, citations), ()) if found is None else found
-    problems += flaws
+    citations, answer = Citations(doc_ids, titles), strip_thinking(text)
+    from_json = _json_sentences(answer.text, citations)
+    sentences, flaws = (prose_sentences(answer.text, citations), ()) if from_json is None else from_json
     kept, beyond = within_limit(sentences, limit)
-    problems += beyond
     cited = [doc_id for sentence in kept for doc_id in sentence.citations]
-    problems += [problem("unknown_citation", doc_id) for doc_id in cited if not citations.is_known(doc_id)]
-    author_years = () if cited else _AUTHOR_YEAR.findall(answer.text)
-    problems += [problem("unread_citation", mark) for mark in author_years]
-    return Parsed(Report(request_id, run_id, tuple(collection_ids), kept) if kept else None, tuple(problems))
+    unfinished = [problem("unfinished_thinking", text)] if answer.unfinished else []
+    unknown = [problem("unknown_citation", doc_id) for doc_id in cited if not citations.is_known(doc_id)]
+    unread = [problem("unread_citation", mark) for mark in ([] if cited else _AUTHOR_YEAR.findall(answer.text))]
+    report = Report(request_id, run_id, tuple(collection_ids), kept) if kept else None
+    return Parsed(report, (*unfinished, *flaws, *beyond, *unknown, *unread))
 
 
-def parse_report_row(row: Any, *, limit: int | None = None, needs_id: bool = False) -> Parsed[Report]:
+def parse_report_row(row: Any, *, limit: int | None = None) -> Parsed[Report]:
     """One report.
 
     Args:
         row: The row, as JSON gives it; any value is accepted.
         limit: See :func:`within_limit`.
-        needs_id: Whether a row must say which request it answers.
 
     Returns:
         The report, None if the row is not a report, and the problems, whose kinds are :data:`PROBLEM_KINDS`.
@@ -158,23 +153,24 @@ def parse_report_row(row: Any, *, limit: int | None = None, needs_id: bool = Fal
         (('d1', 'references[5]'), {'bad_citation': 1})
     """
     if not isinstance(row, Mapping):
-        return Parsed(None, (problem("no_report", f"{shown(row)}, no object"),))
+        return refused("no_report", f"{shown(row)}, no object")
     metadata = row.get("metadata")
-    found = {**row, **metadata} if isinstance(metadata, Mapping) else row
-    request_id = next((text for field in ID_FIELDS if (text := id_text(found.get(field)))), "")
-    if needs_id and not request_id:
-        return Parsed(None, (problem("no_report", f"no {' or '.join(ID_FIELDS[:2])}"),))
+    about = {**row, **metadata} if isinstance(metadata, Mapping) else row
     field = next((field for field in _SENTENCE_FIELDS if row.get(field) is not None), None)
-    if field is None or not isinstance(row[field], list | tuple):
-        got = f"no {_SENTENCE_FIELDS[0]}" if field is None else f"{field}: {shown(row[field])}, no list"
-        return Parsed(None, (problem("no_report", got),))
+    if field is None:
+        return refused("no_report", f"no {_SENTENCE_FIELDS[0]}")
+    if not isinstance(row[field], list | tuple):
+        return refused("no_report", f"{field}: {shown(row[field])}, no list")
     problems: list[Problem] = []
-    references = _references(row.get("references"), problems)
-    sentences = [_sentence(own, references, f"{field}[{index}]", problems) for index, own in enumerate(row[field])]
+    references = row.get("references")
+    if not isinstance(references, list | tuple | None):
+        problems.append(problem("bad_references", f"references: got {shown(references)}"))
+        references = None
+    sentences = [_sentence(told, references, f"{field}[{index}]", problems) for index, told in enumerate(row[field])]
     kept, beyond = within_limit(sentences, limit)
-    collections = [id_text(own) for own in _listed(found.get("collection_ids"))]
-    report = Report(request_id, id_text(found.get("run_id")), tuple(filter(None, collections)), kept)
-    return Parsed(report, (*problems, *beyond))
+    collections = tuple(filter(None, map(id_text, _listed(about.get("collection_ids")))))
+    request_id = first_id(about, ID_FIELDS)
+    return Parsed(Report(request_id, id_text(about.get("run_id")), collections, kept), (*problems, *beyond))
 
 
 def find_report_json(text: str) -> tuple[Any, tuple[Problem, ...]]:
@@ -223,9 +219,23 @@ def id_text(value: Any) -> str:
         >>> id_text(300), id_text(" 300 "), id_text(True), id_text(None)
         ('300', '300', '', '')
     """
-    if isinstance(value, bool) or not isinstance(value, int | str):
-        return ""
-    return str(value).strip()
+    is_id = isinstance(value, int | str) and not isinstance(value, bool)
+    return str(value).strip() if is_id else ""
+
+
+def first_id(row: Mapping[Any, Any], fields: Iterable[str]) -> str:
+    """The first of these fields that is an id; empty if there is none."""
+    return next(filter(None, (id_text(row.get(field)) for field in fields)), "")
+
+
+def first_text(row: Mapping[Any, Any], fields: Iterable[str]) -> str:
+    """The first of these fields that is text; empty if there is none."""
+    return next((row[field] for field in fields if isinstance(row.get(field), str)), "")
+
+
+def refused(kind: str, text: str) -> Parsed[Any]:
+    """What is read of a row that is of no use."""
+    return Parsed(None, (problem(kind, text),))
 
 
 def shown(value: Any) -> str:
@@ -246,14 +256,7 @@ def _n_sentences(value: Any) -> int:
     return 0 if rows is None else max(1, len(rows))
 
 
-def _references(value: Any, problems: list[Problem]) -> list[Any] | None:
-    if value is None or isinstance(value, list | tuple):
-        return None if value is None else list(value)
-    problems.append(problem("bad_references", f"references: got {shown(value)}"))
-    return None
-
-
-def _sentence(row: Any, references: list[Any] | None, place: str, problems: list[Problem]) -> ReportSentence:
+def _sentence(row: Any, references: Sequence[Any] | None, place: str, problems: list[Problem]) -> ReportSentence:
     text = row.get("text") if isinstance(row, Mapping) else row
     if not isinstance(text, str) or not text.strip():
         is_unknown = isinstance(row, Mapping) and "text" not in row
@@ -264,7 +267,7 @@ def _sentence(row: Any, references: list[Any] | None, place: str, problems: list
     return ReportSentence(text, tuple(dict.fromkeys(doc_id for doc_id in ids if doc_id)))
 
 
-def _cited(citation: Any, references: list[Any] | None, place: str, problems: list[Problem]) -> str:
+def _cited(citation: Any, references: Sequence[Any] | None, place: str, problems: list[Problem]) -> str:
     """The cited id. A citation that is not an id becomes one of no document: a wrong citation must not help."""
     if isinstance(citation, Mapping):
         citation = next((citation[field] for field in _CITED_ID_FIELDS if field in citation), citation)
@@ -288,9 +291,8 @@ def _listed(given: Any) -> list[Any]:
         >>> _listed({"d1": 0.9}), _listed("d1"), _listed(None)
         (['d1'], ['d1'], [])
     """
-    if given is None:
-        return []
-    return list(given) if isinstance(given, list | tuple | Mapping) else [given]
+    members = given if isinstance(given, list | tuple | Mapping) else [given]
+    return [] if given is None else list(members)
 
 
 def _json_sentences(text: str, citations: Citations) -> tuple[list[ReportSentence], tuple[Problem, ...]] | None:
@@ -303,16 +305,15 @@ def _json_sentences(text: str, citations: Citations) -> tuple[list[ReportSentenc
     found = find_json(text, _weigh) if _MAY_BE_JSON.search(text) else None
     if found is None or not found.values:
         return None
-    values: list[Any] = list(found.values)
+    values: Sequence[Any] = found.values
     if len(values) > 1 and all(map(_is_row, values)):  # JSON Lines
-        values = [values]
+        values = [list(values)]
     sentences: list[ReportSentence] = []
     for value in values:
         rows, references = _rows(value), value.get("references") if isinstance(value, Mapping) else None
         own_list = references if isinstance(references, list) else []
         sentences += filter(None, (_row_sentence(row, citations, own_list) for row in rows))
-        if not rows:
-            sentences += prose_sentences(_prose(value), citations)
+        sentences += prose_sentences(_prose(value), citations) if not rows else []
     return sentences, found.problems
 
 
@@ -328,9 +329,9 @@ def _rows(value: Any, *, named: bool = False, depth: int = 0) -> list[Any]:
         return []
     if isinstance(value, list):
         rows = []
-        for own in value:
-            is_row = _is_row(own) or (named and isinstance(own, str))
-            rows += [own] if is_row else _rows(own, named=named, depth=depth + 1)
+        for member in value:
+            is_row = _is_row(member) or (named and isinstance(member, str))
+            rows += [member] if is_row else _rows(member, named=named, depth=depth + 1)
         return rows
     if not isinstance(value, Mapping):
         return []
@@ -340,11 +341,7 @@ def _rows(value: Any, *, named: bool = False, depth: int = 0) -> list[Any]:
 
 
 def _is_row(value: Any) -> bool:
-    return isinstance(value, Mapping) and bool(_text_of(value, _TEXT_FIELDS))
-
-
-def _text_of(value: Mapping[Any, Any], names: tuple[str, ...]) -> str:
-    return next((value[name] for name in names if isinstance(value.get(name), str)), "")
+    return isinstance(value, Mapping) and bool(first_text(value, _TEXT_FIELDS))
 
 
 def _prose(value: Any, depth: int = 0) -> str:
@@ -352,14 +349,14 @@ def _prose(value: Any, depth: int = 0) -> str:
     if not isinstance(value, Mapping) or depth > _MAX_DEPTH:
         return ""
     inner = next((value[name] for name in _PROSE_FIELDS if name in value), None)
-    return _text_of(value, _PROSE_FIELDS) or _prose(inner, depth + 1)
+    return first_text(value, _PROSE_FIELDS) or _prose(inner, depth + 1)
 
 
 def _row_sentence(row: Any, citations: Citations, own_list: list[Any]) -> ReportSentence | None:
     """The sentence of a row, however many full stops it has; marks in its text count as well."""
     fields: Mapping[Any, Any] = {"text": row} if isinstance(row, str) else row
     cited = next((fields[name] for name in _CITATION_FIELDS if name in fields), None)
-    clean, marks = citations.strip(in_brackets(" ".join(_text_of(fields, _TEXT_FIELDS).split())))
+    clean, marks = citations.strip(in_brackets(" ".join(first_text(fields, _TEXT_FIELDS).split())))
     ids = [*_cited_ids(cited, citations, own_list), *(doc_id for mark in marks for doc_id in mark.ids)]
     return ReportSentence(clean.strip(), tuple(dict.fromkeys(ids))) if any(map(str.isalnum, clean)) else None
 

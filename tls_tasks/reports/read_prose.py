@@ -1,9 +1,8 @@
 """The prose of a report: which lines hold it, and where its sentences end. What they cite: see citations.py."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterator, Sequence
+from itertools import chain
 
 from tls_tasks.reports.citations import Citations, Entry, Mark, entry_of, in_brackets
 from tls_tasks.reports.types import ReportSentence
@@ -13,9 +12,8 @@ _ESCAPED = re.compile(r"\\([\[\]])")
 _CUT_OFF = re.compile(r"(?<=\s)\[[0-9][0-9,;\s–-]{0,40}$")
 _CUE = re.compile(r"\s{0,9}(?:\*\*|__)?(?:final )?(?:report|answer):(?:\*\*|__)?[ \t]{1,3}(?=\S)", re.IGNORECASE)
 _TAG = re.compile(
-    r"</?(?:(?P<inline>b|i|em|strong|u|span|small)|(?P<heading>h[1-6])|(?P<item>li)"
-    r"|p|div|ul|ol|br|hr|section|article|body|html|report|content|text)(?:\s[^<>]{0,100})?/?>",
-    re.IGNORECASE,
+    r"(?i)</?(?:(?P<inline>b|i|em|strong|u|span|small)|(?P<heading>h[1-6])|(?P<item>li)"
+    r"|p|div|ul|ol|br|hr|section|article|body|html|report|content|text)(?:\s[^<>]{0,100})?/?>"
 )
 _TAG_TEXTS = {"inline": "", "heading": "\n# ", "item": "\n- "}
 _FENCE = re.compile(r"\s{0,12}(?:`{3,}|~{3,})")
@@ -29,12 +27,9 @@ _SOURCES = (
     r"|citations?|(?:cited|used|source) documents|documents (?:cited|used)|(?:foot|end)?notes?|literature|quellen"
     r"|literatur(?:verzeichnis)?|références|fuentes|fonti|参考文献|来源|источники|منابع"
 )
-_REFERENCES = re.compile(
-    rf"[\s#>*_-]{{0,12}}(?:{_SOURCES})[\s*_]{{0,4}}(?:[:：][\s*_]{{0,4}}(?P<more>.*))?$", re.IGNORECASE
-)
+_REFERENCES = re.compile(rf"(?i)[\s#>*_-]{{0,12}}(?:{_SOURCES})[\s*_]{{0,4}}(?:[:：][\s*_]{{0,4}}(?P<more>.*))?$")
 _SOURCE_BELOW = re.compile(
-    r"^[\s>*_-]{0,12}(?:sources?|citations?|references?)[\s*_]{0,4}:[\s*_]{0,4}(?P<marks>[\[【(][^\n]{1,100}[\])】])\s{0,9}$",
-    re.IGNORECASE | re.MULTILINE,
+    r"(?im)^[\s>*_-]{0,12}(?:sources?|citations?|references?)[\s*_]{0,4}:[\s*_]{0,4}(?P<marks>[\[【(][^\n]{1,100}[\])】])\s{0,9}$"
 )
 _DEFINITION = re.compile(r"\s{0,12}\[\^?[^\[\]\n]{1,60}\]:\s")
 _SENTENCE_END = re.compile(
@@ -47,26 +42,24 @@ _LEAD_IN_WORDS = 12
 _MARK_COLUMNS = re.compile(r"\W*(?:docs?|documents?|sources?|citations?|cited|references?|evidence)\W*$", re.IGNORECASE)
 # What a model says to its reader in a paragraph after the report, and where it writes none.
 _SPEECH_AFTER = re.compile(
-    r"[\W_]{0,4}(?:(?:please )?let me know|(?:please )?feel free|i hope (?:this|that|it)\b|i(?:'m| am) happy to"
+    r"(?i)[\W_]{0,4}(?:(?:please )?let me know|(?:please )?feel free|i hope (?:this|that|it)\b|i(?:'m| am) happy to"
     r"|i can (?:also )?(?:expand|shorten|revise|add|adjust|rewrite|write)|would you like|do you want me|shall i\b"
     r"|(?:if|should) you\b.{1,80}\b(?:let me|i can|i could|just ask|i(?:'d|'ll| will)|happy|tell me)"
     r"|(?:total |approx\w*\.? )?(?:words?|characters?)(?: count)?:"
-    r"|\(?(?:approx\w*\.? |about |~)?[0-9]{1,5} (?:words|characters)\W*$)",
-    re.IGNORECASE,
+    r"|\(?(?:approx\w*\.? |about |~)?[0-9]{1,5} (?:words|characters)\W*$)"
 )
 _REFUSAL = re.compile(
-    r"(?:(?:i(?:'m| am) (?:very )?sorry|sorry|i apologi[sz]e|unfortunately|as an ai[^,.]{0,40})\W{0,3}(?:but )?)?"
+    r"(?i)(?:(?:i(?:'m| am) (?:very )?sorry|sorry|i apologi[sz]e|unfortunately|as an ai[^,.]{0,40})\W{0,3}(?:but )?)?"
     r"(?:$|i(?:(?:'m| am) (?:unable|not able) to| can(?:'t|not| not)| won't| will not)\s(?:[\w-]+\s){0,5}"
-    r"(?:report|request|help|assist|comply|task|that|this)\b.*$)",
-    re.IGNORECASE,
+    r"(?:report|request|help|assist|comply|task|that|this)\b.*$)"
 )
 _SPEECH_LENGTH = 400
 _LINE = 40
 """A line of prose that is no shorter, and ends in the middle of a sentence, is one that was broken."""
 
 
-def prose_sentences(text: str, citations: Citations, references: Sequence[Entry] = ()) -> list[ReportSentence]:
-    """The sentences of prose with what they cite; ``references`` is a list of references that stands elsewhere.
+def prose_sentences(text: str, citations: Citations) -> list[ReportSentence]:
+    """The sentences of prose with what they cite.
 
     Example:
         >>> prose_sentences("[1] says that it rained. [2] says that it snowed.", Citations(["a", "b"]))[1]
@@ -74,12 +67,13 @@ def prose_sentences(text: str, citations: Citations, references: Sequence[Entry]
     """
     sentences: list[ReportSentence] = []
     paragraphs, entries = _paragraphs(_without_markup(text), citations)
-    own = citations.of_answer("\n".join(line for lines in paragraphs for line in lines), [*references, *entries])
-    for block in (block for lines in paragraphs for block in _blocks(lines)):
-        clean, marks = own.strip(block)
-        if not any(map(str.isalnum, clean)) and sentences:  # marks on a line of their own
+    citations = citations.of_answer("\n".join(chain.from_iterable(paragraphs)), entries)
+    for block in chain.from_iterable(map(_blocks, paragraphs)):
+        clean, marks = citations.strip(block)
+        if any(map(str.isalnum, clean)):
+            sentences += _block_sentences(clean, marks)
+        elif sentences:  # marks on a line of their own
             sentences[-1] = _with(sentences[-1], [doc_id for mark in marks for doc_id in mark.ids])
-        sentences += _block_sentences(clean, marks)
     return sentences
 
 
@@ -110,8 +104,6 @@ def _block_sentences(clean: str, marks: Sequence[Mark]) -> list[ReportSentence]:
     """
     leading = bool(marks) and not clean[: marks[0].position].strip()
     spans = _sentence_spans(clean, {mark.position for mark in marks}, leading)
-    if not spans:
-        return []
     cited: list[list[str]] = [[] for _ in spans]
     index = 0
     for mark in marks:
@@ -121,7 +113,7 @@ def _block_sentences(clean: str, marks: Sequence[Mark]) -> list[ReportSentence]:
     sentences: list[ReportSentence] = []
     for (start, end), ids in zip(spans, cited, strict=True):
         if any(map(str.isalnum, clean[start:end])):
-            sentences.append(ReportSentence(clean[start:end].strip(), tuple(dict.fromkeys(ids))))
+            sentences.append(_with(ReportSentence(clean[start:end].strip()), ids))
         elif sentences:
             sentences[-1] = _with(sentences[-1], ids)
     return sentences
@@ -140,7 +132,7 @@ def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[
 
     Example:
         >>> _paragraphs("# Report\n\nIt rained.\n- Rivers rose\n\nReferences:\n[1] coast-01", Citations())
-        ([['It rained.', '- Rivers rose']], [Entry(key='1', rest='coast-01', is_mark=True)])
+        ([['It rained.', '- Rivers rose']], [('1', 'coast-01')])
     """
     entries: list[Entry] = []
     paragraphs: list[list[str]] = [[]]
@@ -165,14 +157,14 @@ def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[
             continue
         paragraphs.append([])
     paragraphs = _without_speech([lines for lines in paragraphs if lines], citations)
-    while len(paragraphs) > 1 and all(_is_reference(entry_of(line), citations) for line in paragraphs[-1]):
+    while len(paragraphs) > 1 and all(_is_reference(*entry_of(line), citations) for line in paragraphs[-1]):
         entries += map(entry_of, paragraphs.pop())
     return paragraphs, entries
 
 
-def _is_reference(entry: Entry, citations: Citations) -> bool:
+def _is_reference(key: str, rest: str, citations: Citations) -> bool:
     """Whether a line after the text is an entry of a list of references that has no heading."""
-    return bool(entry.key and (citations.named(entry.rest) or "://" in entry.rest))
+    return bool(key and (citations.named(rest) or "://" in rest))
 
 
 def _without_speech(paragraphs: list[list[str]], citations: Citations) -> list[list[str]]:
@@ -201,8 +193,8 @@ def _blocks(lines: Sequence[str]) -> Iterator[str]:
         if current and (bullet or not _goes_on(current[-1], line)):
             yield " ".join(current)
             current = []
-        if words := _plain(line[bullet.end() :] if bullet else line):
-            current.append(words)
+        words = _plain(line[bullet.end() :] if bullet else line)
+        current += [words] if words else []
     if current:
         yield " ".join(current)
 

@@ -6,34 +6,23 @@ and their F1 are what the TREC RAGTIME and NeuCLIR tracks report. A judge answer
 answer is unscored and counted, never a no.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
+from tls_tasks.core import options
 from tls_tasks.core.custom import custom_sign
 from tls_tasks.core.errors import InputError, warn_caller, warn_of_unread
-from tls_tasks.core.options import (
-    INTERVAL,
-    check_choice,
-    check_whole_number,
-    interval_options,
-    interval_sign,
-    signature,
-    signed_by,
-)
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score
-from tls_tasks.reports.details import ANSWERS, RECALL_UNITS, ReportItem, failed_item, report_item
-from tls_tasks.reports.documents import LookUp, look_up
+from tls_tasks.reports import score as scores
+from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges.callable import CallableJudge, from_callable
 from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.plan import SCOPES, ReportPlan, walk_together
 from tls_tasks.reports.report_gen_eval import score_as_program
-from tls_tasks.reports.rows import ReportRow, read_rows
-from tls_tasks.reports.score import AGGREGATES, counts_of, explanation, from_items, results_table, runs_of
+from tls_tasks.reports.rows import read_rows
 from tls_tasks.reports.types import Judge, Query, Report, Verdict
 
 VERSION = 3
@@ -41,6 +30,7 @@ VERSION = 3
 _JUDGE_FORMS = "a judge (see tls_tasks.reports.judges), a function of a query, or recorded judgments (a list of dicts)"
 
 _COMPAT = (None, "report_gen_eval")
+_UNSCORED = ("questions_unanswered", "questions_asked", "unscored_sentences")
 
 
 class UnscoredWarning(UserWarning):
@@ -58,10 +48,10 @@ class _Settings:
     length_limit: int | None = field(metadata={"sign": "limit", "quiet": None})
     aggregate: str = field(metadata={"sign": "agg"})
     judge: str
-    interval: str = field(metadata={"sign": "ci", "quiet": "", "of": INTERVAL})
+    interval: str = field(metadata={"sign": "ci", "quiet": "", "of": options.INTERVAL})
 
 
-@signed_by(_Settings, data=("predictions", "references", "documents"))
+@options.signed_by(_Settings, data=("predictions", "references", "documents"))
 def report_eval(
     predictions: Sequence[Any],
     references: Sequence[Any],
@@ -140,48 +130,43 @@ def report_eval(
     name = judged_by.name  # before it has been asked
     if type(judged_by).__module__.partition(".")[0] != "tls_tasks":  # its source decides what it says
         name = f"{name},{custom_sign(judged_by)}"
-    interval = interval_options(confidence_interval, n_resamples, seed)
-    check_choice("compat", compat, _COMPAT)
-    check_choice("recall_unit", recall_unit, RECALL_UNITS)
-    check_choice("first_instance_scope", first_instance_scope, SCOPES)
-    check_choice("nugget_answers", nugget_answers, ANSWERS)
-    check_choice("aggregate", aggregate, AGGREGATES)
+    interval = options.interval_options(confidence_interval, n_resamples, seed)
+    options.check_choice("compat", compat, _COMPAT)
+    options.check_choice("recall_unit", recall_unit, scores.RECALL_UNITS)
+    options.check_choice("first_instance_scope", first_instance_scope, SCOPES)
+    options.check_choice("nugget_answers", nugget_answers, scores.ANSWERS)
+    options.check_choice("aggregate", aggregate, scores.AGGREGATES)
     if length_limit is not None:
-        check_whole_number("length_limit", length_limit, least=0)
-    is_compat = compat is not None
-    rows = read_rows(predictions, references, documents, limit=None if is_compat else length_limit, compat=is_compat)
+        options.check_whole_number("length_limit", length_limit, least=0)
+    named, interval_sign = name.replace("|", "/"), options.interval_sign(interval)
+    settings = _Settings(
+        compat, recall_unit, first_instance_scope, nugget_answers, length_limit, aggregate, named, interval_sign
+    )
+    if compat is not None:
+        settings = replace(
+            settings, recall_unit=None, first_instance_scope=None, nugget_answers=None, length_limit=None
+        )
+    rows = read_rows(predictions, references, documents, limit=settings.length_limit, compat=compat is not None)
     find = None if documents is None else look_up(documents)
-    if find is None:
-        _check_documents(rows, judged_by)
+    # NliJudge is a CallableJudge, too, but reads documents.
+    if find is None and type(judged_by) not in (Recorded, CallableJudge, _NoJudge):
+        for row in rows:
+            if row.report and any(sentence.citations for sentence in row.report.sentences):
+                got = f"None, and predictions[{row.row}] cites some"
+                raise InputError("documents", None, got, "a mapping of ids to documents")
     if compat is None:
-        items = _by_the_tree(rows, find, judged_by, first_instance_scope, recall_unit, nugget_answers)
+        plans = [ReportPlan(row.report or Report("", ""), row.request, find, first_instance_scope) for row in rows]
+        outcomes = walk_together([plan.walks() for plan in plans], judged_by)
+        reports = zip(rows, plans, outcomes, strict=True)
+        items = [scores.report_item(*report, recall_unit, nugget_answers) for report in reports]
     else:
         items = score_as_program(rows, find, judged_by)
     warn_of_unread([item.row for item in items if item.unit["parse_failures"]], len(items), "reports")
-    _warn_of_unscored(items)
-    of_the_tree: dict[str, Any] = {
-        "recall_unit": recall_unit,
-        "first_instance_scope": first_instance_scope,
-        "nugget_answers": nugget_answers,
-        "length_limit": length_limit,
-    }
-    settings = _Settings(
-        compat=compat,
-        **(of_the_tree if compat is None else dict.fromkeys(of_the_tree)),
-        aggregate=aggregate,
-        judge=name.replace("|", "/"),
-        interval=interval_sign(interval),
-    )
-    return Score(
-        "report_eval",
-        signature("report_eval", settings, VERSION),
-        definitions=results_table(aggregate, zero=compat is not None),
-        **from_items(items),
-        details=runs_of,
-        more=counts_of,
-        interval=interval,
-        explanation=explanation,
-    )
+    signed = options.signature("report_eval", settings, VERSION)
+    table = scores.results_table(aggregate, zero=compat is not None)
+    score = Score("report_eval", signed, definitions=table, **scores.from_items(items), interval=interval)
+    _warn_of_unscored(score)
+    return score
 
 
 def _as_judge(judge: Any) -> Judge:
@@ -207,8 +192,7 @@ def _as_judge(judge: Any) -> Judge:
     if isinstance(judge, list | tuple):
         return Recorded(judge)
     if callable(getattr(judge, "ask", None)):
-        found: Judge = judge
-        return found
+        return cast(Judge, judge)
     if callable(judge):
         return from_callable(judge)
     raise InputError("judge", None, describe(judge), _JUDGE_FORMS)
@@ -229,43 +213,17 @@ class _NoJudge:
         raise InputError("judge", None, f"None, and {len(queries)} questions to ask ({kinds})", _JUDGE_FORMS)
 
 
-def _check_documents(rows: Sequence[ReportRow], judge: Judge) -> None:
-    """Refuse to show a judge empty documents."""
-    if type(judge) in (Recorded, CallableJudge, _NoJudge):  # NliJudge is a CallableJudge that reads documents
-        return
-    for row in rows:
-        if row.report and any(sentence.citations for sentence in row.report.sentences):
-            got = f"None, and predictions[{row.row}] cites some"
-            raise InputError("documents", None, got, "a mapping of ids to documents")
-
-
-def _by_the_tree(
-    rows: Sequence[ReportRow], find: LookUp | None, judge: Judge, scope: str, *counted: str
-) -> list[ReportItem]:
-    plans = [ReportPlan(row.report or Report("", ""), row.request, find, scope) for row in rows]
-    judged = walk_together([plan.walks() for plan in plans], judge)
-    return [
-        report_item(row, plan, outcomes, *counted) if row.report else failed_item(row, *counted)
-        for row, plan, outcomes in zip(rows, plans, judged, strict=True)
-    ]
-
-
-def _warn_of_unscored(items: Sequence[ReportItem]) -> None:
-    n_asked, n_unanswered, n_unscored = (
-        sum(int(item.unit[part]) for item in items)
-        for part in ("questions_asked", "questions_unanswered", "unscored_sentences")
-    )
-    if n_unanswered:
+def _warn_of_unscored(score: Score) -> None:
+    counts = scores.counts_of(score)["counts"]
+    if counts["questions_unanswered"]:
         reasons = Counter(
             " ".join(filter(None, (verdict["reason"], verdict["raw"])))
-            for item in items
+            for item in score.items
             for sentence in item.as_dict().get("sentences", ())
             for verdict in sentence.get("verdicts", ())
             if verdict["value"] is None
         )
         shown = ", ".join(f"{reason} ({n})" for reason, n in reasons.most_common(3))
-        warn_caller(
-            f"report_eval: {n_unanswered} of {n_asked} questions have no verdict: {shown}; {n_unscored} sentences "
-            "are unscored and left out, and coverage and recall can only be higher",
-            UnscoredWarning,
-        )
+        n, n_asked, n_sentences = (counts[name] for name in _UNSCORED)
+        told = f"report_eval: {n} of {n_asked} questions have no verdict: {shown}; {n_sentences} sentences are unscored"
+        warn_caller(f"{told} and left out, and coverage and recall can only be higher", UnscoredWarning)

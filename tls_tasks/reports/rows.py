@@ -4,27 +4,18 @@ Text in ``predictions`` comes from a model and never raises; everything else com
 fit raises, naming row and field.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.parsed import Parsed, problem
 from tls_tasks.core.rows import describe, read_columns
+from tls_tasks.reports import nuggets, read
 from tls_tasks.reports.citations import Citations
 from tls_tasks.reports.documents import shown_titles
-from tls_tasks.reports.nuggets import LIST_FIELDS, REQUEST_FORMS, parse_request
-from tls_tasks.reports.read import (
-    ID_FIELDS,
-    REPORT_FORMS,
-    find_report_json,
-    parse_report,
-    parse_report_row,
-    within_limit,
-)
 from tls_tasks.reports.types import Report, ReportRequest, ReportSentence
 
 
@@ -90,7 +81,7 @@ def check_row(row: Any, field: str, index: int) -> None:
 
 def is_row(mapping: Mapping[Any, Any]) -> bool:
     """Whether a mapping is a request rather than requests by name."""
-    return not mapping.keys().isdisjoint((*ID_FIELDS, *LIST_FIELDS))
+    return not mapping.keys().isdisjoint((*read.ID_FIELDS, *nuggets.LIST_FIELDS))
 
 
 def as_plain(value: Any) -> Any:
@@ -108,12 +99,15 @@ def _row(index: int, prediction: Any, reference: Any, documents: Any, limit: int
     if isinstance(prediction, str) and not compat:
         parsed = _answer(prediction, parsed, shown_titles(documents, request.doc_ids), limit)
     problems = [*parsed.problems, *requested.problems]
-    if parsed.value and (mismatch := _mismatch(request_id, request, raw_nuggets)):
-        if not isinstance(prediction, str):
-            raise InputError("references", index, *mismatch)
-        problems.append(problem("other_request", mismatch[0]))  # a model's slip
-    counts = Parsed(None, tuple(problems)).counts()
-    return ReportRow(index, parsed.value, request, raw, raw_nuggets, counts)
+    got = expected = ""
+    if request_id and request.request_id not in ("", request_id):
+        got, expected = f"query_id {request.request_id!r}", f"{request_id!r}, the report's request_id"
+    elif parsed.value and not request_id and len(raw_nuggets) > 1:
+        got, expected = f"{len(raw_nuggets)} requests, and a report without request_id", "one"
+    if got and not isinstance(prediction, str):
+        raise InputError("references", index, got, expected)
+    problems += [problem("other_request", got)] * bool(got)  # a model's slip
+    return ReportRow(index, parsed.value, request, raw, raw_nuggets, Parsed(None, tuple(problems)).counts())
 
 
 def _answer(text: str, parsed: Parsed[Report], shown: Mapping[str, str], limit: int | None) -> Parsed[Report]:
@@ -126,69 +120,61 @@ def _answer(text: str, parsed: Parsed[Report], shown: Mapping[str, str], limit: 
         shown: The documents of the prompt with their titles, in the order of their numbers.
         limit: See :func:`~tls_tasks.reports.read.within_limit`.
     """
+    ids, titles = list(shown), list(shown.values())
     row = parsed.value
-    if row and any(sentence.citations for sentence in row.sentences):
-        known = Citations(list(shown), list(shown.values()))
-        named = [ReportSentence(own.text, _named(own.citations, known)) for own in row.sentences]
-        return Parsed(replace(row, sentences=tuple(named)) if shown else row, parsed.problems)
-    answer = parse_report(text, list(shown), titles=list(shown.values()), limit=limit)
+    if row and _cite(row.sentences):
+        citations = Citations(ids, titles)
+        named = [replace(sentence, citations=_named(sentence.citations, citations)) for sentence in row.sentences]
+        return Parsed(replace(row, sentences=tuple(named)), parsed.problems) if shown else parsed
+    answer = read.parse_report(text, ids, titles=titles, limit=limit)
     if row is None:
         return answer
-    read = answer.value.sentences if answer.value else ()
-    has_marks = any(sentence.citations for sentence in read)
-    return Parsed(replace(row, sentences=read), answer.problems) if has_marks else parsed
+    sentences = answer.value.sentences if answer.value else ()
+    return Parsed(replace(row, sentences=sentences), answer.problems) if _cite(sentences) else parsed
 
 
-def _named(cited: Sequence[str], known: Citations) -> tuple[str, ...]:
+def _cite(sentences: Sequence[ReportSentence]) -> bool:
+    return any(sentence.citations for sentence in sentences)
+
+
+def _named(cited: Sequence[str], citations: Citations) -> tuple[str, ...]:
     """The documents that are cited, by number too; what names none stays as it is."""
-    found = ((own,) if known.is_known(own) else known.ids(own.strip("[] ")) or (own,) for own in cited)
-    return tuple(dict.fromkeys(doc_id for ids in found for doc_id in ids))
+    ids = ((name,) if citations.is_known(name) else citations.ids(name.strip("[] ")) or (name,) for name in cited)
+    return tuple(dict.fromkeys(chain.from_iterable(ids)))
 
 
 def _prediction(row: Any, index: int, limit: int | None, compat: bool) -> tuple[Any, Parsed[Report]]:
     """The row as it was given, and the report in it."""
     if isinstance(row, Report):
-        return row.as_row(), Parsed(replace(row, sentences=within_limit(row.sentences, limit)[0]))
+        return row.as_row(), Parsed(replace(row, sentences=read.within_limit(row.sentences, limit)[0]))
     if isinstance(row, str):
-        found, problems = find_report_json(row)
-        parsed: Parsed[Report] = Parsed(None) if found is None else parse_report_row(found, limit=limit)
-        return found, Parsed(parsed.value, (*problems, *parsed.problems))
+        raw, problems = read.find_report_json(row)
+        parsed: Parsed[Report] = Parsed(None) if raw is None else read.parse_report_row(raw, limit=limit)
+        return raw, Parsed(parsed.value, (*problems, *parsed.problems))
     if not isinstance(row, Mapping):
-        raise InputError("predictions", index, describe(row), REPORT_FORMS)
-    parsed = parse_report_row(row, limit=limit)
+        raise InputError("predictions", index, describe(row), read.REPORT_FORMS)
+    parsed = read.parse_report_row(row, limit=limit)
     if parsed.value is None and not compat:
-        raise InputError("predictions", index, parsed.problems[0].detail, REPORT_FORMS)
+        raise InputError("predictions", index, parsed.problems[0].detail, read.REPORT_FORMS)
     return row, parsed
 
 
 def _reference(row: Any, index: int, request_id: str) -> tuple[list[Any], Parsed[ReportRequest]]:
     """The rows as they were given, and the request among them; None if no row of a list is for the report."""
-    loaded = _loaded(row, index)
-    is_list = isinstance(loaded, list | tuple)
-    rows = [_loaded(member, index) for member in loaded] if is_list else [loaded]
+    row = _loaded(row, index)
+    rows = [_loaded(member, index) for member in row] if isinstance(row, list | tuple) else [row]
     fitting: Parsed[ReportRequest] = Parsed(None)
     for member in reversed(rows):  # the first that fits counts
-        parsed = Parsed(member) if isinstance(member, ReportRequest) else parse_request(member)
+        parsed = Parsed(member) if isinstance(member, ReportRequest) else nuggets.parse_request(member)
         if parsed.value is None:
-            raise InputError("references", index, parsed.problems[0].detail, REQUEST_FORMS)
-        if not is_list or request_id in ("", parsed.value.request_id):
+            raise InputError("references", index, parsed.problems[0].detail, nuggets.REQUEST_FORMS)
+        if member is row or request_id in ("", parsed.value.request_id):
             fitting = parsed
     return [member.as_row() if isinstance(member, ReportRequest) else member for member in rows], fitting
 
 
-def _mismatch(request_id: str, request: ReportRequest, rows: Sequence[Any]) -> tuple[str, str] | None:
-    """What was got and what was expected, if it isn't clear that the request is the report's."""
-    if not request_id:
-        return (f"{len(rows)} requests, and a report without request_id", "one") if len(rows) > 1 else None
-    if request.request_id not in ("", request_id):
-        return f"query_id {request.request_id!r}", f"{request_id!r}, the report's request_id"
-    return None
-
-
 def _loaded(row: Any, index: int) -> Any:
-    if not isinstance(row, str):
-        return row
     try:
-        return json.loads(row)
+        return json.loads(row) if isinstance(row, str) else row
     except (ValueError, RecursionError) as error:
-        raise InputError("references", index, f"text that is not JSON: {error}", REQUEST_FORMS) from error
+        raise InputError("references", index, f"text that is not JSON: {error}", nuggets.REQUEST_FORMS) from error

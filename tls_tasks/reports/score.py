@@ -1,51 +1,42 @@
-"""A report's unit, and the results that are made of units.
+"""From the outcomes of sentences to a report's unit, and the results that are made of units.
 
 Every result of one report is a ratio of two counts, undefined where the second is 0, but for F1, the harmonic mean of
 two of them. A result of many reports is the mean of the defined ones (macro), or the ratio of the sums (micro).
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from tls_tasks.core.columns import grouped
-from tls_tasks.core.score import Result, Score, ratio, total, values
+from tls_tasks.core.score import Result, Score, Unit, grouped, ratio, total, values
 from tls_tasks.core.terminal import shown
+from tls_tasks.reports.plan import Outcome, Pair, ReportPlan
+from tls_tasks.reports.rows import ReportRow
+from tls_tasks.reports.types import Nugget, Query, Verdict
 
 RATIOS = (
-    "recall",  # nuggets that rewarded sentences give / nuggets
-    "precision",  # rewarded sentences / rewarded and penalised ones
-    "sentence_support",  # sentences whose every citation holds / sentences that cite or need a citation
-    "citation_support",  # citations that hold / citations
-    "nugget_coverage",  # questions answered / questions
-    "nugget_coverage_weighted",  # the same by weight
-)
+    "recall", "precision", "sentence_support", "citation_support", "nugget_coverage", "nugget_coverage_weighted",
+)  # fmt: skip
+"""Of each what is hit, and of how many:
+
+- ``recall``: nuggets that rewarded sentences give / nuggets.
+- ``precision``: rewarded sentences / rewarded and penalised ones.
+- ``sentence_support``: sentences whose every citation holds / sentences that cite or need a citation.
+- ``citation_support``: citations that hold / citations.
+- ``nugget_coverage``: questions answered / questions; ``nugget_coverage_weighted``: the same by weight.
+"""
 KEYS = (*RATIOS, "f1")
 """The results; ``f1`` is the harmonic mean of sentence_support and nugget_coverage."""
 
 COUNTS = (
-    "sentences",
-    "rewarded_sentences",
-    "penalized_sentences",
-    "unscored_sentences",
-    "unique_nuggets_matched",
-    "total_nuggets",
-    "unknown_citations",
-    "questions_asked",
-    "questions_unanswered",
-)
+    "sentences", "rewarded_sentences", "penalized_sentences", "unscored_sentences", "unique_nuggets_matched",
+    "total_nuggets", "unknown_citations", "questions_asked", "questions_unanswered",
+)  # fmt: skip
 """What else is counted of each report."""
 
-_FLAG_COUNTS = {
-    "empty_reports": "empty_report",
-    "unjudged_reports": "unjudged",
-    "reports_without_nuggets": "no_nuggets",
-    "parse_failures": "parse_failure",
-}
+_FLAGGED = {"empty_reports": "empty_report", "unjudged_reports": "unjudged", "reports_without_nuggets": "no_nuggets"}
 """Part of a unit -> the flag of a report that makes it 1."""
 
 AGGREGATES = ("macro", "micro")
@@ -60,12 +51,7 @@ UNDEFINED: Ratio = (0, 0)
 
 
 def unit_of(
-    scores: Sequence[int | None],
-    ratios: Mapping[str, Ratio],
-    flags: Sequence[str] = (),
-    *,
-    zero: bool = False,
-    **counts: int,
+    scores: Sequence[int | None], ratios: dict[str, Ratio], flags: Sequence[str], *, zero: bool = False, **counts: int
 ) -> dict[str, float]:
     """The unit of one report.
 
@@ -80,38 +66,22 @@ def unit_of(
         ``<key>_hits`` and ``<key>_of`` of each ratio; ``<key>_sum`` and ``<key>_n`` of each result, its value and 1, or
         0 and 0 where it is undefined; the counts; ``reports``, 1.
     """
-    rewarded = sum(score is not None and score > 0 for score in scores)
-    penalized = sum(score is not None and score < 0 for score in scores)
+    rewarded = sum((score or 0) > 0 for score in scores)
+    penalized = sum((score or 0) < 0 for score in scores)
     known = {"precision": (rewarded, rewarded + penalized), **ratios}
-    unit: dict[str, float] = {
-        "reports": 1,
-        **dict.fromkeys(COUNTS, 0),
-        **counts,
-        "sentences": len(scores),
-        "rewarded_sentences": rewarded,
-        "penalized_sentences": penalized,
-        "unscored_sentences": scores.count(None),
-    }
+    unit: dict[str, float] = {"reports": 1, **dict.fromkeys(COUNTS, 0), **counts, "sentences": len(scores)}
+    unit |= {"rewarded_sentences": rewarded, "penalized_sentences": penalized}
+    unit |= {"unscored_sentences": scores.count(None), "parse_failures": int("parse_failure" in flags)}
     unit["questions_answered"] = unit["questions_asked"] - unit["questions_unanswered"]
     for key in RATIOS:
         hits, of = unit[f"{key}_hits"], unit[f"{key}_of"] = known.get(key, UNDEFINED)
         _add_value(unit, key, hits / of if of else _undefined(key, zero))
     _add_value(unit, "f1", _f1(*(unit[part] for part in _F1_PARTS)))
-    return {**unit, **{part: int(flag in flags) for part, flag in _FLAG_COUNTS.items()}}
+    return {**unit, **{part: int(flag in flags) for part, flag in _FLAGGED.items()}}
 
 
 def _add_value(unit: dict[str, float], key: str, value: float) -> None:
     unit[f"{key}_sum"], unit[f"{key}_n"] = (0.0, 0) if math.isnan(value) else (value, 1)
-
-
-def from_items(items: Sequence[Any]) -> dict[str, Any]:
-    """What a :class:`~tls_tasks.core.score.Score` takes from its items."""
-    return {
-        "units": [item.unit for item in items],
-        "items": items,
-        "problems": {item.row: item.problems for item in items if item.problems},
-        "parse_failures": sum(item.unit["parse_failures"] for item in items),
-    }
 
 
 def macro(key: str) -> Result:
@@ -128,17 +98,19 @@ def micro(key: str, zero: bool = False) -> Result:
 
 def results_table(aggregate: str, zero: bool = False) -> dict[str, Result]:
     """The results of ``report_eval``; NaN if questions were asked and none was answered."""
-    table = {key: macro(key) if aggregate == "macro" else micro(key, zero) for key in KEYS}
-    return {
-        **{key: _judged(result) for key, result in table.items()},
-        "n_unscored": total("unscored_sentences", better=False),
-        "parse_failures": total("parse_failures", better=False),
-    }
+    table = {}
+    for key in KEYS:
+        result = macro(key) if aggregate == "macro" else micro(key, zero)
+        parts = ("questions_asked", "questions_answered", *result.parts)
+        table[key] = replace(result, parts=parts, of=partial(_if_answered, result.of))
+    table["n_unscored"] = total("unscored_sentences", better=False)
+    table["parse_failures"] = total("parse_failures", better=False)
+    return table
 
 
 def counts_of(score: Score) -> dict[str, dict[str, float]]:
     """``counts``: the sums of :data:`COUNTS`, how many reports there are, are empty and can't be judged."""
-    parts = ("reports", *(part for part in _FLAG_COUNTS if part != "parse_failures"), *COUNTS)
+    parts = ("reports", *_FLAGGED, *COUNTS)
     sums = {part: math.fsum(unit.get(part, math.nan) for unit in score.units) for part in parts}
     return {"counts": {part: value if math.isnan(value) else int(value) for part, value in sums.items()}}
 
@@ -168,6 +140,15 @@ def explanation(item: Any) -> Iterator[str]:
 _VERDICTS = {True: "supports it", False: "does not support it", None: "was not judged"}
 
 
+def from_items(items: Sequence[Any]) -> dict[str, Any]:
+    """What a :class:`~tls_tasks.core.score.Score` takes from its items, and what it makes of them."""
+    problems = {item.row: item.problems for item in items if item.problems}
+    failures = sum(item.unit["parse_failures"] for item in items)
+    made = {"details": runs_of, "more": counts_of, "explanation": explanation}
+    units = [item.unit for item in items]
+    return {"units": units, "items": items, "problems": problems, "parse_failures": failures, **made}
+
+
 def _undefined(key: str, zero: bool) -> float:
     return 0.0 if zero and key in ("recall", "precision") else math.nan
 
@@ -180,10 +161,174 @@ def _f1(support_of: float, support_hits: float, coverage_of: float, coverage_hit
     return 2 * support_hits * coverage_hits / both if both else 0.0
 
 
-def _judged(result: Result) -> Result:
-    parts = ("questions_asked", "questions_answered", *result.parts)
-    return replace(result, parts=parts, of=partial(_if_answered, result.of))
-
-
 def _if_answered(of: Any, asked: float, answered: float, *sums: float) -> float:
     return math.nan if asked and not answered else float(of(*sums))
+
+
+# ---- outcomes of sentences -> a report's numbers, with everything that explains them
+
+
+RECALL_UNITS = ("answer", "question", "item")
+ANSWERS = ("as_given", "any", "all")
+
+_WEIGHTS = {"vital": 2}
+"""Importance -> weight of a question; anything else weighs 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportItem:
+    """One report's numbers and what they were made from.
+
+    Attributes:
+        row: Its place among the predictions.
+        request_id: The request.
+        run_id: The run.
+        unit: See :func:`~tls_tasks.reports.score.unit_of`.
+        flags: What is special: ``empty_report``, ``no_nuggets``, ``parse_failure``, ``unjudged`` …
+        problems: Kind of problem in the row -> how often.
+        details: Makes what explains the numbers, ready for JSON.
+    """
+
+    row: int
+    request_id: str
+    run_id: str
+    unit: Unit
+    flags: tuple[str, ...] = ()
+    problems: Mapping[str, int] = field(default_factory=dict)
+    details: Callable[[], Mapping[str, Any]] = dict
+
+    def values(self) -> dict[str, float]:
+        """The report's own results; NaN where undefined."""
+        return {key: self.unit[f"{key}_sum"] if self.unit[f"{key}_n"] else math.nan for key in KEYS}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        told = {"row": self.row, "request_id": self.request_id, "run_id": self.run_id, **self.values()}
+        counts = {name: self.unit[name] for name in COUNTS}
+        ratios = {key: [self.unit[f"{key}_hits"], self.unit[f"{key}_of"]] for key in RATIOS}
+        told |= {"n_unscored": self.unit["unscored_sentences"], "counts": counts, "ratios": ratios}
+        return told | {"flags": list(self.flags), "problems": dict(self.problems), **self.details()}
+
+
+class _NuggetUnit(NamedTuple):
+    """What coverage and recall count: pairs of question and answer, of which any or all must be given.
+
+    Attributes:
+        pairs: The pairs.
+        needs_all: Whether all of them are asked for.
+        weight: Its weight.
+    """
+
+    pairs: tuple[Pair, ...]
+    needs_all: bool
+    weight: int
+
+    def is_met(self, matched: frozenset[Pair]) -> bool:
+        """Whether the pairs that a report gives suffice."""
+        return (all if self.needs_all else any)(pair in matched for pair in self.pairs)
+
+
+def report_item(
+    row: ReportRow, plan: ReportPlan, outcomes: Sequence[Outcome], recall_unit: str, answers: str
+) -> ReportItem:
+    """The result of a report whose sentences have come out of the tree.
+
+    A report none of whose questions was answered has no numbers; one whose nugget questions were all left unanswered
+    has neither recall nor coverage. Otherwise a nugget that was not found counts as not found.
+    """
+    wanted, questions = (_nugget_units(row.request.nuggets, unit, answers) for unit in (recall_unit, "question"))
+    earned = frozenset(pair for outcome in outcomes if outcome.earns_recall for pair in outcome.matched)
+    covered = frozenset(pair for outcome in outcomes if outcome.earns_coverage for pair in outcome.matched)
+    n_met = sum(unit.is_met(earned) for unit in wanted)
+    supports = [outcome.support for outcome in outcomes if outcome.support is not None]
+    citations = [holds for outcome in outcomes for holds in outcome.citations.values() if holds is not None]
+    ratios = {"recall": (n_met, len(wanted)), **_coverage(questions, covered)}
+    ratios["sentence_support"] = (sum(supports), len(supports))
+    ratios["citation_support"] = (sum(citations), len(citations))
+    if row.report is None:
+        ratios |= dict.fromkeys(("precision", "sentence_support", "citation_support"), (0, 1))
+    verdicts = [pair for outcome in outcomes for pair in outcome.verdicts]
+    asked = [query.kind for query, _ in verdicts]
+    answered = [query.kind for query, verdict in verdicts if verdict.value is not None]
+    if asked and not answered:
+        ratios = dict.fromkeys(RATIOS, UNDEFINED)
+    elif "nugget_agreement" in asked and "nugget_agreement" not in answered:
+        ratios |= dict.fromkeys(("recall", "nugget_coverage", "nugget_coverage_weighted"), UNDEFINED)
+    n_unknown = sum(len(outcome.unknown) for outcome in outcomes)
+    scores = [outcome.score for outcome in outcomes]
+    is_set = {"empty_report": not outcomes, "no_nuggets": not plan.pairs, "unknown_citations": n_unknown > 0}
+    is_set |= {"unscored": None in scores, "unjudged": bool(asked) and not answered}
+    flags = tuple(flag for flag in is_set if is_set[flag]) if row.report else ("parse_failure",)
+    counts = {"unique_nuggets_matched": n_met, "total_nuggets": len(wanted), "unknown_citations": n_unknown}
+    counts |= {"questions_asked": len(asked), "questions_unanswered": len(asked) - len(answered)}
+    unit = unit_of(scores, ratios, flags, zero=False, **counts)
+    details: Any = partial(_details, plan.pairs, outcomes, questions, covered) if row.report else dict
+    return ReportItem(row.row, *row.ids, unit, flags, row.problems, details)
+
+
+def _nugget_units(nuggets: Sequence[Nugget], unit: str, answers: str) -> tuple[_NuggetUnit, ...]:
+    """What recall and coverage count.
+
+    Args:
+        nuggets: A request's nuggets; those without answers count for nothing.
+        unit: ``answer``: each (question, answer) pair once; ``question``: each question once, with the answers of all
+            its items; ``item``: each item of the file, but for repeated ones.
+        answers: Whether a unit takes ``any`` or ``all`` of its answers, or what its nuggets say (``as_given``; if
+            several items of a question differ, AND wins).
+
+    Example:
+        >>> from tls_tasks.reports.types import NuggetAnswer
+        >>> nuggets = [Nugget("q", "q", tuple(map(NuggetAnswer, texts))) for texts in ("ab", "c")]
+        >>> [len(_nugget_units(nuggets, unit, "any")) for unit in ("answer", "question", "item")]
+        [3, 1, 2]
+    """
+    groups: dict[Any, list[tuple[Nugget, Sequence[str]]]] = {}
+    for nugget in nuggets:
+        texts = tuple(dict.fromkeys(answer.text for answer in nugget.answers))
+        for part in [(text,) for text in texts] if unit == "answer" else [texts] * bool(texts):
+            key = (nugget.question, part, nugget.aggregator * (unit == "item"))
+            groups.setdefault(nugget.question if unit == "question" else key, []).append((nugget, part))
+    units = []
+    for members in groups.values():
+        pairs = dict.fromkeys(Pair(nugget.question, text) for nugget, part in members for text in part)
+        says_and = any(nugget.aggregator == "AND" for nugget, _ in members)
+        weight = max(_WEIGHTS.get(nugget.importance, 1) for nugget, _ in members)
+        units.append(_NuggetUnit(tuple(pairs), answers == "all" or (answers == "as_given" and says_and), weight))
+    return tuple(units)
+
+
+def _coverage(questions: Sequence[_NuggetUnit], covered: frozenset[Pair]) -> dict[str, Ratio]:
+    met = [unit for unit in questions if unit.is_met(covered)]
+    weights = [sum(unit.weight for unit in units) for units in (met, questions)]
+    return {"nugget_coverage": (len(met), len(questions)), "nugget_coverage_weighted": (weights[0], weights[1])}
+
+
+def _details(
+    ids: Mapping[Pair, str], outcomes: Sequence[Outcome], questions: Sequence[_NuggetUnit], matched: frozenset[Pair]
+) -> dict[str, Any]:
+    """Each sentence and each question; ``ids`` has the question's id of each pair."""
+    sentences = []
+    for outcome in outcomes:
+        holds = outcome.citations.items()
+        cited = [{"doc_id": name, "supports": value, "known": name not in outcome.unknown} for name, value in holds]
+        given = [{**pair._asdict(), "question_id": ids[pair]} for pair in outcome.matched]
+        verdicts = [_verdict(query, verdict) for query, verdict in outcome.verdicts]
+        told = {"index": outcome.index, "text": outcome.text, "score": outcome.score, "path": list(outcome.path)}
+        told |= {"supported": outcome.support, "citations": cited, "matched": given, "verdicts": verdicts}
+        sentences.append(told)
+    nuggets = []
+    for unit in questions:
+        answers = [pair.answer for pair in unit.pairs]
+        given_answers = [pair.answer for pair in unit.pairs if pair in matched]
+        told = {"question": unit.pairs[0].question, "answers": answers, "given": given_answers}
+        nuggets.append({**told, "needs_all": unit.needs_all, "weight": unit.weight, "covered": unit.is_met(matched)})
+    scores = [outcome.score for outcome in outcomes]
+    unscored = [outcome.index for outcome in outcomes if outcome.score is None]
+    return {"scores": scores, "unscored": unscored, "sentences": sentences, "nuggets": nuggets}
+
+
+def _verdict(query: Query, verdict: Verdict) -> dict[str, Any]:
+    """What was asked, without the sentence, which stands above, and the document, which is long; and the answer."""
+    asked = {name: text for name, text in query.fields.items() if name not in ("sentence", "document", "previous")}
+    about = {name: query.about[name] for name in ("doc_id", "question_id", "scope") if name in query.about}
+    return {"kind": query.kind, **asked, **about, **verdict._asdict()}

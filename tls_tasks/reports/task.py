@@ -4,35 +4,147 @@ All answers are judged together, so that many questions are asked at a time, and
 a logged run is a recording. Scoring reads it and asks nobody.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import math
 import warnings
-from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import wraps
-from itertools import cycle
+from pathlib import Path
 from typing import Any
 
+from tls_tasks.core.errors import DataError
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.prf import f_beta
 from tls_tasks.core.score import Score, mean, total
-from tls_tasks.core.task import Doc, Task
+from tls_tasks.core.task import Doc, Task, answer_text
+from tls_tasks.data.files import text_lines
+from tls_tasks.data.keyed import files_in, some
 from tls_tasks.reports.data import ALL_SETS, examples, load_documents, prompt, shorter
-from tls_tasks.reports.documents import look_up
+from tls_tasks.reports.documents import BadRow, Read, T, look_up, read_objects
 from tls_tasks.reports.judges import Recorded
 from tls_tasks.reports.judges.choose import check_judge, is_paid, make_judge, unpaid
-from tls_tasks.reports.judges.price import Price, price, read_prices
-from tls_tasks.reports.judges.price import total as total_price
+from tls_tasks.reports.judges.price import price, read_prices
 from tls_tasks.reports.judges.recordings import record
-from tls_tasks.reports.nuggets import parse_request
+from tls_tasks.reports.nuggets import parse_request, read_requests
 from tls_tasks.reports.plan import Outcome, ReportPlan, walk_together
-from tls_tasks.reports.read import parse_report
+from tls_tasks.reports.read import parse_report, read_reports
 from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
-from tls_tasks.reports.score import KEYS, RATIOS, macro, micro
+from tls_tasks.reports.score import KEYS, RATIOS, from_items, macro, micro
 from tls_tasks.reports.types import Judge, Query, Report, ReportRequest, ReportSentence, Verdict
+
+_WANTED = {"doc_id", "documents", "nuggets", "limit", "collection_id"}
+"""What a document in a samples log must have."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRun:
+    """Reports that can be judged and scored.
+
+    Attributes:
+        reports: In the order of the file.
+        requests: Each report's request; without nuggets if there is no row for it.
+        documents: What the prompts showed, request id -> id -> document; None for a file of reports.
+        bad: Rows of the files, and parts of rows, that could not be read as they stood.
+        unanswered: Run -> the requests that it has no report for.
+    """
+
+    reports: tuple[Report, ...]
+    requests: tuple[ReportRequest, ...]
+    documents: Mapping[str, Mapping[str, Any]] | None
+    bad: tuple[BadRow, ...] = ()
+    unanswered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def read_run(reports: Path, nuggets: Path | None) -> ReportRun:
+    """Read a run.
+
+    Args:
+        reports: Reports in JSON Lines (the forms of :mod:`tls_tasks.reports.read`), a folder of such files, or a
+            samples log of the harness.
+        nuggets: The requests with their nuggets (:mod:`tls_tasks.reports.nuggets`), in a file or a folder of files;
+            None: ``reports`` is a samples log, which has its own.
+
+    Raises:
+        DataError: A file that can't be read, that holds no report, or nuggets that are missing.
+    """
+    if nuggets is None:
+        return _read_samples(reports)
+    answers, bad = _read_all(read_reports, reports, lambda report: (report.run_id, report.request_id), "report")
+    asked, bad_nuggets = _read_all(read_requests, nuggets, lambda request: request.request_id, "request")
+    by_id = {request.request_id: request for request in asked}
+    wanted = list(dict.fromkeys(report.request_id for report in answers))
+    if by_id.keys().isdisjoint(wanted):
+        raise DataError(f"{nuggets}: nuggets of {some(list(by_id))}, but {reports} has reports of {some(wanted)}")
+    requests = tuple(by_id.get(report.request_id, ReportRequest(report.request_id)) for report in answers)
+    answered = {(report.run_id, report.request_id) for report in answers}
+    runs = dict.fromkeys(report.run_id for report in answers)
+    lacking = {run: tuple(name for name in by_id if (run, name) not in answered) for run in runs}
+    unanswered = {run: names for run, names in lacking.items() if names}
+    return ReportRun(answers, requests, None, (*bad, *bad_nuggets), unanswered)
+
+
+def _read_all(
+    read: Callable[[Iterable[str], str], Read[T]], place: Path, key: Callable[[T], Any], kind: str
+) -> Read[T]:
+    """What is in a file, or in all files of a folder, as a run a file or the nuggets of a request a file."""
+    values: dict[Any, T] = {}
+    bad: list[BadRow] = []
+    for file in files_in(place):
+        rows, bad_rows = read(text_lines(file), str(file))
+        bad += bad_rows
+        for row in rows:
+            if values.setdefault(key(row), row) is not row:
+                raise DataError(f"{file}: {key(row)!r} stands in another file of {place}, too")
+    if not values:
+        raise DataError(f"{place}: no {kind} in it{f'; {bad[0]}' if bad else ''}")
+    return tuple(values.values()), tuple(bad)
+
+
+def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, batch_size: int = 0, **options: Any) -> Score:
+    """Judge and score a run; with a recording as the judge, nobody is asked.
+
+    Args:
+        run: The run.
+        judge: The judge.
+        documents: See :func:`~tls_tasks.reports.report_eval.report_eval`; a samples log has its own.
+        batch_size: How many reports are judged at a time; 0: all.
+        **options: Those of ``report_eval``.
+
+    Raises:
+        JudgeError: If the judge can't be used at all.
+        InputError: As ``report_eval``.
+    """
+    find = documents if run.documents is None else run.documents
+    size = batch_size if batch_size > 0 else len(run.reports)
+    items: list[Any] = []
+    for start in range(0, len(run.reports), size):
+        rows = slice(start, start + size)
+        part = report_eval(run.reports[rows], run.requests[rows], find, judge, **options)
+        items += (replace(item, row=item.row + start) for item in part.items)
+    return replace(part, **from_items(items))
+
+
+def _read_samples(path: Path) -> ReportRun:
+    reports: dict[str, Report] = {}
+    requests: list[ReportRequest] = []
+    documents: dict[str, Mapping[str, Any]] = {}
+    for place, sample in read_objects(path):
+        doc = sample.get("doc")
+        if "resps" not in sample or not isinstance(doc, dict) or not doc.keys() >= _WANTED:
+            raise DataError(f"{place}: no sample of report_generation; a file of reports needs the nuggets file")
+        request_id = str(doc["doc_id"])
+        if request_id in reports:
+            continue  # the same answer under another filter, or a further repeat
+        report, request, documents[request_id] = read_sample(doc, answer_text(sample["resps"]))
+        # A request's documents are a collection of their own: what its prompt did not show can't be cited.
+        reports[request_id] = replace(report, run_id=path.stem, collection_ids=(request_id,))
+        requests.append(request)
+    if not reports:
+        raise DataError(f"{path}: no report in it")
+    return ReportRun(tuple(reports.values()), tuple(requests), documents)
+
 
 _log = logging.getLogger(__name__)
 
@@ -44,9 +156,8 @@ _NOBODY = "none"
 
 
 def _f1_of_ratios(support_of: float, support_hits: float, coverage_of: float, coverage_hits: float) -> float:
-    if not support_of or not coverage_of:
-        return math.nan
-    return f_beta(support_hits / support_of, coverage_hits / coverage_of)
+    is_defined = support_of and coverage_of
+    return f_beta(support_hits / support_of, coverage_hits / coverage_of) if is_defined else math.nan
 
 
 _RESULTS = {
@@ -78,18 +189,18 @@ def _judge_answers(answers: Sequence[str], docs: Sequence[Doc]) -> list[str]:
     asker = _Asker()
     outcomes: list[tuple[Outcome, ...]] = [() for _ in docs]
     try:
-        asker.judge = make_judge(json.loads(docs[0]["judge"])) if docs else None
-        if asker.judge is not None:
-            plans = [
-                ReportPlan(
-                    own.value or Report(str(doc["doc_id"]), ""), _request_of(doc), look_up(_shown_documents(doc))
-                )
-                for own, doc in zip(parsed, docs, strict=True)
-            ]
+        judge = make_judge(json.loads(docs[0]["judge"])) if docs else None
+        if judge is not None:
+            asker.judge, asker.name = judge, judge.name
+            plans = [_plan(doc, answer.value) for doc, answer in zip(docs, parsed, strict=True)]
             outcomes = walk_together([plan.walks() for plan in plans], asker)
     except Exception as error:  # see above: the answers must survive, whatever it is
         asker.fail(error)
     return [json.dumps(_judged(*pair, asker)) for pair in zip(parsed, outcomes, strict=True)]
+
+
+def _plan(doc: Doc, report: Report | None) -> ReportPlan:
+    return ReportPlan(report or Report(str(doc["doc_id"]), ""), _request_of(doc), look_up(_shown_documents(doc)))
 
 
 def _read_judged(doc: Doc, text: str) -> dict[str, Any]:
@@ -98,9 +209,8 @@ def _read_judged(doc: Doc, text: str) -> dict[str, Any]:
         value = json.loads(text)
     except (ValueError, RecursionError):
         value = None
-    if isinstance(value, dict) and {"report", "judge", "judgments"} <= value.keys():
-        return value
-    return _judged(_parse_answer(text, doc), (), _Asker())
+    is_judged = isinstance(value, dict) and {"report", "judge", "judgments"} <= value.keys()
+    return value if is_judged else _judged(_parse_answer(text, doc), (), _Asker())
 
 
 @wraps(load_documents)  # it takes the same options
@@ -112,41 +222,36 @@ def _load(
     if isinstance(judge, Mapping) and "price" in judge:  # moves no verdict, so that nobody but the log hears of it
         prices = read_prices("judge.price", judge["price"])
         judge = {key: value for key, value in judge.items() if key != "price"}
-    judged_by = check_judge(judge)
+    name_of_judge = check_judge(judge)
     if provenance is not None:
-        provenance["judge"] = judged_by
+        provenance["judge"] = name_of_judge
     documents = load_documents(name, judge=judge, provenance=provenance, **options)
     if is_paid(judge):
-        found = _price_of_ten(judge, documents)
-        said = "; ".join(
-            f"{kind} {each.calls[1]:,} calls, {each.prompt_tokens[1]:,} tokens"
-            + (f", {each.money(*prices)[1]:,.2f} of money" if prices else "")
-            for kind, each in found.items()
-        )
-        _log.info(
-            "judge %s: %d reports of ten sentences with a citation each would take at most %s; of reports that are "
-            "there, `tls-tasks judge --dry-run` tells more",
-            judged_by, len(documents), said,
-        )  # fmt: skip
+        _log_price(name_of_judge, judge, documents, prices)
     return documents
 
 
-def _price_of_ten(judge: Mapping[str, Any], documents: Sequence[Doc]) -> dict[str, Price]:
-    """What a report of ten sentences for each document takes, by kind of question; every sentence cites a document."""
+def _log_price(name: str, judge: Mapping[str, Any], documents: Sequence[Doc], prices: Any) -> None:
+    """Log what a report of ten sentences for each document takes at most; every sentence cites a document."""
 
     def score(supposed: Judge) -> None:
         for doc in documents:
-            shown = _shown_documents(doc)
-            name, cited = str(doc["doc_id"]), zip(range(10), cycle(shown))
-            told = [ReportSentence(f"{_SENTENCE} ({name}, {number}).", (doc_id,)) for number, doc_id in cited]
-            plan = ReportPlan(Report(name, "", (), tuple(told)), _request_of(doc), look_up(shown))
-            walk_together([plan.walks()], supposed)
+            ids = list(_shown_documents(doc))
+            texts = [f"{_SENTENCE} ({doc['doc_id']}, {number})." for number in range(10)]
+            sentences = [ReportSentence(text, (ids[number % len(ids)],)) for number, text in enumerate(texts)]
+            walk_together([_plan(doc, Report(str(doc["doc_id"]), "", (), tuple(sentences))).walks()], supposed)
 
-    own = {name: value for name, value in judge.items() if name != "citation_support"}
-    found = price(score, make_judge(unpaid(own)) or _Asker())
-    if "citation_support" in judge:  # somebody else is asked
-        found.pop("citation_support", None)
-    return {**found, "all": total_price(found)}
+    # The judge of citations only, if there is one, is somebody else.
+    other = {"citation_support": "recorded"} if "citation_support" in judge else {}
+    rows = price(score, make_judge(unpaid({**judge, **other})) or _Asker())
+    most = "; ".join(
+        f"{kind} {row.calls[1]:,} calls, {row.prompt_tokens[1]:,} tokens"
+        + (f", {row.money(*prices)[1]:,.2f} of money" if prices else "")
+        for kind, row in rows.items()
+        if row.calls[1]
+    )
+    message = "judge %s: %d reports of ten sentences that cite would take at most %s; see `tls-tasks judge --dry-run`"
+    _log.info(message, name, len(documents), most)
 
 
 def _target(doc: Doc) -> str:
@@ -164,13 +269,9 @@ def _unit(doc: Doc, answer: str) -> dict[str, float]:
     judged = _read_judged(doc, answer)
     n_sentences = len(judged["report"]["sentences"]) if judged["report"] else 0
     unit = {"unscored_sentences": n_sentences} if judged["judge"] == _NOBODY else _score(doc, judged).units[0]
-    return {
-        **unit,
-        "n": 1,
-        "n_sentences": n_sentences,
-        "unknown_citations": int(judged["problems"].get("unknown_citation", 0)),
-        "parse_failures": int(judged["report"] is None),
-    }
+    unknown = int(judged["problems"].get("unknown_citation", 0))
+    counts = {"n": 1, "n_sentences": n_sentences, "unknown_citations": unknown}
+    return {**unit, **counts, "parse_failures": int(judged["report"] is None)}
 
 
 def _scores(doc: Doc, answer: str) -> dict[str, Score]:
@@ -178,27 +279,19 @@ def _scores(doc: Doc, answer: str) -> dict[str, Score]:
 
 
 def _score(doc: Doc, judged: Mapping[str, Any]) -> Score:
+    report = "" if judged["report"] is None else judged["report"]  # no report in the answer: the worst score
+    judge = Recorded(judged["judgments"], name=str(judged["judge"]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnscoredWarning)  # n_unscored counts them for the whole run
-        return report_eval(
-            ["" if judged["report"] is None else judged["report"]],  # no report in the answer: the worst score
-            [_request_row(doc)],
-            documents=_shown_documents(doc),
-            judge=Recorded(judged["judgments"], name=str(judged["judge"])),
-        )
+        return report_eval([report], [_request_row(doc)], _shown_documents(doc), judge)
 
 
 class _Asker:
     """Passes questions on to the judge; if the judge fails, they are unscored and the reason is kept."""
 
-    def __init__(self) -> None:
-        self.judge: Judge | None = None
-        self.error = ""
-
-    @property
-    def name(self) -> str:
-        """The judge's name."""
-        return _NOBODY if self.judge is None else self.judge.name
+    judge: Judge | None = None
+    name = _NOBODY
+    error = ""
 
     def ask(self, queries: Sequence[Query]) -> Sequence[Verdict]:
         """The judge's verdicts; once it has failed, unscored ones."""
@@ -211,13 +304,9 @@ class _Asker:
 
     def fail(self, error: Exception) -> None:
         """Keep the reason, and log it."""
-        self.error = f"{type(error).__name__}: {error}"
-        _log.error(
-            "the judge can't be used, its verdicts are missing (the answers are kept; judge them from the samples log "
-            "by `tls-tasks reports`): %s",
-            self.error,
-            exc_info=not isinstance(error, ValueError | OSError),
-        )
+        self.name, self.error = self.name if self.judge else "failed", f"{type(error).__name__}: {error}"
+        message = "the judge can't be used, judge the answers from the samples log by `tls-tasks reports`: %s"
+        _log.error(message, self.error, exc_info=not isinstance(error, ValueError | OSError))
 
 
 def read_sample(doc: Doc, text: str) -> tuple[Report, ReportRequest, dict[str, dict[str, str]]]:
@@ -228,27 +317,18 @@ def read_sample(doc: Doc, text: str) -> tuple[Report, ReportRequest, dict[str, d
 
 def _parse_answer(text: str, doc: Doc) -> Parsed[Report]:
     """The report in an answer to a document of the task."""
-    documents = json.loads(doc["documents"])
-    return parse_report(
-        text,
-        [str(document["id"]) for document in documents],
-        titles=[document["title"] for document in documents],
-        request_id=str(doc["doc_id"]),
-        collection_ids=[doc["collection_id"]] if doc["collection_id"] else [],
-        limit=doc["limit"] or None,
-    )
+    documents, name = _shown_documents(doc), str(doc["doc_id"])
+    titles = [document["title"] for document in documents.values()]
+    collections, limit = [doc["collection_id"]] if doc["collection_id"] else [], doc["limit"] or None
+    return parse_report(text, list(documents), titles=titles, request_id=name, collection_ids=collections, limit=limit)
 
 
 def _judged(parsed: Parsed[Report], outcomes: Sequence[Outcome], asker: _Asker) -> dict[str, Any]:
     """What the samples log keeps of one report."""
-    judgments = [record(query, verdict, asker.name) for outcome in outcomes for query, verdict in outcome.verdicts]
-    return {
-        "report": parsed.value.as_row() if parsed.value is not None else None,
-        "problems": parsed.counts(),
-        "judge": asker.name if asker.judge is not None or not asker.error else "failed",
-        **({"judge_error": asker.error} if asker.error else {}),
-        "judgments": judgments,
-    }
+    report = parsed.value.as_row() if parsed.value else None
+    judgments = [record(*asked, asker.name) for outcome in outcomes for asked in outcome.verdicts]
+    told = {"report": report, "problems": parsed.counts(), "judge": asker.name, "judgments": judgments}
+    return {**told, "judge_error": asker.error} if asker.error else told
 
 
 def _request_of(doc: Doc) -> ReportRequest:
@@ -267,33 +347,17 @@ def _shown_documents(doc: Doc) -> dict[str, dict[str, str]]:
 
 
 def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
-    """Each sentence with its path through the decision tree, its citations and the nuggets that it answers."""
-    sentences = explained["report_eval"]["items"][0].get("sentences", ())  # none where no report was read
-    return {
-        "kind": "report",
-        "request": str(doc.get("problem_statement") or doc.get("title") or ""),
-        # Of the verdicts, only the missing ones are shown.
-        "sentences": [
-            {**sentence, "verdicts": [verdict for verdict in sentence["verdicts"] if verdict["value"] is None]}
-            for sentence in sentences
-        ],
-    }
+    """Each sentence with its path through the decision tree, its citations, its nuggets and its missing verdicts."""
+    sentences = [
+        {**sentence, "verdicts": [verdict for verdict in sentence["verdicts"] if verdict["value"] is None]}
+        for sentence in explained["report_eval"]["items"][0].get("sentences", ())  # none where no report was read
+    ]
+    request = str(doc.get("problem_statement") or doc.get("title") or "")
+    return {"kind": "report", "request": request, "sentences": sentences}
 
 
 TASKS = {
-    name: Task(
-        name,
-        "reports",
-        _RESULTS,
-        _load,
-        prompt,
-        _target,
-        _unit,
-        _scores,
-        _picture,
-        judge=_judge_answers,
-        fewshot=examples,
-        shorter=shorter,
-    )
+    name: Task(name, "reports", _RESULTS, _load, prompt, _target, _unit, _scores, _picture,
+               judge=_judge_answers, fewshot=examples, shorter=shorter)
     for name in ALL_SETS
-}
+}  # fmt: skip

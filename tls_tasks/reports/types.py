@@ -1,7 +1,5 @@
 """Cited reports, the nuggets of a request, and the questions that a judge is asked about them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
@@ -50,12 +48,9 @@ class Report:
             >>> Report("7", "a", ("c",), (ReportSentence("It rained.", ("d1",)),)).as_row()["sentences"]
             [{'text': 'It rained.', 'citations': ['d1']}]
         """
-        return {
-            "request_id": self.request_id,
-            "run_id": self.run_id,
-            "collection_ids": list(self.collection_ids),
-            "sentences": [{"text": own.text, "citations": list(own.citations)} for own in self.sentences],
-        }
+        sentences = [{"text": sentence.text, "citations": list(sentence.citations)} for sentence in self.sentences]
+        about = {"request_id": self.request_id, "run_id": self.run_id, "collection_ids": list(self.collection_ids)}
+        return {**about, "sentences": sentences}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,26 +105,17 @@ class ReportRequest:
             >>> ReportRequest("7", nuggets=(Nugget("q1", "q", (NuggetAnswer("a"),)),)).as_row()["items"][0]["gold_answers"]
             ['a']
         """  # noqa: E501
-        return {
-            "query_id": self.request_id,
-            "test_collection": self.collection_id,
-            "query_text": self.text,
-            **({"doc_ids": list(self.doc_ids)} if self.doc_ids else {}),
-            "items": [
-                {
-                    "question_id": nugget.question_id,
-                    "question_text": nugget.question,
-                    "info": {"importance": nugget.importance, "aggregator_type": nugget.aggregator},
-                    "gold_answers": [
-                        {"answer": answer.text, "references": list(answer.references)}
-                        if answer.references
-                        else answer.text
-                        for answer in nugget.answers
-                    ],
-                }
-                for nugget in self.nuggets
-            ],
-        }
+        items = []
+        for nugget in self.nuggets:
+            answers = [
+                {"answer": answer.text, "references": list(answer.references)} if answer.references else answer.text
+                for answer in nugget.answers
+            ]
+            info = {"importance": nugget.importance, "aggregator_type": nugget.aggregator}
+            item = {"question_id": nugget.question_id, "question_text": nugget.question, "info": info}
+            items.append({**item, "gold_answers": answers})
+        row = {"query_id": self.request_id, "test_collection": self.collection_id, "query_text": self.text}
+        return {**row, **({"doc_ids": list(self.doc_ids)} if self.doc_ids else {}), "items": items}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,10 @@ For news it is hard to beat (Nenkova, Automatic Text Summarization of Newswire, 
 nothing else, as a model would, and the same prompt always gives the same answer.
 """
 
-from __future__ import annotations
-
 from itertools import islice
 
 from tls_tasks.core.task import read_prompt
-from tls_tasks.text.sentences import sentences
+from tls_tasks.text.tokenizers import sentences
 
 
 def answer(prompt: str, n: int = 3) -> str:

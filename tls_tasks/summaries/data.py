@@ -4,11 +4,9 @@ A task looks for its data as :mod:`tls_tasks.data.order` says. One document is o
 set has queries, and all its reference summaries.
 """
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, zip_longest
@@ -19,12 +17,13 @@ from typing import Any, NamedTuple
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.rows import read_text
+from tls_tasks.core.score import grouped
 from tls_tasks.data import hub
-from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
+from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.files import Rows, file_rows, split_files, text_lines
 from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of
 from tls_tasks.data.models import DataRow, Id, Texts, named, read_model
-from tls_tasks.data.order import Loaded, Published, Reading, distinct, load, read_place
+from tls_tasks.data.order import Loaded, Reading, distinct, load, read_place
 from tls_tasks.summaries.rows import read_texts
 
 DEFAULT_CONTEXT_BUDGET = 24_000
@@ -218,15 +217,12 @@ def _reading(wanted: DataSet) -> Reading[Document]:
     )
 
 
-def _published(wanted: DataSet) -> Published[Document]:
-    source = wanted.hub
-    if source is None:
-        raise DataError(f"{wanted.name} is on no hub")
+def _published(wanted: DataSet, source: HubFiles) -> Loaded[Document]:
     files = [hub.fetch(source.repo_id, source.revision, file) for file in source.files]
     rows = list(_paired_rows(*files) if len(files) == 2 else file_rows(files[0], source.settings["member"]))
     if source.rows is not None and len(rows) != source.rows:
         raise DataError(f"{source.repo_id}: has {len(rows)} rows, but data_sets.json expects {source.rows}")
-    return _read_rows(wanted, rows), source.origin
+    return Loaded(_read_rows(wanted, rows), "hub", source.origin)
 
 
 def _paired_rows(documents: Path, summaries: Path) -> Rows:
@@ -266,10 +262,8 @@ def _split_query(text: str) -> tuple[str, str]:
         >>> _split_query("A: Yes.")
         ('', 'A: Yes.')
     """
-    blank = _BLANK_LINE.search(text)
-    if blank is None:
-        return "", text
-    return text[: blank.start()].strip(), text[blank.end() :]
+    first, *rest = _BLANK_LINE.split(text, maxsplit=1)
+    return (first.strip(), rest[0]) if rest else ("", text)
 
 
 def _read_row(wanted: DataSet, where: str, row: Any, index: int) -> Document:
@@ -280,19 +274,18 @@ def _read_row(wanted: DataSet, where: str, row: Any, index: int) -> Document:
     return Document(read.id or str(index), text, str(query or "").strip(), tuple(read.references))
 
 
-def _grouped(documents: Iterable[Document]) -> list[Document]:
+def _grouped(documents: Sequence[Document]) -> list[Document]:
     """One document for all rows whose ids differ only in a final ``_N``; a dialogue with a single row keeps its id.
 
     The text is part of the key, since the ids of the other splits end in the number of the dialogue.
     """
-    groups: dict[tuple[str, str], list[Document]] = {}
-    for document in documents:
-        groups.setdefault((_LAST_NUMBER.sub("", document.id), document.text), []).append(document)
-    grouped = []
-    for (name, _), members in groups.items():
+    labels = [(_LAST_NUMBER.sub("", document.id), document.text) for document in documents]
+    whole = []
+    for members in grouped(documents, labels).values():
+        name = _LAST_NUMBER.sub("", members[0].id) if len(members) > 1 else members[0].id
         references = tuple(reference for member in members for reference in member.references)
-        grouped.append(replace(members[0], id=name if len(members) > 1 else members[0].id, references=references))
-    return grouped
+        whole.append(replace(members[0], id=name, references=references))
+    return whole
 
 
 class SummaryRow(NamedTuple):
@@ -320,9 +313,7 @@ def read_summaries(gold: Path, predictions: Path) -> list[SummaryRow]:
     for name, reference, prediction in joined(*sides):
         with said_of(reference):
             references = read_texts(reference.field(REFERENCE_FIELDS), 0)
-        text = None
-        if prediction is not None:
-            with said_of(prediction):
-                text = read_text(prediction.field((*PREDICTION_FIELDS, "summary")), "predictions", 0)
+        with said_of(prediction or reference):
+            text = prediction and read_text(prediction.field((*PREDICTION_FIELDS, "summary")), "predictions", 0)
         rows.append(SummaryRow(name, text, references))
     return rows

@@ -1,7 +1,5 @@
 """ROUGE-L of one pair of texts, by the names that context-bench gives it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

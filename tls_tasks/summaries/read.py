@@ -4,8 +4,6 @@ A plain summary comes through byte for byte (blanks around it aside), and so do 
 tasks read answers; the metric ``rouge_l`` scores strings as they are.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

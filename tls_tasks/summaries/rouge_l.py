@@ -5,9 +5,8 @@ Originals: context-bench's ``rouge_l`` (words between blanks; the defaults here)
 Evaluation of Summaries, 2004, section 3. F is 2PR / (P + R), as both compute it.
 """
 
-from __future__ import annotations
-
 import re
+import textwrap
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,26 +14,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from rapidfuzz.distance import LCSseq
-
+from tls_tasks.core import options
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.options import (
-    INTERVAL,
-    check_choice,
-    check_switches,
-    interval_options,
-    interval_sign,
-    signature,
-    signed_by,
-)
 from tls_tasks.core.prf import Counts, Item, prf_of_means, prf_unit
 from tls_tasks.core.score import Result, Score
 from tls_tasks.core.terminal import shown
 from tls_tasks.summaries.rows import read_rows
 from tls_tasks.text.lcs import lcs_length, union_lcs
 from tls_tasks.text.rouge155 import Tokenizer
-from tls_tasks.text.sentences import Splitter, resolve_splitter
-from tls_tasks.text.tokenizers import summary_tokenizer
+from tls_tasks.text.tokenizers import Splitter, resolve_splitter, summary_tokenizer
 
 VERSION = 1
 
@@ -45,6 +33,7 @@ _EMPTY_REFERENCE = ("one", "zero")
 """What a reference without any characters scores: 1 as in context-bench's evaluator, or 0 as in its function."""
 
 Sentences = Sequence[Sequence[str]]
+Readers = Mapping[str, Callable[[str], Sentences]]
 
 
 class NoBoundaryWarning(UserWarning):
@@ -62,10 +51,10 @@ class _RougeLConfig:
     empty_reference: str = field(default="one", metadata={"sign": "empty"})
     references: str = field(default="best", metadata={"sign": "refs", "of": ()})
     aggregate: str = field(default="mean_f", metadata={"sign": "agg", "of": ("use_aggregator",)})
-    interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": INTERVAL})
+    interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": options.INTERVAL})
 
 
-@signed_by(_RougeLConfig, data=("predictions", "references"))
+@options.signed_by(_RougeLConfig, data=("predictions", "references"))
 def rouge_l(
     predictions: Sequence[str],
     references: Sequence[str | Sequence[str]],
@@ -117,24 +106,24 @@ def rouge_l(
         >>> print(score.explain(0))
         rouge_l, row 0: rouge_l_f1 0.6667
           3 words in common of 3 predicted and 6 in reference 0
-          reference  the cat sat on the mat
-          predicted  the cat sat ** *** ***
-                     =   =   =
+          reference  [the] [cat] [sat] on the mat
+          predicted  [the] [cat] [sat]
         >>> score.signature
         'rouge_l|types:rougeL|tok:whitespace|stem:no|empty:one|refs:best|agg:mean_f|v:1'
         >>> rouge_l(["a b\nc d"], ["c d\na b"], rouge_types=["rougeLsum"]).as_dict()["rouge_lsum_f1"]
         1.0
     """
     types = _check_types(rouge_types)
-    check_choice("empty_reference", empty_reference, _EMPTY_REFERENCE)
-    check_switches(use_stemmer=use_stemmer, use_aggregator=use_aggregator)
-    interval = interval_options(confidence_interval, n_resamples, seed, has_mean=use_aggregator)
+    options.check_choice("empty_reference", empty_reference, _EMPTY_REFERENCE)
+    options.check_switches(use_stemmer=use_stemmer, use_aggregator=use_aggregator)
+    interval = options.interval_options(confidence_interval, n_resamples, seed, has_mean=use_aggregator)
     words = summary_tokenizer(tokenizer, use_stemmer)
-    readers_of = {
-        "rougeL": partial(_whole, words),
-        "rougeLsum": partial(_sentences, words, resolve_splitter(split_summaries)),
+    split = resolve_splitter(split_summaries)
+    readers: Readers = {
+        "rouge_l": lambda text: [words(text)],
+        "rouge_lsum": lambda text: [words(sentence) for sentence in split(text)],
     }
-    readers = {_PREFIXES[name]: readers_of[name] for name in types}
+    readers = {_PREFIXES[name]: readers[_PREFIXES[name]] for name in types}
     config = _RougeLConfig(
         ",".join(types),
         tokenizer,
@@ -142,13 +131,11 @@ def rouge_l(
         _split_name(split_summaries) if "rougeLsum" in types else None,
         empty_reference,
         aggregate="mean_f" if use_aggregator else "none",
-        interval=interval_sign(interval),
+        interval=options.interval_sign(interval),
     )
-    signed = signature("rouge_l", config, VERSION)  # before a function of the caller's has been called
+    signed = options.signature("rouge_l", config, VERSION)  # before a function of the caller's has been called
     rows = read_rows(predictions, references)
-    items = tuple(
-        _item(row, prediction, texts, readers, empty_reference) for row, (prediction, texts) in enumerate(rows)
-    )
+    items = tuple(_item(row, texts, readers, empty_reference) for row, texts in enumerate(rows))
     # A function of the caller's may be none that can be pickled: its words are kept then, and not the function.
     named = (tokenizer, use_stemmer) if isinstance(tokenizer, str) else None
     kept = partial(_words_of, named, rows if named else [(words(text), [*map(words, texts)]) for text, texts in rows])
@@ -178,33 +165,17 @@ def _words_of(named: tuple[str, bool] | None, rows: Sequence[Any], row: int, pos
     return words(prediction), words(wanted[position])
 
 
-_WIDTH = 90  # columns of aligned words in a line
-
-
 def _explanation(words_of: Callable[[int, int], _Pair], item: Item) -> Iterator[str]:
-    """A longest common subsequence of words, prediction below reference, with stars where a side has no such word."""
+    """Both texts, with brackets around a longest common subsequence of their words."""
     position = next(iter(item.details()["best_reference"].values()))
     predicted, wanted = words_of(item.row, position)
-    columns: list[tuple[str, str, str]] = []
-    for step in LCSseq.opcodes(wanted, predicted):
-        left, right = wanted[step.src_start : step.src_end], predicted[step.dest_start : step.dest_end]
-        if step.tag == "equal":
-            columns += [(word, word, "=") for word in left]
-        else:
-            columns += [*((word, "*", "") for word in left), *(("*", word, "") for word in right)]
-    common = sum(sign == "=" for *_, sign in columns)
+    common = len(union_lcs(wanted, [predicted]))
     words = "word" if common == 1 else "words"
     yield f"  {common} {words} in common of {len(predicted)} predicted and {len(wanted)} in reference {position}"
-    lines: tuple[list[str], ...] = ([], [], [])
-    for place, column in enumerate(columns):
-        cells = [shown(cell, 30) for cell in column]
-        width = max(map(len, cells))
-        for line, cell in zip(lines, cells, strict=True):
-            line.append((cell * width if cell == "*" else cell).ljust(width))
-        if sum(len(cell) + 1 for cell in lines[0]) > _WIDTH or place + 1 == len(columns):
-            for name, line in zip(("reference", "predicted", ""), lines, strict=True):
-                yield f"  {name:9}  {' '.join(line)}".rstrip()
-                line.clear()
+    for name, text, other in (("reference", wanted, predicted), ("predicted", predicted, wanted)):
+        met = set(union_lcs(text, [other]))
+        marked = (f"[{shown(word, 30)}]" if place in met else shown(word, 30) for place, word in enumerate(text))
+        yield from textwrap.wrap(" ".join(marked), 100, initial_indent=f"  {name}  ", subsequent_indent=" " * 13)
 
 
 def results(*prefixes: str) -> dict[str, Result]:
@@ -216,7 +187,7 @@ def _check_types(rouge_types: Sequence[str]) -> tuple[str, ...]:
     if isinstance(rouge_types, str) or not isinstance(rouge_types, Sequence) or not rouge_types:
         raise InputError("rouge_types", None, repr(rouge_types), "a list of ROUGE types, such as ('rougeL',)")
     for name in rouge_types:
-        check_choice("rouge_types", name, _PREFIXES)
+        options.check_choice("rouge_types", name, _PREFIXES)
     return tuple(dict.fromkeys(rouge_types))
 
 
@@ -227,31 +198,18 @@ def _split_name(split: str | re.Pattern[str] | Splitter) -> str | Splitter:
     return f"regex({split.pattern}{f',flags={flags.value}' if flags else ''})"
 
 
-def _whole(words: Tokenizer, text: str) -> Sentences:
-    return [words(text)]
-
-
-def _sentences(words: Tokenizer, split: Splitter, text: str) -> Sentences:
-    return [words(sentence) for sentence in split(text)]
-
-
-def _item(
-    row: int,
-    prediction: str,
-    texts: Sequence[str],
-    readers: Mapping[str, Callable[[str], Sentences]],
-    empty_reference: str,
-) -> Item:
+def _item(row: int, texts: tuple[str, Sequence[str]], readers: Readers, empty_reference: str) -> Item:
+    prediction, references = texts
     counts: dict[str, Counts] = {}
     best: dict[str, int] = {}
     flags: set[str] = set()
     for prefix, read in readers.items():
-        predicted, wanted = read(prediction), [read(text) for text in texts]
+        predicted, wanted = read(prediction), [read(text) for text in references]
         scored = [
             _lcs_counts(predicted, sentences) if text or empty_reference == "zero" else _EMPTY_IS_ONE
-            for text, sentences in zip(texts, wanted, strict=True)
+            for text, sentences in zip(references, wanted, strict=True)
         ]
-        position = _best(scored)
+        position = max(range(len(scored)), key=lambda place: scored[place].prf().f1)  # the first of equals
         best[prefix], counts[prefix] = position, scored[position]
         if not any(predicted):
             flags.add("empty_prediction")
@@ -259,18 +217,10 @@ def _item(
             flags.add("empty_reference")
         if prefix == _PREFIXES["rougeLsum"] and max(map(len, [predicted, *wanted])) < 2:
             flags.add("no_boundary")
-    return Item(row, None, counts, None, tuple(sorted(flags)), partial(_details, best))
+    return Item(row, None, counts, None, tuple(sorted(flags)), partial(dict, best_reference=best))
 
 
 _EMPTY_IS_ONE = Counts(1, 1, 1, 1)
-
-
-def _best(scored: Sequence[Counts]) -> int:
-    """The position of the greatest F, the first of equals."""
-    if len(scored) == 1:
-        return 0
-    f1 = [counts.prf().f1 for counts in scored]
-    return f1.index(max(f1))
 
 
 def _lcs_counts(prediction: Sentences, reference: Sentences) -> Counts:
@@ -292,10 +242,6 @@ def _lcs_counts(prediction: Sentences, reference: Sentences) -> Counts:
             met.update(sentence[position] for position in union_lcs(sentence, prediction))
         hits = (met & Counter(word for sentence in prediction for word in sentence)).total()
     return Counts(hits, sum(map(len, prediction)), hits, sum(map(len, reference)))
-
-
-def _details(best: dict[str, int]) -> dict[str, Any]:
-    return {"best_reference": best}
 
 
 def _warn_without_boundaries(items: Sequence[Item]) -> None:

@@ -3,8 +3,6 @@
 A model's text is taken as it is, so there is nothing to parse and nothing can fail.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

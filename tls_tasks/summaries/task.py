@@ -1,7 +1,5 @@
 """The summarisation tasks."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,7 +11,7 @@ from tls_tasks.summaries.data import ALL_SETS, examples, load_documents, prompt
 from tls_tasks.summaries.read import parse_summary
 from tls_tasks.summaries.rouge_l import results, rouge_l
 from tls_tasks.text.lcs import union_lcs
-from tls_tasks.text.marks import mark_positions
+from tls_tasks.text.quotes import mark_positions
 from tls_tasks.text.tokenizers import whitespace_words
 
 _RESULTS = {
@@ -73,15 +71,7 @@ def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) 
 
 TASKS = {
     name: Task(
-        name,
-        "summaries",
-        _RESULTS,
-        load_documents,
-        prompt,
-        _target,
-        _unit,
-        _scores,
-        _picture,
+        *(name, "summaries", _RESULTS, load_documents, prompt, _target, _unit, _scores, _picture),
         fewshot=examples,
         shorter=shorter_text,
     )

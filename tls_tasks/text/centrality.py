@@ -1,7 +1,5 @@
 """How central each of several texts is: the cosine of its TF-IDF vector with the sum of all of them."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

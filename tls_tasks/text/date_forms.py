@@ -14,8 +14,6 @@ Groups of a form: ``y``, ``m`` and ``d`` in digits, ``mon`` in marks, ``m2``, ``
 be repeated stand side by side, so that a match takes time proportional to its length.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata
@@ -212,7 +210,7 @@ FULL = FULL._replace(
             r"(?P<m>[0-9]{1,2})/(?P<y>[0-9]{4})(?![0-9])",
             _Y,
         ),
-    ),
+    )
 )
 NO_YEAR = _day_forms(rf"(?![0-9]|\.?[0-9]){_STOP}", "")
 NO_YEAR = NO_YEAR._replace(digits=(*NO_YEAR.digits, *_compiled(rf"{_A_B}{_STOP}", rf"{_CJK_MONTH}")))

@@ -15,23 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
-from tls_tasks.text.date_forms import (
-    BARE,
-    FULL,
-    FULL_DAY,
-    ISO_DAY,
-    NO_MONTH,
-    NO_YEAR,
-    PREFIX,
-    SHORT_ISO_RANGE,
-    TIME,
-    TO_DATE,
-    WEEKDAY_AFTER,
-    YEAR_LABEL,
-    Forms,
-    marked,
-    month_of,
-)
+from tls_tasks.text import date_forms
 
 MAX_LENGTH = 120
 """Characters of a text that may belong to a date expression."""
@@ -170,7 +154,7 @@ def partial_context(text: str) -> Known | None:
     stripped = text.strip().rstrip(":：").strip(_WRAPPING).rstrip(":：")
     if not 0 < len(stripped) <= MAX_LENGTH:
         return None
-    label = YEAR_LABEL.match(marked(stripped))
+    label = date_forms.YEAR_LABEL.match(date_forms.marked(stripped))
     rest = stripped[label.end() :] if label else stripped
     if (found := read_date(rest)) and found.precision != "day":
         if found.end is not None:
@@ -192,7 +176,7 @@ def dates_in(text: str) -> Iterator[tuple[int, int, DateExpression]]:
     """
     if not may_hold_date(text):
         return
-    for match in FULL_DAY.finditer(marked(text, throughout=True)):
+    for match in date_forms.FULL_DAY.finditer(date_forms.marked(text, throughout=True)):
         begin, end = match.span()
         if expression := read_date(text[begin:end]):
             yield begin, end, expression
@@ -215,15 +199,17 @@ def leading_dates(text: str, known: Known = Known()) -> Iterator[_LeadingDate]: 
         >>> next(leading_dates("25: Protests", Known(2011, 1))).expression.date
         datetime.date(2011, 1, 25)
     """
-    plain = marked(text[:MAX_LENGTH])
-    prefix = PREFIX.match(plain)
+    plain = date_forms.marked(text[:MAX_LENGTH])
+    prefix = date_forms.PREFIX.match(plain)
     start = prefix.end() if prefix else 0
     if start == len(plain) or not (plain[start].isdigit() or plain[start] >= "\ue100"):
         return
     # "The 25th of January 2011", but not "The 2011 elections".
     needs_day = prefix is not None and bool(prefix["day"])
-    for forms in (FULL, NO_YEAR, NO_MONTH)[: 1 if known.year is None else 2 if known.month is None else 3]:
-        if forms is NO_YEAR and known.month is not None and _is_day_range(plain, start):
+    for forms in (date_forms.FULL, date_forms.NO_YEAR, date_forms.NO_MONTH)[
+        : 1 if known.year is None else 2 if known.month is None else 3
+    ]:
+        if forms is date_forms.NO_YEAR and known.month is not None and _is_day_range(plain, start):
             continue  # "25-28" below the heading of a month
         found = list(_readings(plain, start, forms, known))
         if needs_day:
@@ -234,16 +220,16 @@ def leading_dates(text: str, known: Known = Known()) -> Iterator[_LeadingDate]: 
 
 
 def _is_day_range(plain: str, start: int) -> bool:
-    match = NO_MONTH.digit_ranges[0].match(plain, start)
-    return match is not None and not any(form.match(plain, start) for form in NO_YEAR.digit_ranges)
+    match = date_forms.NO_MONTH.digit_ranges[0].match(plain, start)
+    return match is not None and not any(form.match(plain, start) for form in date_forms.NO_YEAR.digit_ranges)
 
 
-def _readings(plain: str, start: int, forms: Forms, known: Known) -> Iterator[_LeadingDate]:
+def _readings(plain: str, start: int, forms: date_forms.Forms, known: Known) -> Iterator[_LeadingDate]:
     """The dates and ranges at ``start`` in one set of forms."""
     if not plain[start].isdigit():
         ranges = forms.name_ranges
     else:
-        ranges = (SHORT_ISO_RANGE,) if ISO_DAY.match(plain, start) else forms.digit_ranges
+        ranges = (date_forms.SHORT_ISO_RANGE,) if date_forms.ISO_DAY.match(plain, start) else forms.digit_ranges
     for form in ranges:
         if match := form.match(plain, start):
             yield _LeadingDate(_expression(match, known), match.end(), False)
@@ -254,14 +240,14 @@ def _readings(plain: str, start: int, forms: Forms, known: Known) -> Iterator[_L
         yield first._replace(is_bare=False) if first.is_bare and start else first
 
 
-def _single_dates(plain: str, start: int, forms: Forms, known: Known) -> list[_LeadingDate]:
+def _single_dates(plain: str, start: int, forms: date_forms.Forms, known: Known) -> list[_LeadingDate]:
     """The dates that can be read at ``start``, including time and weekday; of ``2011-01-25`` no part is one."""
-    if match := ISO_DAY.match(plain, start):
+    if match := date_forms.ISO_DAY.match(plain, start):
         return [_LeadingDate(_expression(match, known), _end_of_day(plain, match), True)]
     candidates = forms.digits if plain[start : start + 1].isdigit() else forms.names
     matches = ((form, form.match(plain, start)) for form in candidates)
     return [
-        _LeadingDate(_expression(match, known), _end_of_day(plain, match), form in BARE)
+        _LeadingDate(_expression(match, known), _end_of_day(plain, match), form in date_forms.BARE)
         for form, match in matches
         if match
     ]
@@ -272,15 +258,15 @@ def _end_of_day(plain: str, match: re.Match[str]) -> int:
     end = match.end()
     if end - match.start() == len("2011"):
         return end
-    for form in (TIME, WEEKDAY_AFTER):
+    for form in (date_forms.TIME, date_forms.WEEKDAY_AFTER):
         if following := form.match(plain, end):
             end = following.end()
     return end
 
 
-def _explicit_ranges(plain: str, first: _LeadingDate, forms: Forms, known: Known) -> Iterator[_LeadingDate]:
+def _explicit_ranges(plain: str, first: _LeadingDate, forms: date_forms.Forms, known: Known) -> Iterator[_LeadingDate]:
     """The ranges that begin with ``first`` and end with a date of the same precision."""
-    to = TO_DATE.match(plain, first.end)
+    to = date_forms.TO_DATE.match(plain, first.end)
     if first.expression is None or to is None:
         return
     for last in _single_dates(plain, to.end(), forms, known):
@@ -317,7 +303,7 @@ def settle(expression: DateExpression, numeric: Numeric | None) -> DateExpressio
 
 def _expression(match: re.Match[str], known: Known) -> DateExpression | None:
     """The expression that a form matched; None if there is no such date."""
-    if match.re is ISO_DAY:  # by far the most frequent
+    if match.re is date_forms.ISO_DAY:  # by far the most frequent
         return _day(*map(int, match.group("y", "m", "d")))
     part = match.groupdict()
     year = int(part["y"]) if part.get("y") else known.year or 0
@@ -372,4 +358,4 @@ def _number(digits: str | None) -> int | None:
 
 def _month(digits: str | None, name: str | None) -> int | None:
     """The month by its number or name; None if the form has neither."""
-    return _number(digits) if name is None else month_of(name)
+    return _number(digits) if name is None else date_forms.month_of(name)

@@ -6,8 +6,6 @@ column of the textbook's table is one integer, whose bit ``i`` is 0 where the co
 and Dix, Information Processing Letters 23, 1986; the update is Hyyrö's of 2004).
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from rapidfuzz.distance import LCSseq

@@ -1,11 +1,81 @@
-"""Where a quote stands in a text: verbatim, or but for Unicode's NFC, quotation marks and blanks."""
+"""Where a quote stands in a text: verbatim, or but for Unicode's NFC, quotation marks and blanks; marked pieces."""
 
-from __future__ import annotations
-
+import itertools
 import re
 import unicodedata
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from itertools import islice
+
+from tls_tasks.text.rouge155 import normal_form
+
+Segments = list[list[str]]
+"""``[text, mark]`` in order, with an empty mark for unmarked text; joined, the pieces are the whole text."""
+
+_WORD = re.compile(r"[A-Za-z0-9]+")
+_TOKEN = re.compile(r"\S+")
+
+
+def mark_words(text: str, wanted: Collection[str]) -> Segments:
+    """Mark the words whose counted form is in ``wanted``.
+
+    Example:
+        >>> mark_words("The protesters march.", {"protest"})
+        [['The ', ''], ['protesters', 'common'], [' march.', '']]
+    """
+    return _marked(text, (word for word in _WORD.finditer(text) if (normal_form(word[0].lower()) or "") in wanted))
+
+
+def mark_positions(text: str, positions: Iterable[int]) -> Segments:
+    """Mark words, split at whitespace, by their positions.
+
+    Example:
+        >>> mark_positions("a b  c", [0, 2])
+        [['a', 'common'], [' b  ', ''], ['c', 'common']]
+    """
+    wanted = frozenset(positions)
+    return _marked(text, (word for place, word in enumerate(_TOKEN.finditer(text)) if place in wanted))
+
+
+def mark_spans(text: str, spans: Iterable[tuple[int, int, str]]) -> Segments:
+    """Mark spans of a text; where several overlap, a piece has the marks of all, separated by spaces.
+
+    Args:
+        text: The text.
+        spans: Start, end and mark of each.
+
+    Example:
+        >>> mark_spans("abcdef", [(1, 4, "hit"), (3, 5, "miss")])
+        [['a', ''], ['bc', 'hit'], ['d', 'hit miss'], ['e', 'miss'], ['f', '']]
+    """
+    kept = [(max(0, start), min(len(text), end), mark) for start, end, mark in spans if start < end]
+    borders = sorted({0, len(text), *(start for start, _, _ in kept), *(end for _, end, _ in kept)})
+    pieces = []
+    for begin, finish in itertools.pairwise(borders):
+        marks = dict.fromkeys(mark for start, end, mark in kept if start <= begin and finish <= end)
+        pieces.append([text[begin:finish], " ".join(marks)])
+    return _joined(pieces)
+
+
+def _marked(text: str, words: Iterable[re.Match[str]]) -> Segments:
+    pieces: Segments = []
+    end = 0
+    for word in words:
+        pieces += [text[end : word.start()], ""], [word[0], "common"]
+        end = word.end()
+    return _joined([*pieces, [text[end:], ""]])
+
+
+def _joined(pieces: Sequence[Sequence[str]]) -> Segments:
+    """Merge neighbours with the same mark; drop empty pieces."""
+    joined: Segments = []
+    for text, mark in pieces:
+        if text and joined and joined[-1][1] == mark:
+            joined[-1][0] += text
+        elif text:
+            joined.append([text, mark])
+    return joined
+
 
 MAX_PLACES = 20
 """How many places of one quote are listed."""
@@ -54,22 +124,10 @@ class Source:
 
         The verbatim places if there are any, else the normalised ones; :data:`MAX_PLACES` at most.
         """
-        if self.holds(quote):
-            return self._verbatim(quote)
         if not self.holds_normalised(quote):
             return []
-        pattern = "".join(map(_any_form, _normalised_form(quote)))
+        pattern = re.escape(quote) if self.holds(quote) else "".join(map(_any_form, _normalised_form(quote)))
         return [match.span() for match in islice(re.finditer(pattern, self.text), MAX_PLACES)]
-
-    def _verbatim(self, quote: str) -> list[tuple[int, int]]:
-        """Without a pattern: compiling one for each of thousands of quotes takes longer than everything else."""
-        places: list[tuple[int, int]] = []
-        start = self.text.find(quote)
-        while start >= 0 and len(places) < MAX_PLACES:
-            end = start + len(quote)
-            places.append((start, end))
-            start = self.text.find(quote, end)
-        return places
 
     @cached_property
     def _normalised(self) -> str:

@@ -1,13 +1,89 @@
-"""Tokenisers other than ROUGE-1.5.5's own, and tokenisers by name."""
+"""Tokenisers, normalisers and sentence splitters by name; ROUGE-1.5.5's own words are in ``rouge155``."""
 
-from __future__ import annotations
-
+import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from typing import Any, TypeAlias
 
+from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_choice
 from tls_tasks.text.rouge155 import LETTERS_AND_DIGITS, Tokenizer
+
+Splitter: TypeAlias = Callable[[str], Iterable[str]]
+"""Text -> its sentences."""
+
+# Sentences end at the end of a line, after . ! ? (and a closing quote or bracket) before whitespace, and after the full
+# stops of other scripts anywhere.
+_SENTENCE_END = re.compile(r"\n|(?<=[.!?])\s+|(?<=[.!?][\"'”’»)\]])\s+|(?<=[。！？])|(?<=[።।؟])\s*")
+
+
+def _at_newlines(text: str) -> list[str]:
+    r"""The lines of a text that are not empty: the sentences of rouge_score.
+
+    Example:
+        >>> _at_newlines("Talks end. No result.\n\nMore on Monday.")
+        ['Talks end. No result.', 'More on Monday.']
+    """
+    return [line for line in text.split("\n") if line]
+
+
+def _at_sentence_ends(text: str, pattern: re.Pattern[str] = _SENTENCE_END) -> list[str]:
+    """Split a text by a regular expression, by default at line ends and after . ! ? 。 and the like.
+
+    Abbreviations are not known: "Dr. Ito" is split.
+
+    Example:
+        >>> _at_sentence_ends("Talks end. No result! 开罗爆发抗议。警察开火。")
+        ['Talks end.', 'No result!', '开罗爆发抗议。', '警察开火。']
+    """
+    return [sentence for sentence in pattern.split(text) if sentence]
+
+
+_SPLITTERS: dict[str, Splitter] = {"newline": _at_newlines, "regex": _at_sentence_ends}
+"""The splitters of ``rouge_l`` by name."""
+
+
+def resolve_splitter(split: str | re.Pattern[str] | Splitter) -> Splitter:
+    """The splitter of this name, one that splits at a compiled pattern, or the function itself.
+
+    Raises:
+        OptionError: Neither a pattern nor a function nor the name of a splitter.
+
+    Example:
+        >>> resolve_splitter(re.compile(";"))("a;b")
+        ['a', 'b']
+    """
+    if isinstance(split, re.Pattern):
+        return partial(_at_sentence_ends, pattern=split)
+    if callable(split):
+        return split
+    check_choice("split_summaries", split, _SPLITTERS)
+    return _SPLITTERS[split]
+
+
+_PROSE_END = re.compile(r"[.!?][\"'”’)\]]*\s+")
+_ABBREVIATION = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sen|Rep|Gov|vs)\.$")
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of English prose, in order; a line end always ends one, and a line without words is skipped.
+
+    Example:
+        >>> list(sentences("She asked: why? Dr. Hale knew."))
+        ['She asked: why?', 'Dr. Hale knew.']
+    """
+    for line in text.split("\n"):
+        begin = 0
+        for end in _PROSE_END.finditer(line):
+            if _ABBREVIATION.search(line[begin : end.start() + 1]):
+                continue
+            yield line[begin : end.end()].strip()
+            begin = end.end()
+        rest = line[begin:].strip()
+        if any(character.isalnum() for character in rest):
+            yield rest
+
 
 # Scripts that are written without blanks between words; the field compares them by character.
 _BY_CHARACTER = (
@@ -126,3 +202,67 @@ def _porter() -> Callable[[str], str]:
     from nltk.stem.porter import PorterStemmer  # imported here: it takes a while, and few need it
 
     return lru_cache(maxsize=2**17)(PorterStemmer().stem)
+
+
+# ---- text normalisers by name: differences that can be removed before texts are compared
+
+
+_Normalizer = Callable[[str], str]
+"""One text -> the same text, normalised."""
+
+
+_PUNCTUATION = ByCharacter(lambda character: "" if unicodedata.category(character)[0] in "PS" else character)
+
+NORMALIZERS: Mapping[str, _Normalizer] = {
+    "lower": str.lower,
+    "casefold": str.casefold,
+    "strip": str.strip,
+    "blanks": lambda text: " ".join(text.split()),
+    "nfc": lambda text: unicodedata.normalize("NFC", text),
+    "nfkc": lambda text: unicodedata.normalize("NFKC", text),
+    "punctuation": lambda text: text.translate(_PUNCTUATION),
+}
+"""``lower``, ``casefold`` (also ß and ss), ``strip`` (whitespace at both ends), ``blanks`` (each run of whitespace
+becomes one blank, none at the ends), ``nfc`` (one form of composed letters), ``nfkc`` (also ligatures and full-width
+letters), ``punctuation`` (punctuation and symbols of any script are dropped)."""
+
+
+def normalizer(names: str | Sequence[str]) -> _Normalizer:
+    """The normalisers of these names as one function, applied in the order given.
+
+    Raises:
+        OptionError: No normaliser has this name.
+        InputError: Neither a name nor a list of names.
+
+    Example:
+        >>> normalizer(["nfc", "punctuation", "blanks", "lower"])(" U.S.  Steel, Inc. ")
+        'us steel inc'
+        >>> normalizer("upper")
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.OptionError: normalize: got 'upper', expected one of 'lower', 'casefold', 'strip', 'blanks', 'nfc', 'nfkc', 'punctuation'
+    """  # noqa: E501 - the message is one line
+    wanted = names_of(names)
+    for name in wanted:
+        check_choice("normalize", name, NORMALIZERS)
+
+    def normalized(text: str) -> str:
+        for name in wanted:
+            text = NORMALIZERS[name](text)
+        return text
+
+    return normalized
+
+
+def names_of(names: Any) -> tuple[str, ...]:
+    """One name or a list of names as a tuple.
+
+    Example:
+        >>> names_of("lower"), names_of(["lower", "strip"])
+        (('lower',), ('lower', 'strip'))
+    """
+    if isinstance(names, str):
+        return (names,)
+    if isinstance(names, Sequence) and all(isinstance(name, str) for name in names):
+        return tuple(names)
+    raise InputError("normalize", None, repr(names), f"a list of {', '.join(NORMALIZERS)}")

@@ -9,8 +9,6 @@ Where tilse stops with an error, the value is 0.0 and the item carries a flag th
 ``no_reference_bigrams`` …).
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,18 +21,20 @@ from tls_tasks.core.errors import OptionError, warn_caller
 from tls_tasks.core.options import check_choice, check_switches, signature, signed_by
 from tls_tasks.core.prf import Counts, Item, check_aggregate
 from tls_tasks.core.score import Score, ratio
-from tls_tasks.text.rouge155 import (
-    NonAsciiWarning,
-    Tokenizer,
-    is_mostly_unseen,
-    rouge_counts,
-    tokenize,
-)
+from tls_tasks.text.rouge155 import NonAsciiWarning, Tokenizer, is_mostly_unseen, rouge_counts, tokenize
 from tls_tasks.text.tokenizers import find_tokenizer, unicode_words
-from tls_tasks.timelines.alignment import VARIANTS, AlignedDays, Alignment, align_all, weighted_counts
-from tls_tasks.timelines.overlap import DayWords, compare, content_words
-from tls_tasks.timelines.pairs import TimelineRow, read_rows, score_of
+from tls_tasks.timelines.alignment import (
+    VARIANTS,
+    AlignedDays,
+    Alignment,
+    DayWords,
+    align_all,
+    compare,
+    content_words,
+    weighted_counts,
+)
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, read_policy
+from tls_tasks.timelines.rows import TimelineRow, read_rows, score_of
 from tls_tasks.timelines.tilse_engine import tilse_counts
 from tls_tasks.timelines.types import Timeline
 

@@ -5,8 +5,6 @@ After the datewise approach of Ghalandari and Ifrim (Examining the State-of-the-
 the prompt and nothing else, as a model would, and the same prompt always gives the same answer.
 """
 
-from __future__ import annotations
-
 import calendar
 import datetime
 import re
@@ -15,8 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from tls_tasks.text.centrality import centrality
-from tls_tasks.timelines.mentions import MONTHS, mentioned_dates
-from tls_tasks.timelines.prompts import CLOSED_BOOK_OPENING, OPENING
+from tls_tasks.timelines.prompts import CLOSED_BOOK_OPENING, MONTHS, OPENING, mentioned_dates
 
 _MENTION_WEIGHT = 2.0
 """What a mention of a date is worth, an average day's publications being 1: who names a date means that day."""

@@ -1,7 +1,5 @@
 """AR-1, AR-2 and date F1 of the same timelines in one score: what :func:`tls_tasks.timelines.score` calls."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -5,8 +5,6 @@ counts for as much as its events agree with one another. Write: each chosen date
 about it. Everything here is a pure function; :mod:`tls_tasks.hosts.corpus_model` asks the questions.
 """
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections import defaultdict
@@ -15,9 +13,7 @@ from typing import NamedTuple
 
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.text.centrality import centrality
-from tls_tasks.timelines.context import day_heading
-from tls_tasks.timelines.mentions import MONTHS
-from tls_tasks.timelines.prompts import counted, filled
+from tls_tasks.timelines.prompts import MONTHS, counted, day_heading, filled, sentences_by_day
 from tls_tasks.timelines.read import TimelinePolicy, parse_timeline
 from tls_tasks.timelines.topics import Article
 
@@ -83,7 +79,7 @@ def make_chunks(articles: Iterable[Article], room: int, cost: Cost) -> list[Chun
     chunks: list[Chunk] = []
     lines: list[str] = []
     n_sentences, left = 0, room
-    for day, texts in _sentences_by_day(articles).items():
+    for day, texts in sentences_by_day(articles).items():
         heading = day_heading(day)
         heading_cost = cost(heading)
         priced = [_fitting(text, room - heading_cost, cost) for text in texts]
@@ -99,13 +95,6 @@ def make_chunks(articles: Iterable[Article], room: int, cost: Cost) -> list[Chun
             lines += [line] if is_begun else [heading, line]
             n_sentences, left, is_begun = n_sentences + 1, left - total, True
     return [*chunks, Chunk("".join(lines), n_sentences)] if lines else chunks
-
-
-def _sentences_by_day(articles: Iterable[Article]) -> dict[datetime.date, list[str]]:
-    days: dict[datetime.date, list[str]] = defaultdict(list)
-    for article in sorted(articles, key=lambda article: article.date):
-        days[article.date] += [" ".join(sentence.split()) for sentence in article.sentences]
-    return days
 
 
 def _fitting(text: str, room: int, cost: Cost) -> tuple[str, int]:
@@ -201,9 +190,8 @@ def central_notes(texts: Sequence[str], room: int, cost: Cost) -> list[str]:
     order = sorted(range(len(distinct)), key=lambda position: (-round(scores[position], 9), position))
     chosen: dict[int, str] = {}
     for position in order[:_MOST_NOTES]:
-        line, price = (f"- {distinct[position]}\n", cost(f"- {distinct[position]}\n"))
-        if not chosen:
-            line, price = _fitting(distinct[position], room, cost)
+        line = f"- {distinct[position]}\n"
+        line, price = (line, cost(line)) if chosen else _fitting(distinct[position], room, cost)
         if price <= room:
             room -= price
             chosen[position] = line[2:-1]
@@ -242,11 +230,8 @@ def read_entry(answer: str, answer_tokens: int) -> str:
         >>> read_entry("<think>\n\n</think>\n\nHere is the entry:\n\n2011-01-25: Protests\nbegin.\n\nNotes", 100)
         'Protests begin.'
     """
-    paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", _within(answer, answer_tokens))]
-    paragraphs = [part for part in paragraphs if part]
+    parts = re.split(r"\n\s*\n", _within(answer, answer_tokens))
+    paragraphs = [text for part in parts if (text := " ".join(part.split()))]
     if len(paragraphs) > 1 and paragraphs[0].endswith(":"):
         del paragraphs[0]
-    if not paragraphs:
-        return ""
-    label = _LABEL.match(paragraphs[0])
-    return paragraphs[0][label.end() if label else 0 :]
+    return _LABEL.sub("", paragraphs[0], count=1) if paragraphs else ""

@@ -4,27 +4,192 @@ A task looks for its data in the order of :mod:`tls_tasks.data.order`; the hub s
 is found never changes a task's form: if articles are needed, a source without them is skipped.
 """
 
-from __future__ import annotations
-
+import datetime
+import functools
+import json
 import logging
-from collections.abc import Collection, Mapping, MutableMapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
-from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
+from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.files import file_rows
-from tls_tasks.data.model_context import LONGEST_ANSWER, model_context, token_counter
-from tls_tasks.data.order import Loaded, Published, Reading, load, read_place
-from tls_tasks.timelines.context import Budget, Context
-from tls_tasks.timelines.documents import Room, documents, remember
-from tls_tasks.timelines.news_tls import read_data_set
+from tls_tasks.data.model_context import LONGEST_ANSWER, ModelContext, model_context, token_counter
+from tls_tasks.data.order import Loaded, Reading, load, read_place
+from tls_tasks.timelines.prompts import Budget, Context, build_context, prompt
 from tls_tasks.timelines.public_files import public_copies, read_events
-from tls_tasks.timelines.topics import Topic, read_rows
+from tls_tasks.timelines.topics import Topic, read_data_set, read_rows
+
+_TOKENS_A_DATE = 50
+_TRAILING_DATE = re.compile(r"[_ ]\d{4}\.\d{1,2}\.\d{1,2}$")
+_EXAMPLES = Path(__file__).with_name("examples.json")
+_NO_CONTEXT = Context("", 0, 0, 0, 0, ())
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a prompt and its answer may take.
+
+    Attributes:
+        budget: How much article text is wanted; None: as much as fits.
+        model: The model's context, where it is known: prompt and answer stay in it.
+        answer: Tokens for the answer.
+    """
+
+    budget: Budget | None = None
+    model: ModelContext | None = None
+    answer: int = LONGEST_ANSWER
+
+    @property
+    def most_dates(self) -> int:
+        """How many dates an answer has room for."""
+        return self.answer // _TOKENS_A_DATE
+
+    def show(self, topic: Topic, phrases: Mapping[str, str]) -> Context:
+        """Choose what the prompts of a topic show of its articles; the model's own context is the last budget."""
+        budgets = [self.budget] if self.budget else []
+        if self.model:
+            frame = prompt({**_common(topic, phrases), "n_asked": 999, "n_sentences": 99, "context": ""})
+            size = self.model.prompt(self.answer) - self.model.count(frame)
+            budgets.append(Budget(max(0, size), self.model.count))
+        return build_context(topic.articles, budgets)
+
+
+def documents(
+    topics: Iterable[Topic],
+    edition: str,
+    phrases: Mapping[str, str],
+    room: Room,
+    contexts: Mapping[str, Context] | None = None,
+) -> list[dict[str, str | int]]:
+    """Make the documents of a task.
+
+    Args:
+        topics: The topics.
+        edition: Where they come from; every document says so.
+        phrases: Topic -> what it is about, in words that "a timeline of" can stand before.
+        room: What prompt and answer may take.
+        contexts: Topic -> what :meth:`Room.show` gave; None for the closed-book form, which shows no articles.
+
+    Returns:
+        One row per (topic, timeline) pair, in order. ``query`` says what the topic is about. ``reference`` is JSON,
+        ``[{"date": "2011-01-25", "text": …}, …]``. ``start_date`` and ``end_date`` are the first and last day of the
+        articles; without articles, of the years in which the reference lies. ``n_dates`` (L) is the reference's number
+        of dates, ``n_asked`` how many the prompt asks for: no more than it shows days or the answer has room for.
+        ``n_sentences`` (k) is the reference's mean number of sentences per date, rounded and at least 1.
+        ``context_sentences`` of ``context_sentences_total`` sentences are shown, on ``context_days`` of
+        ``context_days_total`` days; ``context_truncated`` is how many sentences are not.
+    """
+    rows: list[dict[str, str | int]] = []
+    for topic in topics:
+        context = _NO_CONTEXT if contexts is None else contexts[topic.name]
+        most = room.most_dates if contexts is None else min(room.most_dates, context.n_days)
+        rows += [
+            {
+                "doc_id": f"{topic.name}/{index}",
+                "timeline_index": index,
+                **_common(topic, phrases),
+                "n_dates": len(timeline),
+                "n_asked": max(1, min(len(timeline), most)),
+                "n_sentences": max(1, round(timeline.n_sentences / len(timeline))),  # as in news-tls, half to even
+                "context": context.text,
+                "context_truncated": context.all_sentences - context.n_sentences,
+                "context_sentences": context.n_sentences,
+                "context_sentences_total": context.all_sentences,
+                "context_days": context.n_days,
+                "context_days_total": context.all_days,
+                "reference": json.dumps(timeline.as_rows(), ensure_ascii=False),
+                "edition": edition,
+            }
+            for index, timeline in enumerate(topic.timelines)
+        ]
+    return rows
+
+
+def examples(name: str) -> list[dict[str, str | int]]:
+    """Examples for few-shot prompts: topics of our own, the same for every data set and for both forms.
+
+    Example:
+        >>> examples("tls_crisis")[0]["query"]
+        'the flight of Apollo 11'
+    """
+    topics = read_rows("examples", file_rows(_EXAMPLES), _EXAMPLES.name)
+    room = Room()
+    return documents(topics, "examples", {}, room, {topic.name: room.show(topic, {}) for topic in topics})
+
+
+# ---- the topics behind documents, which show a few of their articles only
+
+_loaders: dict[tuple[Any, ...], Callable[[], Sequence[Topic]]] = {}
+
+
+def remember(rows: Iterable[Mapping[str, Any]], load: Callable[[], Sequence[Topic]]) -> None:
+    """Say how the topics of documents are loaded; a later call for the same documents replaces an earlier one.
+
+    A document finds its topic by topic, edition and reference. So one that the harness kept from an earlier run
+    (``--cache_requests``) finds its articles too, and one of other data doesn't.
+
+    Args:
+        rows: Documents.
+        load: Loads their topics again, with articles; called when they are asked for, and once only.
+    """
+    once = functools.cache(load)
+    _loaders.update({_key(row): once for row in rows})
+
+
+def topic_of(doc: Mapping[str, Any]) -> Topic:
+    """The topic of a document, with all articles; the same object for all documents of the topic.
+
+    Raises:
+        InputError: If no such document was loaded in this process.
+    """
+    load = _loaders.get(_key(doc))
+    if load is None:
+        got = f"a document of topic {doc.get('topic')!r} that was not loaded in this process"
+        hint = "with --cache_requests, the cache holds prompts of other data: --cache_requests refresh"
+        raise InputError("doc", None, got, f"one of the task's own data; {hint}")
+    return next(topic for topic in load() if topic.name == doc["topic"])
+
+
+def _key(doc: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(doc.get(name) for name in ("topic", "edition", "reference"))
+
+
+# ---- what a document says of its topic
+
+
+def _common(topic: Topic, phrases: Mapping[str, str]) -> dict[str, str]:
+    """What all documents of a topic say."""
+    words = topic.keywords or (_TRAILING_DATE.sub("", topic.name).replace("_", " "),)  # Open-TLS has no keywords
+    start, end = _time(topic)
+    return {
+        "topic": topic.name,
+        "query": phrases.get(topic.name) or ", ".join(words),
+        "start_date": start.isoformat(),
+        "end_date": end.isoformat(),
+    }
+
+
+def _time(topic: Topic) -> tuple[datetime.date, datetime.date]:
+    """The articles' first and last day. Without articles whole years: the reference's own ends are answers.
+
+    Example:
+        >>> from datetime import date
+        >>> from tls_tasks.timelines.types import Timeline
+        >>> [str(day) for day in _time(Topic("egypt", (), (), (Timeline.of({date(2011, 1, 25): ["Protests."]}),)))]
+        ['2011-01-01', '2011-12-31']
+    """
+    days = [article.date for article in topic.articles]
+    years = [day.year for timeline in topic.timelines for day in timeline.dates]
+    return (min(days), max(days)) if days else (datetime.date(min(years), 1, 1), datetime.date(max(years), 12, 31))
+
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of article text in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
@@ -81,7 +246,7 @@ def load_documents(
             gets them into its results file that way, because the harness writes the same metadata there.
 
     Returns:
-        One row per (topic, reference timeline) pair, as :func:`tls_tasks.timelines.documents.documents` makes them.
+        One row per (topic, reference timeline) pair, as :func:`tls_tasks.timelines.data.documents` makes them.
 
     Raises:
         DataError: If the data that was asked for can't be used, or no source has any; says how to get it.
@@ -123,14 +288,12 @@ def _budget(characters: int | str, tokens: int | str | None, tokenizer: object) 
     """What the user wants to see; None for ``auto``."""
     if tokens == AUTO or (tokens is None and characters == AUTO):
         return None
-    for option, value in (("context_budget", characters), ("context_tokens", tokens)):
-        if isinstance(value, str):
-            raise OptionError.unknown(option, value, ("a whole number", AUTO))
     if tokens is None:
         return Budget(check_whole_number("context_budget", characters))
+    size = check_whole_number("context_tokens", tokens)
     if not isinstance(tokenizer, str):
         raise InputError("tokenizer", None, repr(tokenizer), "the name of a Hugging Face tokenizer, for context_tokens")
-    return Budget(check_whole_number("context_tokens", tokens), token_counter(tokenizer))
+    return Budget(size, token_counter(tokenizer))
 
 
 def _say(name: str, room: Room, contexts: Collection[Context]) -> None:
@@ -145,15 +308,13 @@ def _say(name: str, room: Room, contexts: Collection[Context]) -> None:
             "%s: the prompts show %d of %d sentences (%.1f %%), on %d of %d days (%.1f %%)",
             *(name, shown, there, 100 * shown / max(1, there), days, all_days, 100 * days / max(1, all_days)),
         )
-    if room.model is None:
-        return
-    cut = []
+    said = []
     if room.answer < LONGEST_ANSWER:
-        cut.append(f"answers have {room.answer} tokens instead of {LONGEST_ANSWER}, room for {room.most_dates} dates")
-    if room.budget and any(context.refused[-1] for context in contexts):
-        cut.append("prompts show less of the articles than was asked for")
-    if cut:
-        _log.warning("%s: the model's context is %d tokens: %s", name, room.model.size, ", and ".join(cut))
+        said.append(f"answers have {room.answer} tokens instead of {LONGEST_ANSWER}, room for {room.most_dates} dates")
+    if room.model and room.budget and any(context.refused[-1] for context in contexts):
+        said.append("prompts show less of the articles than was asked for")
+    if room.model and said:
+        _log.warning("%s: the model's context is %d tokens: %s", name, room.model.size, ", and ".join(said))
 
 
 def _load_topics(
@@ -184,7 +345,7 @@ def _reading(wanted: DataSet, need_articles: bool) -> Reading[Topic]:
         wanted,
         DATA_SETS.values(),
         at=partial(_read_at, wanted),  # with the articles, whose time a closed-book prompt tells too
-        published=partial(_published, wanted, need_articles),
+        published=partial(_published, need_articles),
         from_rows=lambda rows: read_rows(wanted.name, rows, "the data set"),
         lacking=_lacking_articles if need_articles else lambda topics: "",
         public=public,
@@ -198,14 +359,12 @@ def _read_at(wanted: DataSet, place: Path) -> tuple[Topic, ...]:
     return read_rows(wanted.name, chain.from_iterable(map(file_rows, files)), ", ".join(map(str, files)))
 
 
-def _published(wanted: DataSet, need_articles: bool) -> Published[Topic] | str:
-    source = wanted.hub
-    if source is None:
-        return "it has no source on the hub"
+def _published(need_articles: bool, source: HubFiles) -> Loaded[Topic] | str:
     if need_articles:
         return f"{source.repo_id} on the hub has no articles"
     (file,) = source.files
-    return read_events(hub.fetch(source.repo_id, source.revision, file), source), source.origin
+    topics = read_events(hub.fetch(source.repo_id, source.revision, file), source)
+    return Loaded(topics, "hub", source.origin)
 
 
 def _lacking_articles(topics: Sequence[Topic]) -> str:

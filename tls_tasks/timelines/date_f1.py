@@ -4,8 +4,6 @@ Original: ``evaluate_dates`` of tilse 0.2.1 (sets of dates; of joint references 
 one side has no dates; here that scores 0.0 and is flagged.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,8 +14,8 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import signature, signed_by
 from tls_tasks.core.prf import Counts, Item, check_aggregate
 from tls_tasks.core.score import Score
-from tls_tasks.timelines.pairs import TimelineRow, read_rows, score_of
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, read_policy
+from tls_tasks.timelines.rows import TimelineRow, read_rows, score_of
 from tls_tasks.timelines.types import Timeline
 
 VERSION = 3

@@ -1,11 +1,11 @@
-"""One entry of a timeline in model text: what models call its parts, and its text without marks."""
-
-from __future__ import annotations
+"""One entry of a timeline in model text: its parts by name, its text without marks, and what its line begins with."""
 
 import re
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
-from tls_tasks.text.dates import DateExpression, Known
+from tls_tasks.text.dates import DateExpression, Known, dates_in, leading_dates, may_hold_date
 
 UNKNOWN = Known()
 """No year, no month."""
@@ -129,3 +129,228 @@ def clean(text: str) -> str:
     if closing and len(text) > 2 and text.endswith(closing) and text.count(closing) == (2 if closing == text[0] else 1):
         text = text[1:-1].strip()
     return text
+
+
+# ---- what a line of a timeline begins with: marker, label, date, separator
+
+
+_LOOK = 240
+"""How many characters of a line its marker, its label, its date and its separator may take."""
+
+
+class Prefix(NamedTuple):
+    """A line that begins with a date.
+
+    Attributes:
+        expression: None if that is no valid date.
+        written: The date as written.
+        text: What follows it.
+        is_heading: The following lines belong to it: the date stands alone, or the line is a heading or bold.
+        level: The number of heading marks before the date.
+        sign: What parts the date from the text, such as a colon; empty if only a blank or a bracket does.
+        is_short: Whether the year is not written but known from what is above.
+    """
+
+    expression: DateExpression | None
+    written: str
+    text: str
+    is_heading: bool
+    level: int
+    sign: str
+    is_short: bool
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the date is a day with its year."""
+        return self.expression is not None and self.expression.precision == "day" and not self.is_short
+
+
+_ARROWS = "\u2190-\u21ff\u25b6\u25b8\u25ba\u2794-\u27be\u27f0-\u27ff"
+_PICTURES = "\u2190-\u2bff\U0001f000-\U0010ffff"
+_MARKER = re.compile(rf"[ \t:–—{re.escape(MARKS)}#>_~`\"'“”‘’\[\](【《<|=\ufe0f\u200b\u200d\ufeff{_PICTURES}]*")
+_LABEL = re.compile(
+    r"[0-9]{1,3}[.):][*_]{0,3}\s+|[0-9]{1,2}\ufe0f?\u20e3\s*|(?<=#)[0-9]{1,3}[.):]?\s+|[xX✓✔]\]\s"
+    r"|[IVXLC]{1,7}[.)][*_]{0,3}\s+|[A-Za-z][.)][*_]{0,3}\s+"
+    # Event 1:, Day 3 –, Key event #2., Day 1 (
+    r"|(?:[^\W\d_]{2,15}\s){1,2}#?[0-9]{1,3}[*_]{0,3}\s*(?:[:：.)|–—-][*_]{0,3}\s*|(?=[(\[]))"
+    r"|(?i:date|day|when|time|year|month|datum|fecha|data|дата|tarih|tanggal|日期|日付|날짜|التاريخ)"
+    r"[*_]{0,3}\s?[:：=][*_]{0,3}\s*"
+)
+_ANY_LABEL = re.compile(r"[^\W\d][^:：\n]{0,80}?[:：][*_]{0,3}\s+")
+_PARENTHETICAL = re.compile(
+    r"(?:\s*[(\[（](?P<inside>[^()\[\]（）\n]{1,40})[)\]）]"
+    r"|,?\s+(?:at |around |about |c\. )?[0-9]{1,2}[:.][0-9]{2}(?:\s?[ap]\.?m\.?)?(?:\s[A-Za-z]{2,6}){0,2}"
+    r"|\s(?:[A-Za-z]{4,10}\s)?time)"
+    rf"(?=[*_`\])]{{0,4}}\s?(?:[:：|{_ARROWS}]|->|=>|[-–—]\s))"
+)
+_SIGN = re.compile(
+    r"(?P<close>(?:\]\([^()\s]{0,200}\)|[\s\])}】》>*_`\"'”’])*)"
+    rf"(?P<sign>:{{1,2}}|：|\||=>|[-–—―─━]{{1,3}}>?|[{_ARROWS}]\ufe0f?|[»~•]|//|=|;|[,，、]|\.{{1,5}}|…)?"
+    r"[*_`\])\"”’]{0,4}"
+)
+_COLONS = (":", "::", "：")
+_DASHES = ("-", "–", "—", "~")
+_WEAK = frozenset(("", "=", ";", "…", ",", "，", "、", ".", "..", "...", "....", "....."))
+_UNCLEAR = frozenset(("", ",", "，", "、", "."))
+_WRAPPING = frozenset("])}】》*_")
+
+
+def split_prefix(line: str, known: Known = UNKNOWN, *, is_item: bool = False) -> Prefix | None:
+    """Split a line that begins with a date, after any markers, numbers, labels, brackets or bold marks.
+
+    Args:
+        line: A line, without white space around it.
+        known: The year and the month that the lines above give.
+        is_item: Whether the line is an item among dated items, so that a comma or a blank is enough after its date.
+
+    Returns:
+        None if the line does not begin with a date, or if the date is part of a sentence.
+
+    Example:
+        >>> split_prefix("- **2011-01-25**: At 10:30 a.m. they march.").text
+        'At 10:30 a.m. they march.'
+        >>> split_prefix("### 25 January 2011").is_heading
+        True
+        >>> split_prefix("Event 2: January 25, 2011 - A").text, split_prefix("- January 25: A", Known(2011)).text
+        ('A', 'A')
+        >>> split_prefix("In January 2011: nothing"), split_prefix("January 25, 2011, was cold.")
+        (None, None)
+    """
+    head = line[:_LOOK]
+    if known.year is None and not may_hold_date(head):
+        return None
+    position = 0
+    while True:
+        position = _end(_MARKER, head, position)
+        if prefix := _dated(line, position, known, is_item):
+            return prefix
+        if label := _LABEL.match(head, position):
+            position = label.end()
+        elif label := _ANY_LABEL.match(head, position):  # "Timeline: 2011-01-25: A", but only a whole entry
+            prefix = _dated(line, _end(_MARKER, head, label.end()), UNKNOWN, False)
+            return prefix if prefix and prefix.text and prefix.sign in _COLONS and prefix.is_whole else None
+        else:
+            return None
+
+
+def _end(pattern: re.Pattern[str], text: str, position: int) -> int:
+    match = pattern.match(text, position)
+    return match.end() if match else position
+
+
+def _dated(line: str, begin: int, known: Known, is_item: bool) -> Prefix | None:
+    """The prefix whose date begins at ``begin``."""
+    before, head = line[:begin], line[:_LOOK]
+    level = before.count("#") or len(before) - len(before.lstrip("="))
+    for found in leading_dates(head[begin:], known):
+        written = head[begin : begin + found.end]
+        is_short = not may_hold_date(written)
+        inside = _PARENTHETICAL.match(head, begin + found.end)
+        end = inside.end() if inside else begin + found.end
+        is_year = found.expression is not None and found.expression.precision == "year"
+        is_loose = found.is_bare or level > 0 or is_item or "日" in written  # "2011年1月25日" needs no other sign
+        parted = _sign(head[end:], is_loose, is_short, is_year)
+        if parted is None:
+            continue
+        length, sign = parted
+        text = line[end + length :].lstrip()
+        text = clean(text[_end(TEXT_LABEL, text, 0) :]) if text.strip(" =#*_-") else ""
+        if inside and inside["inside"] and not _is_plain(inside["inside"]):
+            text = f"{inside['inside']}: {text}" if text else inside["inside"]
+        is_heading = not text or level > 0 or ("**" in before and line.endswith("**"))
+        return Prefix(found.expression, written, text, is_heading, level, sign, is_short)
+    return None
+
+
+def _is_plain(inside: str) -> bool:
+    """Whether what stands in brackets behind a date is a weekday, a time or a count rather than text."""
+    return any(char.isdigit() for char in inside) or len(inside.split()) == 1
+
+
+def _sign(rest: str, is_loose: bool, is_short: bool, is_year: bool) -> tuple[int, str] | None:
+    """How long the separator after a date is, and its sign; None if the date is part of a sentence.
+
+    Args:
+        rest: What follows the date.
+        is_loose: Whether a blank or a comma is enough after it.
+        is_short: Whether it lacks its year, so that it may be any number or month.
+        is_year: Whether it is a year alone.
+    """
+    match = _SIGN.match(rest)
+    close, sign, end = (match["close"], match["sign"] or "", match.end()) if match else ("", "", 0)
+    is_wrapped = not _WRAPPING.isdisjoint(close)
+    following = rest[end:]
+    if not following.strip():
+        return (len(rest), sign) if is_wrapped or sign not in _WEAK or not is_short or not rest.strip() else None
+    if is_short and sign in _WEAK and not is_wrapped:
+        return None
+    has_gap = close[-1:].isspace() or following[0].isspace()
+    if sign in _UNCLEAR:
+        has_gap = has_gap or any(map(str.isspace, close)) or (sign not in ("", ".") and is_loose)
+        return (end, sign) if has_gap and (is_wrapped or is_loose) else None
+    is_number = following.lstrip()[0].isdigit() and (is_year or (is_short and not following[0].isspace()))
+    if sign in _DASHES and (is_number or (sign == "-" and not following[0].isspace())):
+        return None  # 2000 - 3000 people, 2011-based
+    return None if is_short and is_number else (end, sign)
+
+
+# --- dates elsewhere in a line ---
+
+_PARTED = (" -", " –", " —", ":", "：", ",")
+_LONGEST = 1_000
+"""Characters of a line whose date is looked for at the end."""
+
+
+def split_title(line: str) -> Prefix | None:
+    """Split a list item, a heading or a bold line that ends in a day, or has one in brackets before a colon.
+
+    Example:
+        >>> split_title("- Protests begin (2011-01-25)").text, split_title("## Protests – 25 January 2011").text
+        ('Protests begin', 'Protests')
+        >>> split_title("1. **Protests (25 January 2011)**: Police wait.").text
+        'Protests: Police wait.'
+        >>> split_title("Protests began (2011-01-25)"), split_title("- Protests since 2011-01-25")
+        (None, None)
+    """
+    unmarked = without_marker(line.lstrip("#*_ "))
+    if unmarked == line:
+        return None
+    is_heading = line.startswith(("#", "**")) and not unmarked.endswith(".")
+    for begin, end, expression in dates_in(unmarked[:_LONGEST]):
+        before, after = unmarked[:begin].rstrip(" *_"), unmarked[end:].lstrip(" *_)]）")
+        is_bracketed = before.endswith(("(", "[", "（"))
+        title = clean(before.rstrip(" -–—:：,([（*_")) if is_bracketed or before.endswith(_PARTED) else ""
+        sign, text = after[:1], clean(after[1:].lstrip(" *_"))
+        if title and sign in ("", ".", ":", "：") and not text:
+            return Prefix(expression, unmarked[begin:end], title + sign.strip(":："), is_heading, 0, ":", False)
+        if title and (sign in (":", "：") or (is_bracketed and sign in ("–", "—", "-"))):
+            return Prefix(expression, unmarked[begin:end], f"{title}: {text}", is_heading, 0, ":", False)
+    return None
+
+
+_BOUNDARY = re.compile(r"(?:[.!?;。！？]|[.!?][\"'”’)\]]{1,2})\s*|\s*[|→⇒•]\s*|\s[–—-]\s+")
+_JOINING = " \t;|→⇒•,–—-"
+
+
+def split_entries(prefix: Prefix) -> Iterator[Prefix]:
+    """A line's entries, where several follow each other: ``2011-01-25: A. 2011-01-26: B``.
+
+    A date in the text begins an entry if it is a whole date behind the end of a sentence, and is parted from what
+    follows as the first one is.
+
+    Example:
+        >>> [entry.text for entry in split_entries(split_prefix("2011-01-25: A. 2011-01-26: B; 2011-01-27: C"))]
+        ['A.', 'B', 'C']
+        >>> [entry.text for entry in split_entries(split_prefix("2011-01-25: A, until 2011-01-28: B"))]
+        ['A, until 2011-01-28: B']
+    """
+    text, cuts = prefix.text, [0]
+    for boundary in _BOUNDARY.finditer(text) if prefix.sign not in _WEAK else ():
+        position = boundary.end()
+        if position > cuts[-1] and may_hold_date(text[position : position + 60]):
+            following = split_prefix(text[position : position + _LOOK])
+            if following and following.text and following.sign == prefix.sign and following.is_whole:
+                cuts.append(position)
+    pieces = [text[begin:end].rstrip(_JOINING) for begin, end in pairwise([*cuts, len(text)])]
+    yield prefix if len(cuts) == 1 else prefix._replace(text=pieces[0], is_heading=False)
+    yield from filter(None, map(split_prefix, pieces[1:]))

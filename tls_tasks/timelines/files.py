@@ -4,8 +4,6 @@ A place is a folder in the news-tls layout (or one topic of it), a folder with a
 ``topic`` or ``id`` and a timeline, or one document: a ``timelines.jsonl``, JSON of a timeline, or text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,16 +13,14 @@ from tls_tasks.core.errors import DataError, warn_of_repeated
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.data.files import ENDINGS
 from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed, said_of
-from tls_tasks.timelines.news_tls import read_timelines
 from tls_tasks.timelines.rows import day_of, read_prediction, read_references
+from tls_tasks.timelines.topics import TIMELINES_FILE, read_timelines
 from tls_tasks.timelines.types import Timeline
 
 _ID_FIELDS = ("id", "doc_id", "topic", "name")
 _REFERENCE_FIELDS = ("timelines", "timeline", "references", "reference")
 _PREDICTED_FIELDS = ("predictions", "timelines", "timeline", *PREDICTION_FIELDS)
 _SEVERAL = ("predictions", "timelines")  # of these fields of predictions, each item is a timeline
-
-_TIMELINES = "timelines.jsonl"
 
 
 class TopicRow(NamedTuple):
@@ -77,20 +73,16 @@ def read_topics(gold: Path, predictions: Path) -> list[TopicRow]:
 
 
 def _read(place: Path, of_a_model: bool = False) -> Keyed:
-    if place.is_dir():
-        if (place / _TIMELINES).is_file():
-            return replace(_document(place / _TIMELINES, of_a_model), place=place)
-        files = {folder.name: folder / _TIMELINES for folder in sorted(place.iterdir()) if folder.is_dir()}
-        topics = {name: _news_tls(file, of_a_model) for name, file in files.items() if file.is_file()}
-        if topics:
-            return Keyed(place, topics)
-        if sets := sorted({file.parents[1].name for file in place.glob(f"*/*/{_TIMELINES}")}):
-            raise DataError(f"{place}: holds data sets, expected one of them: {', '.join(sets)}")
-        if files and not any(path.is_file() for path in place.iterdir()):
-            raise DataError(f"{place}: no folder in it has a {_TIMELINES}")
-        texts = read_keyed(place, _ID_FIELDS, of_a_model=of_a_model, may_be_rows=True)
-        return replace(texts, rows={name: _of_file(row, of_a_model) for name, row in texts.rows.items()})
-    return _document(place, of_a_model)
+    if not place.is_dir():
+        return _document(place, of_a_model)
+    if (place / TIMELINES_FILE).is_file():
+        return replace(_document(place / TIMELINES_FILE, of_a_model), place=place)
+    if files := sorted(place.glob(f"*/{TIMELINES_FILE}")):
+        return Keyed(place, {file.parent.name: _news_tls(file, of_a_model) for file in files})
+    if sets := sorted({file.parents[1].name for file in place.glob(f"*/*/{TIMELINES_FILE}")}):
+        raise DataError(f"{place}: holds data sets, expected one of them: {', '.join(sets)}")
+    texts = read_keyed(place, _ID_FIELDS, of_a_model=of_a_model, may_be_rows=True)
+    return replace(texts, rows={name: _of_file(row, of_a_model) for name, row in texts.rows.items()})
 
 
 def _of_file(row: Row, of_a_model: bool) -> Row:
@@ -104,7 +96,7 @@ def _document(file: Path, of_a_model: bool) -> Keyed:
     rows = read_keyed(file, _ID_FIELDS, of_a_model=of_a_model)
     if not file.name.endswith(ENDINGS):
         return rows
-    name = file.resolve().parent.name if file.name == _TIMELINES else file.name.partition(".json")[0]
+    name = file.resolve().parent.name if file.name == TIMELINES_FILE else file.name.partition(".json")[0]
     values = [row.value for row in rows.rows.values()]
     if rows.by_order and all(isinstance(value, list) for value in values):
         row = _news_tls(file, of_a_model) if ".jsonl" in file.name else Row(str(file), values)

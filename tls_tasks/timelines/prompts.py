@@ -1,16 +1,185 @@
-"""What a model is asked, from the texts in ``prompt_texts``.
+"""What a model is asked: the texts in ``prompt_texts``, and which article sentences fit into the budget.
 
 The instruction comes last, since a prompt that is too long loses its beginning.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+import datetime
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from tls_tasks.timelines.mentions import MONTHS
+from tls_tasks.text.centrality import centrality
+from tls_tasks.timelines.topics import Article
+
+MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+          "december")  # fmt: skip
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTHS = {name: number for number, name in enumerate(MONTHS, start=1)}
+_MONTHS |= {name[:3]: number for name, number in _MONTHS.items()} | {"sept": 9}
+_DAYS_BACK = {"yesterday": 1, "today": 0, "tonight": 0, "this morning": 0}
+_MONTH_NAMES = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)? ({_MONTH_NAMES})\b\.?(?:,? (\d{{4}}))?", re.IGNORECASE)
+_MONTH_DAY = re.compile(rf"\b({_MONTH_NAMES})\b\.? (\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (\d{{4}}))?", re.IGNORECASE)
+_ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
+_WEEKDAY = re.compile(rf"\b({'|'.join(WEEKDAYS)})\b", re.IGNORECASE)
+_RELATIVE = re.compile(rf"\b({'|'.join(_DAYS_BACK)})\b", re.IGNORECASE)
+
+
+def mentioned_dates(text: str, published: datetime.date) -> frozenset[datetime.date]:
+    """The days that a sentence names.
+
+    A date without a year is the nearest one to the day of publication. A weekday is the last such day up to the day of
+    publication itself, since news agencies write "on Tuesday" on that very Tuesday.
+
+    Example:
+        >>> tuesday = datetime.date(2011, 2, 1)
+        >>> [str(day) for day in sorted(mentioned_dates("Since Friday, Jan. 25 and on Tuesday", tuesday))]
+        ['2011-01-25', '2011-01-28', '2011-02-01']
+        >>> mentioned_dates("yesterday", tuesday)
+        frozenset({datetime.date(2011, 1, 31)})
+    """
+    days = [_day(year, month, day) for year, month, day in _ISO.findall(text)]
+    days += [_near(year, month, day, published) for day, month, year in _DAY_MONTH.findall(text)]
+    days += [_near(year, month, day, published) for month, day, year in _MONTH_DAY.findall(text)]
+    back = [(published.weekday() - WEEKDAYS.index(name.lower())) % 7 for name in _WEEKDAY.findall(text)]
+    back += [_DAYS_BACK[name.lower()] for name in _RELATIVE.findall(text)]
+    days += [datetime.date.fromordinal(max(1, published.toordinal() - n)) for n in back]
+    return frozenset(day for day in days if day is not None)
+
+
+def _day(year: str | int, month: str | int, day: str | int) -> datetime.date | None:
+    try:
+        return datetime.date(int(year), int(month), int(day))
+    except ValueError:
+        return None
+
+
+def _near(year: str, month: str, day: str, published: datetime.date) -> datetime.date | None:
+    number = _MONTHS[month.lower()]
+    years = [int(year)] if year else [published.year + offset for offset in (-1, 0, 1)]
+    around = [_day(near, number, day) for near in years]
+    return min(filter(None, around), key=lambda candidate: abs((candidate - published).days), default=None)
+
+
+_DECAY = 0.15
+"""What a day's next sentence is worth beside the one before: the day is known by then."""
+
+_HANDY = range(40, 171)
+"""Characters of a sentence that says something and leaves room for others; these are a day's first."""
+
+_MISSES = 200
+"""After so many sentences in a row that didn't fit, no shorter one is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much article text a prompt may show.
+
+    Attributes:
+        size: The maximum cost of all lines together.
+        cost: A text -> its cost in characters or tokens.
+    """
+
+    size: int
+    cost: Callable[[str], int] = len
+
+
+class Context(NamedTuple):
+    """What a prompt shows of a topic's articles.
+
+    Attributes:
+        text: Under a heading for each day, its sentences; every line ends in a newline.
+        n_days: Days that are shown.
+        n_sentences: Sentences that are shown.
+        all_days: Days on which something was published.
+        all_sentences: Sentences of all days; what a day repeats counts once.
+        refused: For each budget, whether it was too small for some sentence.
+    """
+
+    text: str
+    n_days: int
+    n_sentences: int
+    all_days: int
+    all_sentences: int
+    refused: tuple[bool, ...]
+
+
+def build_context(articles: Sequence[Article], budgets: Sequence[Budget]) -> Context:
+    r"""Choose sentences until a budget is used up, and list them by day.
+
+    A day is worth the number of sentences that mention it (by date, by weekday, as "yesterday" or "today"), which is
+    how date rankers find the days of a timeline; a day's second sentence is worth much less than its first. A day's
+    sentences come in the order of their centrality, those of a handy length first.
+
+    Args:
+        articles: In any order of days.
+        budgets: How long the text may be; all of them hold.
+
+    Returns:
+        The text, the same for the same arguments, and how much of the articles is in it.
+
+    Example:
+        >>> day = datetime.date
+        >>> articles = [Article("a", day(2011, 1, 25), "", ("Protests break out all over Cairo and Suez.", "Rain.")),
+        ...             Article("b", day(2011, 1, 28), "", ("The protests of Tuesday go on, witnesses say.",))]
+        >>> print(build_context(articles, [Budget(70)]).text)
+        Tuesday, 2011-01-25
+        - Protests break out all over Cairo and Suez.
+        <BLANKLINE>
+    """
+    days = {day: list(dict.fromkeys(texts)) for day, texts in sentences_by_day(articles).items()}
+    left, refused = [budget.size for budget in budgets], [False] * len(budgets)
+    chosen: dict[datetime.date, dict[int, str]] = defaultdict(dict)
+    misses = 0
+    for day, index in _by_priority(days):
+        line = f"- {days[day][index]}\n"
+        text = line if day in chosen else day_heading(day) + line
+        after = [room - budget.cost(text) for room, budget in zip(left, budgets, strict=True)]
+        refused = [old or room < 0 for old, room in zip(refused, after, strict=True)]
+        if min(after, default=0) >= 0:
+            chosen[day][index] = line
+            left, misses = after, 0
+        else:
+            misses += 1
+        if misses == _MISSES:
+            break
+    text = "".join(
+        day_heading(day) + "".join(chosen[day][index] for index in sorted(chosen[day])) for day in sorted(chosen)
+    )
+    n_chosen, n_all = (sum(map(len, sides.values())) for sides in (chosen, days))
+    return Context(text, len(chosen), n_chosen, len(days), n_all, tuple(refused))
+
+
+def day_heading(day: datetime.date) -> str:
+    """The line above a day's sentences, in English whatever the locale."""
+    return f"{WEEKDAYS[day.weekday()].capitalize()}, {day.isoformat()}\n"
+
+
+def sentences_by_day(articles: Iterable[Article]) -> dict[datetime.date, list[str]]:
+    """The days in their order; of each, its sentences in the articles' order, without line breaks."""
+    days: dict[datetime.date, list[str]] = defaultdict(list)
+    for article in sorted(articles, key=lambda article: article.date):
+        if article.sentences:
+            days[article.date] += [" ".join(sentence.split()) for sentence in article.sentences]
+    return days
+
+
+def _by_priority(days: Mapping[datetime.date, Sequence[str]]) -> list[tuple[datetime.date, int]]:
+    """Day and index of every sentence, those to be shown first at the beginning."""
+    mentions = Counter(
+        mentioned for day, texts in days.items() for text in texts for mentioned in mentioned_dates(text, day)
+    )
+    queue = []
+    for day, texts in days.items():
+        scores = centrality(texts)
+        order = sorted(range(len(texts)), key=lambda index: (len(texts[index]) not in _HANDY, -scores[index], index))
+        queue += [(-(mentions[day] + 1) * _DECAY**turn, turn, day, index) for turn, index in enumerate(order)]
+    return [(day, index) for *_, day, index in sorted(queue)]
+
 
 OPENING = "The sentences below come from news articles about"
 """How a prompt with articles begins. By this line the YAML files stop a model that goes on with a prompt of its own."""

@@ -4,14 +4,13 @@ Three forms: folders of the news-tls layout (Open-TLS), the archive of backgroun
 two of a repository that keeps sentences by day: ``time-sent.csv``, and the references of Timeline17 as text.
 """
 
-from __future__ import annotations
-
 import ast
 import csv
 import datetime
 import hashlib
 import io
 import itertools
+import json
 import re
 import tarfile
 import zlib
@@ -21,9 +20,9 @@ from typing import Any
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.catalogue import DataSet, HubFiles
-from tls_tasks.data.fetched import PublicCopy, read_public_copies
-from tls_tasks.timelines.news_tls import TIMELINES_FILE, read_timelines
-from tls_tasks.timelines.topics import Article, Topic, read_article, read_timeline, write_parquet
+from tls_tasks.data.fetched import PublicCopy, public_copy
+from tls_tasks.timelines import topics
+from tls_tasks.timelines.topics import Article, Topic
 from tls_tasks.timelines.types import Timeline
 
 _LINE = re.compile(r"^-{32}$", re.MULTILINE)  # between the days of a reference of Timeline17
@@ -38,25 +37,24 @@ def public_copies(known: Mapping[str, DataSet]) -> dict[str, PublicCopy]:
     """
 
     def write(copy: PublicCopy, files: Mapping[str, Path], out: Path) -> None:
-        write_parquet(copy.name, _topics(known[copy.name], copy, files), out)
+        topics.write_parquet(copy.name, _topics(known[copy.name], copy, files), out)
 
-    return read_public_copies(Path(__file__).with_name("public_files.json"), write)
+    raw = json.loads(Path(__file__).with_name("public_files.json").read_text(encoding="utf-8"))
+    return {name: public_copy(name, given, write) for name, given in raw.items()}
 
 
 def _topics(wanted: DataSet, copy: PublicCopy, files: Mapping[str, Path]) -> list[Topic]:
     """The topics of fetched files, by path in the repository, in the order of their names."""
     timelines: dict[str, tuple[Timeline, ...]] = {}
     articles: dict[str, tuple[Article, ...]] = {}
-    keywords: dict[str, tuple[str, ...]] = {
-        topic: tuple(words) for topic, words in copy.settings.get("keywords", {}).items()
-    }
+    keywords = {topic: tuple(words) for topic, words in copy.settings.get("keywords", {}).items()}
     for path, file in files.items():
         place = PurePosixPath(path)
         if place.name == "events.tar.gz" and wanted.hub is not None:
             for topic in read_events(file, wanted.hub):
                 timelines[topic.name], keywords[topic.name] = topic.timelines, topic.keywords
-        elif place.name == TIMELINES_FILE:
-            timelines[place.parent.name] = read_timelines(file)
+        elif place.name == topics.TIMELINES_FILE:
+            timelines[place.parent.name] = topics.read_timelines(file)
         elif place.name == "time-sent.csv":
             articles[place.parent.name] = tuple(_articles(place.parent.name, file))
         else:
@@ -87,27 +85,22 @@ def read_events(archive: Path, source: HubFiles) -> tuple[Topic, ...]:
         raise DataError(f"{archive}: its sha256 is {digest}, but data_sets.json pins {source.sha256}")
     try:
         with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as tar:
-            return tuple(
-                _annotated_topic(tar, name, place, source.settings["timelines"])
-                for name, place in sorted(source.settings["topics"].items())
-            )
+            found = []
+            for name, place in sorted(source.settings["topics"].items()):
+                members = (f"{place['folder']}/{file}" for file in source.settings["timelines"])
+                timelines = tuple(_annotated_timeline(tar, member) for member in members)
+                found.append(Topic(name, tuple(place["keywords"]), (), timelines))
+            return tuple(found)
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         # The last three are what gzip raises for a file that is cut off or damaged.
         raise DataError(f"{archive}: {error}") from error
-
-
-def _annotated_topic(tar: tarfile.TarFile, name: str, place: Mapping[str, Any], files: list[str]) -> Topic:
-    timelines = tuple(_annotated_timeline(tar, f"{place['folder']}/{file}") for file in files)
-    return Topic(name, tuple(place["keywords"]), (), timelines)
 
 
 def _annotated_timeline(tar: tarfile.TarFile, member: str) -> Timeline:
     try:
         # None for a folder or a device; a link raises KeyError if it leads out of the archive.
         file = tar.extractfile(member)
-        if file is None:
-            raise DataError(f"{member}: not a file of the archive")
-        text = file.read().decode("utf-8")
+        text = file.read().decode("utf-8") if file else ""
     except (KeyError, UnicodeDecodeError) as error:
         raise DataError(f"{member}: {error}") from error
     # newline="" leaves line ends inside quotes to the csv module, as its documentation asks.
@@ -115,7 +108,7 @@ def _annotated_timeline(tar: tarfile.TarFile, member: str) -> Timeline:
     if not {"Date", "Update"} <= set(table.fieldnames or ()):
         raise DataError(f"{member}: expected the columns Date and Update, got {table.fieldnames}")
     days = [[(row["Date"] or "").strip().removeprefix("[").removesuffix("]"), row["Update"] or ""] for row in table]
-    return read_timeline(days, member)
+    return topics.read_timeline(days, member)
 
 
 # ---- sentences by day
@@ -123,12 +116,15 @@ def _annotated_timeline(tar: tarfile.TarFile, member: str) -> Timeline:
 
 def _articles(topic: str, file: Path) -> Iterator[Article]:
     """An article a day, with all sentences of the day: the files don't say which article a sentence is from."""
-    if csv.field_size_limit() < _LONGEST_FIELD:
-        csv.field_size_limit(_LONGEST_FIELD)
+    csv.field_size_limit(max(_LONGEST_FIELD, csv.field_size_limit()))
     with file.open(encoding="utf-8", newline="") as lines:
         for number, row in enumerate(csv.DictReader(lines)):
-            sentences = _literal(row["Sentences"], str(file))
-            yield read_article({"id": f"{topic}-{number}", "date": row["time"], "sentences": sentences}, str(file))
+            article = {
+                "id": f"{topic}-{number}",
+                "date": row["time"],
+                "sentences": _literal(row["Sentences"], str(file)),
+            }
+            yield topics.read_article(article, str(file))
 
 
 def _references(file: Path) -> Iterator[Timeline]:
@@ -140,13 +136,13 @@ def _references(file: Path) -> Iterator[Timeline]:
         # Some lists stand in quotes, as fields of CSV do.
         field = "".join(itertools.chain.from_iterable(csv.reader(io.StringIO(text.strip(), newline=""))))
         row = [day, _literal(field if text.lstrip().startswith('"') else text, str(file))]
-        (date,) = read_timeline([row], str(file)).dates
+        (date,) = topics.read_timeline([row], str(file)).dates
         if date <= before:
-            yield read_timeline(rows, str(file))
+            yield topics.read_timeline(rows, str(file))
             rows = []
         rows.append(row)
         before = date
-    yield read_timeline(rows, str(file))
+    yield topics.read_timeline(rows, str(file))
 
 
 def _literal(text: str, where: str) -> Any:

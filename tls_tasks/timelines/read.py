@@ -5,8 +5,6 @@ A :class:`TimelinePolicy` decides what can be read in two ways, and whatever is 
 as a problem of one of :data:`PROBLEM_KINDS`.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set

@@ -1,7 +1,5 @@
 """Timelines in JSON: lists of objects, maps date -> text, pairs, lists of dated strings, and wrappers around them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ Needs the extra ``tilse`` and Perl's XML::Parser.
 The one place of the package that starts another program: ROUGE-1.5.5.pl, once for every pair of days.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Parquet is written with pyarrow and without the features note that ``datasets`` 
 ``datasets`` reads it: a note written by one major release is not understood by the one before.
 """
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections import Counter
@@ -14,10 +12,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import BeforeValidator, TypeAdapter, ValidationError, model_validator
 
 from tls_tasks.core.errors import DataError, warn_of_repeated
+from tls_tasks.data.files import json_lines
 from tls_tasks.data.models import DataRow, named, read_model
+from tls_tasks.data.order import distinct
 from tls_tasks.text.dates import read_date
 from tls_tasks.timelines.types import Timeline
 
@@ -226,13 +226,7 @@ def read_rows(name: str, rows: Iterable[tuple[str, Any]], place: str) -> tuple[T
     Raises:
         DataError: If there is none, a row is broken, or two have the same name.
     """
-    topics = [read_row(name, row, where) for where, row in rows]
-    if not topics:
-        raise DataError(f"{place}: no topic in it")
-    counts = Counter(topic.name for topic in topics)
-    if twice := next((name for name, n in counts.items() if n > 1), None):
-        raise DataError(f"{place}: two topics are called {twice!r}; give all timelines of a topic in one row")
-    return tuple(topics)
+    return distinct(place, [read_row(name, row, where) for where, row in rows], "name")
 
 
 def write_parquet(name: str, topics: Iterable[Topic], path: Path) -> None:
@@ -255,3 +249,69 @@ def write_parquet(name: str, topics: Iterable[Topic], path: Path) -> None:
                 "timelines": [timeline.as_rows() for timeline in topic.timelines],
             }
             writer.write_table(pa.Table.from_pylist([row], schema=schema))
+
+
+# ---- reader of the news-tls layout: ``DATASET/TOPIC/{timelines.jsonl, articles.jsonl.gz, keywords.json}``
+
+
+TIMELINES_FILE = "timelines.jsonl"
+
+ARTICLE_FILES = tuple(
+    f"articles{stage}.jsonl{ending}" for stage in (".preprocessed", ".tokenized", "") for ending in ("", ".gz")
+)
+"""Names of the article file; the first that exists is read. Preprocessed first: it is what news-tls itself reads."""
+
+
+def read_data_set(folder: Path) -> tuple[Topic, ...]:
+    """Read all topics of a data set, in the order of their names.
+
+    Args:
+        folder: A folder of topic folders. Other files and hidden folders in it are ignored.
+
+    Raises:
+        DataError: There is no topic in it, a topic has articles but no timelines, or a file is broken.
+    """
+    topics = []
+    for path in sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")):
+        if (path / TIMELINES_FILE).is_file():
+            topics.append(_read_topic(path))
+        elif _article_file(path):
+            raise DataError(f"{path}: has articles but no {TIMELINES_FILE}")
+    if not topics:
+        raise DataError(f"{folder}: no topic in it, expected folders with a {TIMELINES_FILE}")
+    return tuple(topics)
+
+
+def _read_topic(folder: Path) -> Topic:
+    timelines, keywords = read_timelines(folder / TIMELINES_FILE), folder / "keywords.json"
+    article_file = _article_file(folder)
+    articles = tuple(read_article(row, where) for where, row in (json_lines(article_file) if article_file else ()))
+    return Topic(folder.name, _read_keywords(keywords) if keywords.is_file() else (), articles, timelines)
+
+
+def _article_file(folder: Path) -> Path | None:
+    return next((folder / name for name in ARTICLE_FILES if (folder / name).is_file()), None)
+
+
+def read_timelines(path: Path, *, may_be_empty: bool = False) -> tuple[Timeline, ...]:
+    """The timelines of a ``timelines.jsonl``.
+
+    Args:
+        path: The file.
+        may_be_empty: Whether a timeline without dates is one too, as among predictions, or passed over.
+
+    Raises:
+        DataError: If it can't be read, or there is none in it.
+    """
+    timelines = [read_timeline(rows, where) for where, rows in json_lines(path) if rows != [] or may_be_empty]
+    if not timelines:
+        raise DataError(f"{path}: no timeline in it")
+    return tuple(timelines)
+
+
+def _read_keywords(path: Path) -> tuple[str, ...]:
+    try:
+        return TypeAdapter(tuple[str, ...]).validate_json(path.read_bytes())
+    except ValidationError as error:
+        problem = error.errors()[0]["msg"]
+        raise DataError(f"{path}: expected a list of words: {problem}") from error

@@ -1,23 +1,20 @@
 """Which items of two lists belong together: by key, by position, or by the pairing with the greatest sum of weights.
 
 Lists of many trees are aligned at once. There is a pairing for each objective, see
-:data:`~tls_tasks.trees.counts.GUIDE`; items that belong together for several of them are one match, so that few pairs
+:data:`~tls_tasks.trees.pairs.GUIDE`; items that belong together for several of them are one match, so that few pairs
 of items are walked twice.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from scipy.optimize import linear_sum_assignment
 
-from tls_tasks.trees.counts import Array, Counts
-from tls_tasks.trees.leaf_base import FloatArray
+from tls_tasks.trees.leaf_values import FloatArray
 from tls_tasks.trees.nodes import count_nodes
-from tls_tasks.trees.pairs import Pairs
+from tls_tasks.trees.pairs import Array, Counts, Pairs
 from tls_tasks.trees.plan import Plan
 from tls_tasks.trees.similarity import sort_key, weights_of
 from tls_tasks.trees.types import ListOf
@@ -34,11 +31,8 @@ _ALMOST = 1 - 1e-12
 _ALL = 0b111
 """A bit for each objective."""
 
-Weigh = Callable[[Pairs], Counts]
-"""Counts pairs of items, as far as their weights need it."""
-
-Pairing = tuple[Sequence[int], Sequence[int]]
-"""Rows, and the column of each."""
+Weigh = Callable[[Any, Pairs, Counts], None]
+"""Counts pairs of items of a node, as far as their weights need it."""
 
 
 class Lists:
@@ -80,8 +74,7 @@ class Lists:
         return np.bincount(self.list_of, weights=amounts, minlength=len(self.spans)).astype(np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(NamedTuple):
     """Which items of pairs of lists belong together for any objective.
 
     Attributes:
@@ -109,8 +102,7 @@ class Matches:
         return Pairs.aligned(references, predictions)
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(NamedTuple):
     """A pair of lists that both have items.
 
     Attributes:
@@ -127,21 +119,15 @@ class _Block:
     start: int = 0
     stride: int = 0
 
-    @property
-    def size(self) -> int:
-        return len(self.rows) * len(self.columns)
-
     def weights(self, weights: FloatArray) -> FloatArray:
-        """``[objectives, rows, columns]``."""
-        n_rows, n_columns = len(self.rows), len(self.columns)
-        if self.stride == n_columns:
-            return weights[:, self.start : self.start + self.size].reshape(-1, n_rows, n_columns)
-        starts = self.start + self.stride * np.arange(n_rows)
-        return weights[:, starts[:, None] + np.arange(n_columns)]
+        """``[objectives, rows, columns]``, without a copy."""
+        step, size = weights.strides
+        shape = len(weights), len(self.rows), len(self.columns)
+        return as_strided(weights[:, self.start :], shape, (step, self.stride * size, size))
 
 
-def align(plan: Plan, node: ListOf, pairs: Pairs, weigh: Weigh, keeps_counts: bool) -> Matches:
-    """Align the items of each pair of lists.
+class Aligner:
+    """Aligns the items of each pair of lists.
 
     Args:
         plan: The schema and its settings.
@@ -151,49 +137,30 @@ def align(plan: Plan, node: ListOf, pairs: Pairs, weigh: Weigh, keeps_counts: bo
         keeps_counts: Whether these counts are all that is needed of the matches, so that a list in a list in a list …
             is walked once a level, and not twice for each level above it.
     """
-    is_free = not node.is_ordered and not node.is_keyed
-    is_sorted = is_free and not plan.follows_treeval
-    left, right = (Lists(lists, node, is_sorted) for lists in (pairs.references, pairs.predictions))
-    blocks = [
-        _Block(owner, left.spans[i], right.spans[j])
-        for owner, (i, j) in enumerate(zip(pairs.rows.tolist(), pairs.columns.tolist(), strict=True))
-        if left.spans[i] and right.spans[j]
-    ]
-    aligner = _Aligner(plan, node, left, right, weigh, keeps_counts)
-    if node.is_keyed:
-        aligner.add(zip(blocks, (_by_key(left, right, block) for block in blocks), strict=True))
-    elif node.is_ordered:
-        aligner.add((block, _by_position(block)) for block in blocks)
-    elif pairs.are_all:
-        aligner.add_grid(blocks)
-    else:
-        aligner.add_blocks(blocks)
-    return aligner.matches()
 
-
-def _by_key(left: Lists, right: Lists, block: _Block) -> Pairing:
-    columns = {right.places[j]: column for column, j in enumerate(block.columns)}
-    rows = [row for row, i in enumerate(block.rows) if left.places[i] in columns]
-    return rows, [columns[left.places[block.rows[row]]] for row in rows]
-
-
-def _by_position(block: _Block) -> Pairing:
-    n = min(len(block.rows), len(block.columns))
-    return range(n), range(n)
-
-
-class _Aligner:
-    """Collects the matches of pairs of lists."""
-
-    def __init__(self, plan: Plan, node: ListOf, left: Lists, right: Lists, weigh: Weigh, keeps_counts: bool) -> None:
-        self.plan, self.node, self.left, self.right = plan, node, left, right
-        self.weigh, self.keeps_counts = weigh, keeps_counts
+    def __init__(self, plan: Plan, node: ListOf, pairs: Pairs, weigh: Weigh, keeps_counts: bool) -> None:
+        self.plan, self.node, self.weigh, self.keeps_counts = plan, node, weigh, keeps_counts
         self.is_canonical = not plan.follows_treeval
-        self.n_objectives = 1 if plan.follows_treeval else 3
+        is_sorted = self.is_canonical and not node.is_ordered and not node.is_keyed
+        self.left, self.right = (Lists(lists, node, is_sorted) for lists in (pairs.references, pairs.predictions))
         self.are_reflexive = all(metric.is_reflexive for metric in plan.metrics.values())
         self.objectives: dict[tuple[int, int, int, int], int] = {}  # owner, row, column, index among counts -> bits
         self.counts: list[Counts] = []
         self.n_counted = 0
+        blocks = [
+            _Block(owner, self.left.spans[i], self.right.spans[j])
+            for owner, (i, j) in enumerate(zip(pairs.rows.tolist(), pairs.columns.tolist(), strict=True))
+            if self.left.spans[i] and self.right.spans[j]
+        ]
+        if node.is_keyed or node.is_ordered:
+            for block in blocks:
+                self.add(block, self.by_key(block) if node.is_keyed else _by_position(block))
+        elif pairs.are_all:  # the items are one grid
+            n = len(self.right.items)
+            placed = [block._replace(start=block.rows[0] * n + block.columns[0], stride=n) for block in blocks]
+            self.add_weighed(placed, Pairs.all_of(self.left.items, self.right.items))
+        else:
+            self.add_blocks(blocks)
 
     def matches(self) -> Matches:
         """All matches, sorted by owner, row and column."""
@@ -201,105 +168,75 @@ class _Aligner:
         owners, rows, columns, indices = np.array(matches, dtype=np.int64).reshape(-1, 4).T
         bits = np.array([self.objectives[match] for match in matches], dtype=np.int64)
         is_of = np.array([bits >> objective & 1 for objective in range(3)], dtype=bool)
-        counts = None
-        if self.counts:
-            counts = Counts.concatenated(self.counts).taken([indices] * 3)
+        counts = Counts.concatenated(self.counts).taken([indices] * 3) if self.counts else None
         return Matches(self.left, self.right, owners, rows, columns, is_of, counts)
 
-    def add(self, aligned: Iterable[tuple[_Block, Pairing]], objectives: int = _ALL) -> None:
-        """Add the pairings of blocks; ``objectives``: a bit for each that they are the pairings of."""
-        for block, (rows, columns) in aligned:
-            for row, column in zip(rows, columns, strict=True):
-                index = self.n_counted + block.start + row * block.stride + column
-                match = (block.owner, block.rows[row], block.columns[column], index if self.keeps_counts else 0)
-                self.objectives[match] = self.objectives.get(match, 0) | objectives
+    def add(self, block: _Block, pairing: Iterable[tuple[int, int]], objectives: int = _ALL) -> None:
+        """Add rows and columns that belong together; ``objectives``: a bit for each for which they do."""
+        for row, column in pairing:
+            index = self.n_counted + block.start + row * block.stride + column
+            match = (block.owner, block.rows[row], block.columns[column], index if self.keeps_counts else 0)
+            self.objectives[match] = self.objectives.get(match, 0) | objectives
 
-    def add_grid(self, blocks: list[_Block]) -> None:
-        """Align lists that are compared all with all: their items are one grid."""
-        n = len(self.right.items)
-        placed = [replace(block, start=block.rows[0] * n + block.columns[0], stride=n) for block in blocks]
-        self.add_weighed(placed, Pairs.all_of(self.left.items, self.right.items))
+    def by_key(self, block: _Block) -> list[tuple[int, int]]:
+        """The rows and columns of the same keys."""
+        columns = {self.right.places[j]: column for column, j in enumerate(block.columns)}
+        keys = [self.left.places[i] for i in block.rows]
+        return [(row, columns[key]) for row, key in enumerate(keys) if key in columns]
 
     def add_blocks(self, blocks: list[_Block]) -> None:
         """Align lists of which short ones share one walk and each long one has its own; some need no weights."""
         most = SHORT if self.are_reflexive else CHUNK  # custom metrics are asked for as much as possible at once
-        short: list[_Block] = []
+        short, rows, columns = list[_Block](), list[int](), list[int]()
         for block in blocks:
+            n, keys = len(block.rows), self.right.keys
             if not self.keeps_counts and self.needs_no_weights(block):
-                self.add([(block, _by_position(block))])
-            elif block.size <= most:
-                short.append(block)
-            else:
-                columns = self.few_of_a_kind(block)
-                items = [self.left.items[i] for i in block.rows], [self.right.items[j] for j in columns]
-                placed = replace(block, columns=columns, stride=len(columns))
-                self.add_weighed([placed], Pairs.all_of(*items))
+                self.add(block, _by_position(block))
+            elif n * len(block.columns) <= most:
+                short.append(block._replace(start=len(rows), stride=len(block.columns)))
+                rows += [i for i in block.rows for _ in block.columns]
+                columns += [*block.columns] * n
+            else:  # models that repeat themselves write the longest lists: of equal items as many as can find another
+                start = block.columns[0]
+                few = [j for j in block.columns if not keys or j - start < n or keys[j] != keys[j - n]]
+                items = [self.left.items[i] for i in block.rows], [self.right.items[j] for j in few]
+                self.add_weighed([block._replace(columns=few, stride=len(few))], Pairs.all_of(*items))
         if short:
-            self.add_together(short)
+            self.add_weighed(short, Pairs(self.left.items, self.right.items, np.array(rows), np.array(columns)))
 
     def needs_no_weights(self, block: _Block) -> bool:
         """Whether sorted items belong together one by one: equal lists, and two single items."""
-        if block.size == 1:
+        if len(block.rows) == len(block.columns) == 1:
             return not self.plan.options.least_similarity
-        keys = self.left.keys[block.rows[0] : block.rows[-1] + 1]
-        are_equal = keys == self.right.keys[block.columns[0] : block.columns[-1] + 1]
-        return self.is_canonical and self.are_reflexive and are_equal
-
-    def few_of_a_kind(self, block: _Block) -> Sequence[int]:
-        """Of the equal items of a prediction as many as can find a counterpart.
-
-        Models that repeat themselves write the longest lists.
-        """
-        keys, n, start = self.right.keys, len(block.rows), block.columns[0]
-        if not keys:
-            return block.columns
-        return [j for j in block.columns if j - start < n or keys[j] != keys[j - n]]
-
-    def add_together(self, blocks: list[_Block]) -> None:
-        """Align lists of which all pairs of items are scored in one walk."""
-        placed, rows, columns = list[_Block](), list[int](), list[int]()
-        for block in blocks:
-            placed.append(replace(block, start=len(rows), stride=len(block.columns)))
-            rows += [i for i in block.rows for _ in block.columns]
-            columns += [*block.columns] * len(block.rows)
-        self.add_weighed(placed, Pairs(self.left.items, self.right.items, np.array(rows), np.array(columns)))
+        sides = ((self.left, block.rows), (self.right, block.columns))
+        left, right = (lists.keys[indices[0] : indices[-1] + 1] for lists, indices in sides)
+        return self.is_canonical and self.are_reflexive and left == right
 
     def add_weighed(self, blocks: list[_Block], pairs: Pairs) -> None:
         """Weigh pairs of items, and add the pairings of the blocks that these pairs are made of."""
         n_inner = sum(count_nodes(item, items=True) - count_nodes(item) for item in pairs.predictions)
-        weights, n = np.empty((self.n_objectives, pairs.n)), 0
+        weights, n = np.empty((3 if self.is_canonical else 1, pairs.n)), 0
         for chunk in pairs.chunks(max(1, CHUNK // max(1, len(pairs.predictions) + n_inner)), CHUNK):
-            counts = self.weigh(chunk)
+            counts = Counts(chunk.n)
+            self.weigh(self.node.item, chunk, counts)
             weights[:, n : n + counts.n] = weights_of(self.plan, self.node.item, chunk, counts)
             n += counts.n
             if self.keeps_counts:
                 self.counts.append(counts)
         for block in blocks:
-            for objective, pairing in enumerate(self.pairings(block.weights(weights))):
-                self.add([(block, pairing)], _ALL if self.n_objectives == 1 else 1 << objective)
+            of_block = block.weights(weights)
+            first = assign(of_block[0], self.is_canonical)
+            for objective, own in enumerate(of_block):
+                pairing = [*zip(*(_improved(own, first) if objective else first), strict=True)]
+                if self.plan.options.least_similarity:  # what is too unlike has the weight 0
+                    pairing = [(row, column) for row, column in pairing if own[row, column] > 0]
+                self.add(block, pairing, 1 << objective if self.is_canonical else _ALL)
         self.n_counted += n
 
-    def pairings(self, weights: FloatArray) -> Iterator[Pairing]:
-        """The pairing of each objective; without pairs that are too unlike, whose weight is 0."""
-        for own, (rows, columns) in zip(weights, pairings(weights, self.is_canonical), strict=True):
-            if self.plan.options.least_similarity:
-                is_alike = own[rows, columns] > 0
-                yield np.array(rows)[is_alike].tolist(), np.array(columns)[is_alike].tolist()
-            else:
-                yield rows, columns
 
-
-def pairings(weights: FloatArray, canonical: bool = False) -> list[Pairing]:
-    """The pairing of each objective by its weights: that of the first wherever it is the best for another, too.
-
-    Example:
-        >>> pairings(np.array([np.eye(2), np.eye(2) / 2]))
-        [([0, 1], [0, 1]), ([0, 1], [0, 1])]
-        >>> pairings(np.array([np.eye(2), 1 - np.eye(2)]))
-        [([0, 1], [0, 1]), ([0, 1], [1, 0])]
-    """
-    first = assign(weights[0], canonical)
-    return [first, *(_improved(own, first) for own in weights[1:])]
+def _by_position(block: _Block) -> Iterable[tuple[int, int]]:
+    n = min(len(block.rows), len(block.columns))
+    return zip(range(n), range(n), strict=True)
 
 
 def assign(weights: FloatArray, canonical: bool = False) -> tuple[list[int], list[int]]:
@@ -325,7 +262,7 @@ def assign(weights: FloatArray, canonical: bool = False) -> tuple[list[int], lis
     return rows.tolist(), columns.tolist()
 
 
-def _improved(weights: FloatArray, known: Pairing) -> Pairing:
+def _improved(weights: FloatArray, known: tuple[list[int], list[int]]) -> tuple[list[int], list[int]]:
     """A pairing of a greater sum of weights than the known one; the known one itself where there is none."""
     total = weights[known].sum()
     if total >= _ALMOST * min(weights.max(axis=1).sum(), weights.max(axis=0).sum()):  # no sum is greater

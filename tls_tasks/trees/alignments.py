@@ -3,15 +3,13 @@
 The walk keeps only sums; what belongs together is found once more where somebody asks.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
-from tls_tasks.trees.answers import has_answers
 from tls_tasks.trees.nodes import MISSING, resolved
 from tls_tasks.trees.pairs import Pairs
 from tls_tasks.trees.plan import Plan
-from tls_tasks.trees.types import ANY_OF, AnyOf, Branch, ListOf, OneOf, Path, Position, SchemaNode, part_for
+from tls_tasks.trees.similarity import has_answers
+from tls_tasks.trees.types import ANY_OF, AnyOf, Branch, ListOf, OneOf, Path, Position, part_for
 from tls_tasks.trees.walk import Step, Walk, whole_tree
 
 Alignments = dict[Path, list[tuple[int, int]]]
@@ -23,7 +21,7 @@ the place of the one that counts, twice.
 
 
 def alignments_of(plan: Plan, reference: Any, prediction: Any, objective: int) -> Alignments:
-    """Which items and answers belong together for an objective, see :data:`~tls_tasks.trees.counts.GUIDE`."""
+    """Which items and answers belong together for an objective, see :data:`~tls_tasks.trees.pairs.GUIDE`."""
     search = _Search(plan, objective)
     if isinstance(plan.root, Branch):
         tree = prediction if isinstance(prediction, dict) else {}
@@ -40,44 +38,37 @@ class _Search:
         self.walk, self.objective = Walk(plan), objective
         self.alignments: Alignments = {}
 
-    def look(self, step: Step, node: SchemaNode, reference: Any, prediction: Any, path: Path) -> None:
+    def look(self, step: Step, node: Any, reference: Any, prediction: Any, path: Path) -> None:
         """Look at two values; ``step``: how the walk goes through them."""
-        if has_answers(resolved(node), reference):
+        own = resolved(node)
+        if has_answers(own, reference):
             _, _, best = self.walk.best_answers(step, node, Pairs.aligned([reference], [prediction]))
             index = int(best[self.objective][0])
             where: Path = (*path, ANY_OF)
             self.alignments[where] = [(index, index)]
             self.look(step, node, reference.values[index], prediction, path)
-            return
-        node = resolved(node)
-        if isinstance(node, OneOf):
-            part = part_for(node, reference)
-            self.look(step, part, reference, prediction if part_for(node, prediction) is part else MISSING, path)
-        elif isinstance(node, Branch) and isinstance(reference, dict):
-            self.look_at_keys(node, reference, prediction if isinstance(prediction, dict) else {}, path)
-        elif isinstance(node, ListOf) and isinstance(reference, list):
-            self.look_at_items(node, reference, prediction if isinstance(prediction, list) else [], path)
-
-    def look_at_keys(self, node: Branch, reference: Any, prediction: Any, path: Path) -> None:
-        """Look at the values of the reference's keys."""
-        for key, child in node.children.items():
-            if key in reference:
-                self.look(self.walk.value, child, reference[key], prediction.get(key, MISSING), (*path, key))
-        if node.rest is not None:
-            for key in [key for key in reference if key in prediction and key not in node.children]:
-                self.look(self.walk.value, node.rest.item, reference[key], prediction[key], (*path, key))
-
-    def look_at_items(self, node: ListOf, reference: list[Any], prediction: list[Any], path: Path) -> None:
-        """Align two lists, and look at the items that belong together."""
-        matches = self.walk.align(node, Pairs.aligned([reference], [prediction]))
-        is_own = matches.is_of[self.objective]
-        left, right = matches.left.places, matches.right.places
-        rows, columns = matches.rows[is_own].tolist(), matches.columns[is_own].tolist()
-        matched = [(left[i], right[j]) for i, j in zip(rows, columns, strict=True)]
-        if matched:
-            self.alignments[path] = matched
-        for i, j in matched:
-            self.look(self.walk.items, node.item, reference[i], prediction[j], (*path, Position(i)))
+        elif isinstance(own, OneOf):
+            part = part_for(own, reference)
+            self.look(step, part, reference, prediction if part_for(own, prediction) is part else MISSING, path)
+        elif isinstance(own, Branch) and isinstance(reference, dict):
+            prediction = prediction if isinstance(prediction, dict) else {}
+            known = [key for key in own.children if key in reference]
+            others = [key for key in reference if own.rest and key in prediction and key not in own.children]
+            for key in (*known, *others):
+                inner = own.children.get(key, own.rest and own.rest.item)
+                self.look(self.walk.value, inner, reference[key], prediction.get(key, MISSING), (*path, key))
+        elif isinstance(own, ListOf) and isinstance(reference, list):
+            prediction = prediction if isinstance(prediction, list) else []
+            matches = self.walk.align(own, Pairs.aligned([reference], [prediction]))
+            is_own = matches.is_of[self.objective]
+            matched = [
+                (matches.left.places[i], matches.right.places[j])
+                for i, j in zip(matches.rows[is_own].tolist(), matches.columns[is_own].tolist(), strict=True)
+            ]
+            if matched:
+                self.alignments[path] = matched
+            for i, j in matched:
+                self.look(self.walk.items, own.item, reference[i], prediction[j], (*path, Position(i)))
 
 
 def chosen(value: Any, alignments: Any, path: Path = ()) -> Any:

@@ -4,8 +4,6 @@ A value is what stands behind the words of its key: a date, a number, one of the
 reads the prompt and nothing else, as a model would, and the same prompt always gives the same answer.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Hashable
@@ -87,8 +85,10 @@ def _fill(node: SchemaNode, text: str, key: Hashable = "") -> Any:
         return expression.date.isoformat() if expression and not expression.other else None
     if node.type in ("number", "integer"):
         found = _behind(_NUMBER, text, places)
-        value = _number(found) if found else None
-        return value if node.type == "number" or isinstance(value, int) else None
+        if found is None or (found[2] and node.type == "integer"):
+            return None
+        whole = found[1].replace(",", "")
+        return float(whole + found[2]) if found[2] else int(whole)
     if node.type == "boolean":
         return not _NO.search(text[max(0, places[0] - _REACH) : places[0]]) if places else None
     return _label(text, key) if node.type == "string" else None
@@ -105,11 +105,6 @@ def _mentions(text: str, key: Hashable) -> list[int]:
 def _behind(pattern: re.Pattern[str], text: str, places: list[int]) -> re.Match[str] | None:
     """The first value that stands behind a mention, within reach."""
     return next((match for place in places if (match := pattern.search(text, place, place + _REACH))), None)
-
-
-def _number(match: re.Match[str]) -> float:
-    whole = match[1].replace(",", "")
-    return float(whole + match[2]) if match[2] else int(whole)
 
 
 def _choice(leaf: Leaf, text: str) -> Any:

@@ -1,12 +1,9 @@
 """Whether a value has the type of its leaf, and what in a tree does not comply with its schema."""
 
-from __future__ import annotations
-
 import datetime
 import re
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, OneOf, Path, SchemaNode, part_for, path_name, settled
 
@@ -15,8 +12,7 @@ ISSUE_KINDS = ("missing", "unknown", "type", "choice", "format")
 the choices, a date is no ISO date."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Issue:
+class _Issue(NamedTuple):
     """One thing in which a tree does not comply with its schema.
 
     Attributes:
@@ -37,35 +33,15 @@ class _Issue:
         return f"{path_name(self.path)}: {self.kind}: {self.detail}"
 
 
-def _is_integer(value: Any) -> bool:
-    """As in JSON Schema, 1.0 is an integer; True isn't."""
-    return _is_number(value) and (isinstance(value, int) or value.is_integer())
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-_TYPES: Mapping[Hashable, Callable[[Any], bool]] = {
-    "string": lambda value: isinstance(value, str),
-    "integer": _is_integer,
-    "number": _is_number,
-    "boolean": lambda value: isinstance(value, bool),
-    "date": lambda value: isinstance(value, str | datetime.date),
-    "datetime": lambda value: isinstance(value, str | datetime.date),
-    "object": lambda value: isinstance(value, Mapping),
-    "null": lambda value: value is None,
-}
+_DATES = (str, datetime.date)
+_CLASSES = {"string": str, "boolean": bool, "date": _DATES, "datetime": _DATES, "object": Mapping, "null": type(None)}
 _OTHER_NAMES = {
-    "str": "string", "text": "string", str: "string",
-    "int": "integer", int: "integer",
-    "float": "number", float: "number",
-    "bool": "boolean", bool: "boolean",
-    datetime.date: "date", datetime.datetime: "datetime",
+    "str": "string", "text": "string", str: "string", "int": "integer", int: "integer", "float": "number",
+    float: "number", "bool": "boolean", bool: "boolean", datetime.date: "date", datetime.datetime: "datetime",
 }  # fmt: skip
 
 
-def base_type(label: Hashable) -> Hashable:
+def base_type(label: Hashable) -> Any:
     """The type that a label stands for: ``string`` for ``str`` and the class :class:`str`; a custom label stays.
 
     Example:
@@ -92,14 +68,19 @@ def fits(value: Any, leaf: Leaf) -> bool:
         return all(fits(answer, leaf) for answer in value.present)
     if leaf.choices:
         return any(_same_type(value, choice) for choice in leaf.choices)
-    test = _TYPES.get(base_type(leaf.type))
-    if test is not None:
-        return test(value)
-    if isinstance(leaf.type, type):
-        return isinstance(value, leaf.type)
-    if isinstance(leaf.type, str) and "|" in leaf.type:
-        return any(fits(value, Leaf(name)) for name in leaf.type.split("|"))
+    label = base_type(leaf.type)
+    kind: Any = _CLASSES.get(label, label)
+    if label in ("integer", "number"):  # as in JSON Schema, 1.0 is an integer; True isn't
+        return _is_number(value) and (label == "number" or isinstance(value, int) or value.is_integer())
+    if label in _CLASSES or isinstance(kind, type):
+        return isinstance(value, kind)
+    if isinstance(label, str) and "|" in label:
+        return any(fits(value, Leaf(name)) for name in label.split("|"))
     return True
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def plain_types(leaf: Leaf) -> frozenset[type]:
@@ -132,45 +113,40 @@ def complies(tree: Any, node: SchemaNode) -> list[_Issue]:
         >>> complies({"n": None}, node)
         []
     """
-    if tree is None:
-        return [_wrong_type((), node, None)]
-    issues: list[_Issue] = []
-    _check(tree, node, (), issues)
-    return issues
+    return [_wrong_type((), node, None)] if tree is None else list(_issues(tree, node, ()))
 
 
-def _check(value: Any, node: SchemaNode, path: Path, issues: list[_Issue]) -> None:
+def _issues(value: Any, node: SchemaNode, path: Path) -> Iterator[_Issue]:
     if value is None:
         return
     if isinstance(value, AnyOf) and settled(node, value)[1] is not value:
         for answer in value.values:
-            _check(answer, node, path, issues)
+            yield from _issues(answer, node, path)
         return
     node = part_for(node, value)
     if isinstance(node, Leaf):
         if not fits(value, node):
-            issues.append(_wrong_type(path, node, value))
+            yield _wrong_type(path, node, value)
         elif node.choices and not any(_same_type(value, choice) and value == choice for choice in node.choices):
-            issues.append(_Issue(path, "choice", f"none of the {len(node.choices)} choices"))
+            yield _Issue(path, "choice", f"none of the {len(node.choices)} choices")
         elif isinstance(value, str) and not _is_well_formed(value, base_type(node.type)):
-            issues.append(_Issue(path, "format", f"no ISO {node.type}"))
+            yield _Issue(path, "format", f"no ISO {node.type}")
     elif isinstance(node, ListOf) and isinstance(value, list | tuple):
         for position, item in enumerate(value):
-            _check(item, node.item, (*path, position), issues)
+            yield from _issues(item, node.item, (*path, position))
     elif isinstance(node, Branch) and isinstance(value, Mapping):
         for key, child in node.children.items():
             if key in value:
-                _check(value[key], child, (*path, key), issues)
+                yield from _issues(value[key], child, (*path, key))
             elif key in node.required:
-                issues.append(_Issue((*path, key), "missing", "required by the schema"))
-        unknown = [key for key in value if key not in node.children]
-        if node.rest is not None:
-            for key in unknown:
-                _check(value[key], node.rest.item, (*path, key), issues)
-            return
-        issues += [_Issue((*path, key), "unknown", "not in the schema") for key in unknown]
+                yield _Issue((*path, key), "missing", "required by the schema")
+        for key in [key for key in value if key not in node.children]:
+            if node.rest is None:
+                yield _Issue((*path, key), "unknown", "not in the schema")
+            else:
+                yield from _issues(value[key], node.rest.item, (*path, key))
     else:
-        issues.append(_wrong_type(path, node, value))
+        yield _wrong_type(path, node, value)
 
 
 def slips(tree: Any, node: SchemaNode) -> list[_Issue]:
@@ -178,12 +154,10 @@ def slips(tree: Any, node: SchemaNode) -> list[_Issue]:
     return [issue for issue in complies(tree, node) if issue.kind in ("type", "unknown")]
 
 
-def _wanted(node: SchemaNode) -> str:
+def _wanted(node: Any) -> str:
     if isinstance(node, OneOf):
         return " or ".join(map(_wanted, node.parts))
-    if isinstance(node, Leaf):
-        return str(node.type)
-    return "a list" if isinstance(node, ListOf) else "a dictionary"
+    return str(node.type) if isinstance(node, Leaf) else "a list" if isinstance(node, ListOf) else "a dictionary"
 
 
 def _wrong_type(path: Path, node: SchemaNode, value: Any) -> _Issue:

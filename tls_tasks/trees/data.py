@@ -1,28 +1,165 @@
-"""Data of the extraction tasks: where it comes from, the documents that a task asks about, and the prompt.
+"""Data of the extraction tasks: where it comes from, its rows, the documents that a task asks about, the prompt.
 
 A task looks for its data as :mod:`tls_tasks.data.order` says. One document is one text with a schema and the tree
 that is right for it; the documents of a task may have different schemas.
 """
 
-from __future__ import annotations
-
 import json
 import logging
-from collections.abc import Hashable, Mapping, MutableMapping
+from collections.abc import Hashable, Iterable, Mapping, MutableMapping
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import DataError
+from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
-from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
-from tls_tasks.data.files import file_rows, split_files
-from tls_tasks.data.order import Loaded, Published, Reading, load, read_place
-from tls_tasks.trees.data_rows import TreeDocument, read_row, read_rows
+from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, public_sets, read_catalogue
+from tls_tasks.data.files import ENDINGS, file_rows, split_files
+from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of
+from tls_tasks.data.models import DataRow, Id, named, read_model
+from tls_tasks.data.order import Loaded, Reading, distinct, load, read_place
+from tls_tasks.trees.compliance import slips
+from tls_tasks.trees.rows import read_prediction, read_reference
 from tls_tasks.trees.schema import is_json_schema, read_schema
-from tls_tasks.trees.types import Again, Branch, Leaf, ListOf, OneOf, SchemaNode, part_for
+from tls_tasks.trees.types import Again, Branch, ListOf, OneOf, SchemaNode, part_for
+
+_TEXT_FIELDS = ("text", "document", "input")
+"""Fields that hold the document; the first that a row has is read."""
+
+REFERENCE_FIELDS = ("reference", "item", "output")
+"""Fields that hold the reference tree; the first that a row has is read."""
+
+ID_FIELDS = ("id", "doc_id")
+"""Fields that hold the document's name; without one it is the number of the row."""
+
+
+class _TreeRow(DataRow):
+    """A row of a data set; one without an id is numbered."""
+
+    id: Id = named(*ID_FIELDS, default="")
+    title: Any = None
+    text: str = named(*_TEXT_FIELDS)
+    json_schema: Any = named("schema")
+    reference: Any = named(*REFERENCE_FIELDS)
+
+
+@dataclass(frozen=True, slots=True)
+class TreeDocument:
+    """One document to take a tree from.
+
+    Attributes:
+        id: Its name, unique in the data set.
+        kind: What sort of document it is: the name of its schema, or the row's ``title``; may be empty.
+        text: The text, whole.
+        schema: JSON text of the schema, in the form in which it was given.
+        reference: JSON text of the reference tree.
+    """
+
+    id: str
+    kind: str
+    text: str
+    schema: str
+    reference: str
+
+
+def read_rows(
+    name: str, rows: Iterable[tuple[str, Any]], schemas: Mapping[str, Any] | None = None
+) -> tuple[TreeDocument, ...]:
+    """Make documents of rows, in the order of the rows.
+
+    Args:
+        name: Name of the data set, for messages.
+        rows: Each with its place for messages: an object with one of :data:`_TEXT_FIELDS`; with ``schema``, which is a
+            schema, JSON text of one, or a name of ``schemas``; with one of :data:`REFERENCE_FIELDS`, which is a tree
+            or JSON text of one; and perhaps with one of :data:`ID_FIELDS` and ``title``.
+        schemas: Schemas that rows may name.
+
+    Raises:
+        DataError: If there is no row, a row lacks a field, a schema or a tree can't be read, a tree has a value of
+            another type than its schema or a key that its schema lacks, or two documents have one id.
+
+    Example:
+        >>> row = {"id": "s1", "text": "Song: Rain.", "schema": "song", "reference": {"song_name": "Rain"}}
+        >>> read_rows("tree_extraction", [("line 1", row)], {"song": {"song_name": "string"}})[0].reference
+        '{"song_name": "Rain"}'
+    """
+    documents = [read_row(where, row, index, schemas or {}) for index, (where, row) in enumerate(rows)]
+    return distinct(name, documents)
+
+
+def read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> TreeDocument:
+    """One row; see :func:`read_rows`.
+
+    Raises:
+        DataError: If it is no document.
+    """
+    read = read_model(_TreeRow, row, where)
+    kind, schema = read.title if isinstance(read.title, str) else "", read.json_schema
+    if isinstance(schema, str) and not _is_json_text(schema):
+        if schema not in schemas:
+            known = ", ".join(map(repr, schemas)) or "none: there is no schemas.json beside the file"
+            raise DataError(f"{where}: schema names {schema!r}; the schemas are {known}")
+        kind, schema = schema, schemas[schema]
+    if not isinstance(schema, Mapping | list) and not _is_json_text(schema):
+        raise DataError(f"{where}: schema must be an object or a list, got {schema!r}")
+    try:
+        issues = slips(read_reference(read.reference, None), read_schema(schema))
+    except InputError as error:
+        raise DataError(f"{where}: {error}") from error
+    if issues:
+        raise DataError(f"{where}: reference: got {issues[0]}, expected a tree of its schema")
+    return TreeDocument(read.id or str(index), kind, read.text, _json_text(schema), _json_text(read.reference))
+
+
+def _is_json_text(value: Any) -> bool:
+    return isinstance(value, str) and value.lstrip().startswith(("{", "["))
+
+
+def _json_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+# --- files of references and predictions, joined by id ---
+
+
+class TreeRow(NamedTuple):
+    """A prediction as it was written (None: there is none) and its reference."""
+
+    id: str
+    prediction: Any
+    reference: Any
+
+
+def holds_many(place: Path) -> bool:
+    """Whether a place is a folder or a file of rows, and not one tree."""
+    return place.is_dir() or place.name.endswith(tuple(ending for ending in ENDINGS if ending != ".json"))
+
+
+def read_trees(predictions: Path, references: Path) -> list[TreeRow]:
+    """Read both sides and join them.
+
+    Args:
+        predictions: Rows with one of :data:`~tls_tasks.data.keyed.PREDICTION_FIELDS`, or trees by name.
+        references: The same with one of :data:`~tls_tasks.trees.data.REFERENCE_FIELDS`.
+
+    Raises:
+        DataError: A place that can't be read, what is no tree, or a prediction that has no reference.
+    """
+    told = read_keyed(predictions, ID_FIELDS, of_a_model=True)
+    rows = []
+    for name, own, other in joined(read_keyed(references, ID_FIELDS), told):
+        with said_of(own):
+            reference, prediction = read_reference(own.field(REFERENCE_FIELDS), None), None
+        if other is not None:
+            with said_of(other):
+                prediction = other.field((*PREDICTION_FIELDS, *REFERENCE_FIELDS))
+                read_prediction(prediction, None)
+        rows.append(TreeRow(name, prediction, reference))
+    return rows
+
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of a document in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
@@ -150,7 +287,7 @@ def prompt(doc: Mapping[str, Any]) -> str:
     dates = "- Write dates as YYYY-MM-DD.\n" if '"format": "date"' in schema else ""
     node = read_schema(doc["schema"])
     kind = part_for(node, {})
-    root, form = _FORMS[Branch if isinstance(kind, Branch) else ListOf if isinstance(kind, ListOf) else Leaf]
+    root, form = _FORMS.get(type(kind), ("value", '"Oslo"'))
     return (
         f"<document>\n{doc['text']}\n</document>\n\nJSON Schema:\n{schema}\n\n"
         "Extract from the document above what this schema describes:\n"
@@ -165,7 +302,6 @@ def prompt(doc: Mapping[str, Any]) -> str:
 _FORMS = {
     Branch: ("object", '{"city": "Oslo", "visitors": 1200, "mayor": null}'),
     ListOf: ("array", '["Oslo", "Bergen"]'),
-    Leaf: ("value", '"Oslo"'),
 }
 """What an answer is called, and what one looks like, by the root of its schema."""
 
@@ -206,15 +342,13 @@ def _as_json_schema(node: SchemaNode) -> dict[str, Any]:
         return {"type": "array", "items": _as_json_schema(node.item)}
     if node.choices:
         return {"enum": [*node.choices, None]}
-    names = node.type.split("|") if isinstance(node.type, str) else [node.type]
-    if not all(name in _JSON_LEAVES for name in names):
-        return {"title": node.type.__name__ if isinstance(node.type, type) else str(node.type)}
+    names = str(getattr(node.type, "__name__", node.type)).split("|")
+    if isinstance(node.type, type) or not all(name in _JSON_LEAVES for name in names):
+        return {"title": "|".join(names)}
     if len(names) > 1:
         return {"anyOf": [*(dict(_JSON_LEAVES[name]) for name in names), {"type": "null"}]}
     schema = dict(_JSON_LEAVES[names[0]])
-    if schema.get("type", "null") != "null":
-        schema["type"] = [schema["type"], "null"]
-    return schema
+    return schema | ({"type": [schema["type"], "null"]} if schema.get("type", "null") != "null" else {})
 
 
 _JSON_LEAVES: Mapping[Hashable, Mapping[str, Any]] = {
@@ -226,13 +360,7 @@ _JSON_LEAVES: Mapping[Hashable, Mapping[str, Any]] = {
 
 
 def _reading(wanted: DataSet) -> Reading[TreeDocument]:
-    return Reading(
-        wanted,
-        DATA_SETS.values(),
-        at=partial(_read_at, wanted),
-        published=partial(_published, wanted),
-        from_rows=partial(read_rows, wanted.name),
-    )
+    return Reading(wanted, DATA_SETS.values(), partial(_read_at, wanted), _published, partial(read_rows, wanted.name))
 
 
 def _read_at(wanted: DataSet, place: Path) -> tuple[TreeDocument, ...]:
@@ -240,45 +368,29 @@ def _read_at(wanted: DataSet, place: Path) -> tuple[TreeDocument, ...]:
     files = [file for file in split_files(place, wanted.split) if file.name != SCHEMAS_FILE]
     if not files:
         raise DataError(f"{place}: {SCHEMAS_FILE} is there, but no file of rows beside it")
-    rows = chain.from_iterable(map(file_rows, files))
-    return read_rows(wanted.name, rows, _schemas(files[0].with_name(SCHEMAS_FILE)))
-
-
-def _schemas(file: Path) -> Mapping[str, Any]:
-    """The schemas that rows may name; none if there is no such file."""
-    if not file.is_file():
-        return {}
-    try:
-        schemas = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{file}: can't be read as JSON: {error}") from error
+    beside, schemas = files[0].with_name(SCHEMAS_FILE), dict[str, Any]()
+    if beside.is_file():
+        try:
+            schemas = json.loads(beside.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise DataError(f"{beside}: can't be read as JSON: {error}") from error
     if not isinstance(schemas, dict):
-        raise DataError(f"{file}: expected an object, name -> schema, got {type(schemas).__name__}")
-    return schemas
+        raise DataError(f"{beside}: expected an object, name -> schema, got {type(schemas).__name__}")
+    return read_rows(wanted.name, chain.from_iterable(map(file_rows, files)), schemas)
 
 
 def _row(name: str, document: TreeDocument, edition: str, budget: int) -> dict[str, str | int]:
-    return {
-        "doc_id": document.id,
-        "data_set": name,
-        "kind": document.kind,
-        "text": document.text[:budget],
-        "text_truncated": max(0, len(document.text) - budget),
-        "schema": document.schema,
-        "reference": document.reference,
-        "edition": edition,
-    }
+    asked = {"doc_id": document.id, "data_set": name, "kind": document.kind, "text": document.text[:budget]}
+    tree = {"schema": document.schema, "reference": document.reference, "edition": edition}
+    return {**asked, "text_truncated": max(0, len(document.text) - budget), **tree}
 
 
-def _published(wanted: DataSet) -> Published[TreeDocument] | str:
+def _published(source: HubFiles) -> Loaded[TreeDocument]:
     """The published set without the rows whose schema or tree is broken.
 
     Its user can't mend it, and a row or two should not cost the others. Documents keep the number of their row as id,
     so that it stays plain which ones are meant.
     """
-    source = wanted.hub
-    if source is None:
-        return "it is on no hub"
     rows = list(file_rows(hub.fetch(source.repo_id, source.revision, source.files[0])))
     documents: list[TreeDocument] = []
     for index, (where, row) in enumerate(rows):
@@ -289,4 +401,4 @@ def _published(wanted: DataSet) -> Published[TreeDocument] | str:
     if not documents:
         raise DataError(f"{source.repo_id}: none of its {len(rows)} rows can be read")
     left_out = f" ({len(rows) - len(documents)} of {len(rows)} rows left out)" if len(documents) < len(rows) else ""
-    return tuple(documents), f"{source.origin}{left_out}"
+    return Loaded(tuple(documents), "hub", f"{source.origin}{left_out}")

@@ -1,18 +1,30 @@
 """Two trees node by node, lists as aligned; and the values that differ."""
 
-from __future__ import annotations
-
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+import datetime
+import json
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
 
 from tls_tasks.core.prf import plain_mean
+from tls_tasks.core.terminal import shown, text_table, visible
 from tls_tasks.trees.alignments import chosen
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.meanings import as_meant
 from tls_tasks.trees.pairs import Pairs
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import ANY_OF, AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for, settled
+from tls_tasks.trees.types import (
+    ANY_OF,
+    AnyOf,
+    Branch,
+    ListOf,
+    Path,
+    Position,
+    SchemaNode,
+    part_for,
+    path_name,
+    settled,
+)
 
 Alignments = Mapping[Path, Sequence[Sequence[int]]]
 """Path of a list in the reference -> which of its items belongs to which predicted one."""
@@ -21,8 +33,7 @@ NO_KEY = object()
 """Stands for the value of a key that a tree doesn't have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """One node of two trees.
 
     Attributes:
@@ -78,15 +89,13 @@ def _nodes(
         yield Node("branch", path, other, part, reference, prediction)
         matches = {i: j for i, j in alignments.get(path, ())}
         for i, item in enumerate(reference):
-            j, below = matches.get(i), (*path, Position(i))
-            if j is None:
-                yield from alone("missing", part.item, item, below)
-            else:
-                yield from _nodes(part.item, item, prediction[j], below, (*other, Position(j)), alignments)
-        matched = set(matches.values())
-        for j, item in enumerate(prediction):
-            if j not in matched:
-                yield from alone("extra", part.item, item, (*other, Position(j)))
+            if i not in matches:
+                yield from alone("missing", part.item, item, (*path, Position(i)))
+                continue
+            below, beside = (*path, Position(i)), (*other, Position(matches[i]))
+            yield from _nodes(part.item, item, prediction[matches[i]], below, beside, alignments)
+        for j in sorted({*range(len(prediction))} - {*matches.values()}):
+            yield from alone("extra", part.item, prediction[j], (*other, Position(j)))
     else:
         yield Node("pair" if isinstance(part, Field) else "type", path, other, part, reference, prediction)
 
@@ -97,16 +106,10 @@ def alone(state: str, node: SchemaNode | None, value: Any, path: Path, counterpa
         node, value = settled(node, value)
     values = (value, counterpart) if state == "missing" else (counterpart, value)
     yield Node(state, path, path, node, *values)
+    steps = value if isinstance(value, dict) else map(Position, range(len(value))) if isinstance(value, list) else ()
     if not isinstance(node, Field):
-        for step, child in _children(value):
-            yield from alone(state, _inner(node, step), child, (*path, step))
-
-
-def _children(value: Any) -> Iterator[tuple[Hashable, Any]]:
-    if isinstance(value, dict):
-        yield from value.items()
-    elif isinstance(value, list):
-        yield from ((Position(index), item) for index, item in enumerate(value))
+        for step in steps:
+            yield from alone(state, _inner(node, step), value[step], (*path, step))
 
 
 def _inner(node: SchemaNode | None, step: Hashable) -> SchemaNode | None:
@@ -142,29 +145,22 @@ def differences(reference: Any, prediction: Any, plan: Plan, alignments: Alignme
         0 $.c None 1 invented 0.0
     """
     for node in side_by_side(plan.root, reference, prediction, alignments):
+        lone: Iterable[Node] = [node]
         if node.state == "pair" and not (isinstance(node.reference, AnyOf) and not node.reference.present):
-            similarity = _similarity(node, plan)
+            lone, similarity = (), _similarity(node, plan)
             if similarity < 1 - 1e-12:
                 yield _difference(node.path, node.reference, node.prediction, "wrong", similarity)
         elif node.state in ("pair", "type"):
-            for state, value, path in (("missing", node.reference, node.path), ("extra", node.prediction, node.other)):
-                for inner in alone(state, node.node, value, path):
-                    yield from _one_sided(inner)
-        else:
-            yield from _one_sided(node)
-
-
-def _one_sided(node: Node) -> Iterator[dict[str, Any]]:
-    if node.state not in ("missing", "extra"):
-        return
-    value = node.reference if node.state == "missing" else node.prediction
-    is_container = isinstance(value, dict | list) and not isinstance(node.node, Field)
-    if is_container or value is None or (isinstance(value, AnyOf) and value.may_be_null):
-        return
-    if node.state == "missing":
-        yield _difference(node.path, value, None, "missed", 0.0)
-    else:
-        yield _difference(node.path, None, value, "invented", 0.0)
+            missed = alone("missing", node.node, node.reference, node.path)
+            lone = chain(missed, alone("extra", node.node, node.prediction, node.other))
+        for own in lone:
+            value = own.reference if own.state == "missing" else own.prediction
+            is_scalar = isinstance(own.node, Field) or not isinstance(value, dict | list)
+            may_be_null = value is None or (isinstance(value, AnyOf) and value.may_be_null)
+            if own.state == "missing" and is_scalar and not may_be_null:
+                yield _difference(own.path, value, None, "missed", 0.0)
+            elif own.state == "extra" and is_scalar and not may_be_null:
+                yield _difference(own.path, None, value, "invented", 0.0)
 
 
 def _difference(path: Path, expected: Any, got: Any, kind: str, score: float) -> dict[str, Any]:
@@ -176,15 +172,11 @@ def _difference(path: Path, expected: Any, got: Any, kind: str, score: float) ->
 def _similarity(node: Node, plan: Plan) -> float:
     """The mean of the metrics of two values, as they stand or as they are meant, whichever is better."""
     field: Any = node.node
-    similarity = 0.0
+    pair, similarity = Pairs.aligned([node.reference], [node.prediction]), 0.0
     if plan.options.types == "loose" or fits(node.prediction, field):
-        scores = [metric.pairs([node.reference], [node.prediction])[0] for metric in field.metrics]
-        pairs = zip(field.metrics, scores, strict=True)
-        similarity = plain_mean([float(metric.normalize(score)) for metric, score in pairs])
-    if plan.follows_treeval:
-        return similarity
-    pair = Pairs.aligned([node.reference], [node.prediction])
-    meant = as_meant(field, pair, None, plan.options.day_month)
+        scores = [metric.normalize(metric.pairs(pair.references, pair.predictions)[0]) for metric in field.metrics]
+        similarity = plain_mean(list(map(float, scores)))
+    meant = None if plan.follows_treeval else as_meant(field, pair, None, plan.options.day_month)
     return similarity if meant is None else max(similarity, float(meant[0]))
 
 
@@ -205,3 +197,148 @@ def _json_path(path: Path) -> str:
             text = str(step).replace("\\", "\\\\").replace("'", "\\'")
             steps += f"['{text}']"
     return steps
+
+
+_CUT = 500  # characters of a value that are looked at
+
+
+class Row(NamedTuple):
+    """One node of the two trees.
+
+    Attributes:
+        state: ``same``: the best score; ``near``: between; ``wrong``: the worst; ``type``: a value of another type;
+            ``missing``, ``extra``: only in the reference, only in the prediction; ``absent``: null in both; ``branch``.
+        depth: How deep it is.
+        label: Its key or position.
+        reference, prediction: Its values as text; empty for branches, None where there is none.
+        scores: Metric -> score.
+    """
+
+    state: str
+    depth: int
+    label: str
+    reference: str | None = ""
+    prediction: str | None = ""
+    scores: Mapping[str, float] = {}
+
+
+def compare(reference: Any, prediction: Any, plan: Plan, alignments: Alignments) -> list[Row]:
+    """The rows of two trees, in the order of the schema.
+
+    Args:
+        reference: A tree.
+        prediction: A tree.
+        plan: Their schema and the metrics of its leaves.
+        alignments: Which items of two lists belong together; of lists that are not in it, none.
+
+    Example:
+        >>> from tls_tasks.trees.tree_eval import tree_eval
+        >>> gold, tree = {"name": "baroo", "city": "Ulm"}, {"name": "bar"}
+        >>> (sample,) = tree_eval([tree], [gold], {"name": "string", "city": "string"}).items
+        >>> for row in compare(gold, tree, sample.plan, sample.alignments):
+        ...     print(row.state, row.label, row.reference, row.prediction, dict(row.scores))
+        near name "baroo" "bar" {'indel_ratio': 0.75}
+        missing city "Ulm" None {}
+    """
+    rows = []
+    hidden = 0  # two dictionaries as roots have no row
+    for node in side_by_side(plan.root, reference, prediction, alignments):
+        if not node.path and isinstance(node.reference, dict) and node.state == "branch":
+            hidden = 1
+        else:
+            rows.append(_row(node, len(node.path) - hidden, plan.options.types == "loose"))
+    return rows
+
+
+def _row(node: Node, depth: int, is_loose: bool) -> Row:
+    label = path_name(node.path[-1:]) if node.path else "(root)"
+    if node.path and node.path[-1] != node.other[-1]:
+        label += f" ~ {path_name(node.other[-1:])}"
+    texts = _text(node, node.reference), _text(node, node.prediction)
+    if node.state != "pair":
+        return Row(node.state, depth, label, *texts)
+    field: Any = node.node
+    is_other, scores = not fits(node.prediction, field), {}
+    for metric in field.metrics:
+        is_scored = is_loose or not is_other
+        scores[metric.name] = float(metric.pairs([node.reference], [node.prediction])[0]) if is_scored else metric.worst
+    state = "type" if is_other else "near"
+    for name, ends in (
+        ("wrong", [metric.worst for metric in field.metrics]),
+        ("same", [m.best for m in field.metrics]),
+    ):
+        if not is_other and [*scores.values()] == ends:
+            state = name
+    return Row(state, depth, label, *texts, scores)
+
+
+def _text(node: Node, value: Any) -> str | None:
+    """A value as a row shows it: of a list how long it is, of a dictionary nothing where its content has rows."""
+    if value is NO_KEY:
+        return None
+    if node.state == "branch" or (node.state in ("missing", "extra") and value and not isinstance(node.node, Field)):
+        if isinstance(value, dict):
+            return ""
+        if isinstance(value, list):
+            return "1 item" if len(value) == 1 else f"{len(value)} items"
+    return _value_text(value)
+
+
+def _value_text(value: Any) -> str:
+    r"""A value as JSON, as far as it has it, on one line and safe to show; long ones are cut.
+
+    Example:
+        >>> print(_value_text("a\x1b[31m"), _value_text(True), _value_text(AnyOf(["a", None])), _value_text({"b": [1]}))
+        "a\x1b[31m" true "a" or null {"b": [1]}
+    """
+    if isinstance(value, AnyOf):
+        return " or ".join(map(_value_text, value.values))
+    if isinstance(value, str):
+        return f'"{visible(value[:_CUT])}"'
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=repr)
+    except (TypeError, ValueError, RecursionError):  # keys that JSON doesn't have; an integer of too many digits
+        text = f"({type(value).__name__})"
+    return visible(text[:_CUT])
+
+
+_SIGNS = {
+    "same": ("=", "the best score"),
+    "near": ("~", "between"),
+    "wrong": ("x", "the worst score"),
+    "type": ("!", "a value of another type"),
+    "missing": ("-", "only in the reference"),
+    "extra": ("+", "only in the prediction"),
+    "absent": (".", "null in both"),
+    "branch": (" ", ""),
+}
+"""State of a node -> its sign, what it means."""
+
+_LONGEST_CELL = 40  # characters
+
+
+def table_lines(rows: Sequence[Row]) -> list[str]:
+    r"""Lines of text: a table of sign and key, reference, prediction and scores; an empty line; what the signs mean.
+
+    Example:
+        >>> *table, _, legend = table_lines([Row("branch", 0, "seller"), Row("missing", 1, "city", '"Ulm"', None)])
+        >>> print(*table, sep="\n")
+          key     reference  prediction
+          seller
+        -   city  "Ulm"
+        >>> legend
+        '- only in the reference'
+    """
+    cells = [("  key", "reference", "prediction", "")]
+    for row in rows:
+        texts = f"{_SIGNS[row.state][0]} {'  ' * row.depth}{row.label}", row.reference or "", row.prediction or ""
+        label, reference, prediction = (shown(text, _LONGEST_CELL) for text in texts)
+        scores = [
+            f"{name} {score:.2f}" if len(row.scores) > 1 else f"{score:.2f}" for name, score in row.scores.items()
+        ]
+        cells.append((label, reference, prediction, " ".join(scores)))
+    states = {row.state for row in rows}
+    legend = (f"{sign} {meaning}" for state, (sign, meaning) in _SIGNS.items() if meaning and state in states)
+    return [*text_table(cells).split("\n"), "", "   ".join(legend)]

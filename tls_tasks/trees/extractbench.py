@@ -23,6 +23,7 @@ from rapidfuzz import fuzz, process
 from scipy.optimize import linear_sum_assignment
 
 from tls_tasks.core.errors import InputError
+from tls_tasks.core.prf import f_beta
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Result, ratio, total
 from tls_tasks.trees.schema import is_json_schema
@@ -75,12 +76,12 @@ _ANY = Shape(False, {})
 
 
 def _declared(schema: Any) -> dict[Hashable, Shape]:
-    found = _within(schema, "properties")
-    kinds = {key: isinstance(own, Mapping) and own.get("type") == "array" for key, own in found.items()}
-    return {key: Shape(kinds[key], _declared(_within(found[key], "items"))) for key in sorted(found, key=repr)}
+    properties = _within(schema, "properties")
+    parts = {key: _within(properties, key) for key in sorted(properties, key=repr)}
+    return {key: Shape(own.get("type") == "array", _declared(_within(own, "items"))) for key, own in parts.items()}
 
 
-def _within(schema: Any, key: str) -> Mapping[Hashable, Any]:
+def _within(schema: Any, key: Hashable) -> Mapping[Hashable, Any]:
     found = schema.get(key) if isinstance(schema, Mapping) else None
     return found if isinstance(found, Mapping) else {}
 
@@ -101,7 +102,7 @@ def unit_of(expected: Any, actual: Any, shape: Shape, row: int) -> dict[str, flo
         >>> unit_of(gold, {"due": "May 3, 2024", "lines": [{"sku": "b", "n": 2}]}, Shape(False, {}), 0)["v_correct"]
         3
     """
-    expected, actual = (_plain(own["value"] if _is_wrapped(own) else own, row) for own in (expected, actual))
+    expected, actual = (_plain(tree["value"] if _is_wrapped(tree) else tree, row) for tree in (expected, actual))
     if not isinstance(expected, dict):
         raise InputError("references", row, describe(expected), "a dictionary: compat='extractbench' scores its fields")
     unit: dict[str, float] = {**dict.fromkeys(_COUNTS, 0), "scored": 1, **{f"mean|{key}": 0.0 for key in KEYS}}
@@ -117,9 +118,8 @@ def unit_of(expected: Any, actual: Any, shape: Shape, row: int) -> dict[str, flo
             unit["v_correct"] += 1 - int(_costs([{key: got}], [{key: wanted}], [key])[0, 0])
     n_right, n_got, n_wanted = unit["v_correct"], unit["predicted_cells"], unit["expected_cells"]
     precision, recall = n_right / n_got if n_got else 0.0, n_right / n_wanted if n_wanted else 0.0
-    f1 = 2.0 * precision * recall / (precision + recall) if n_right else 0.0
-    means = {f"mean|{key}": value for key, value in zip(KEYS, (precision, recall, f1), strict=True)}
-    return {**unit, **means, "scored": int(n_got + n_wanted > 0)}
+    means = zip(KEYS, (precision, recall, f_beta(precision, recall)), strict=True)
+    return {**unit, **{f"mean|{key}": value for key, value in means}, "scored": int(n_got + n_wanted > 0)}
 
 
 class Document(NamedTuple):
@@ -150,20 +150,18 @@ def _count_records(wanted: _Records, got: _Records, shape: Shape, unit: dict[str
     fields = _fields(shape, wanted)
     deep = [field for field in fields if any(_opens_with_record(record.get(field)) for record in wanted)]
     flat = [field for field in fields if field not in deep]
-    for part, side, n_cells in (("expected", wanted, len(flat)), ("predicted", got, len(flat))):
-        unit[f"{part}_cells"] += len(side) * n_cells
+    for part, side in (("expected", wanted), ("predicted", got)):
+        unit[f"{part}_cells"] += len(side) * len(flat)
         unit[f"{part}_rows"] += len(side) if fields else 0
     pairs, n_wrong = _pair(wanted, got, flat or fields, bool(deep), unit)
     unit["v_correct"] += len(pairs) * len(flat) - n_wrong if flat else 0
     for field in deep:
-        own, matched = shape.fields.get(field, _ANY), set(pairs.values())
-        for i, record in enumerate(wanted):
-            if i in pairs:
-                _count_records(_records(record.get(field)), _records(got[pairs[i]].get(field)), own, unit)
-            else:
-                unit["expected_cells"] += _n_cells(record.get(field), own)
-        alone = (record for j, record in enumerate(got) if j not in matched)
-        unit["predicted_cells"] += sum(_n_cells(record.get(field), own) for record in alone)
+        own = shape.fields.get(field, _ANY)
+        for i, j in pairs.items():
+            _count_records(_records(wanted[i].get(field)), _records(got[j].get(field)), own, unit)
+        for part, side, matched in (("expected", wanted, {*pairs}), ("predicted", got, {*pairs.values()})):
+            alone = (record.get(field) for place, record in enumerate(side) if place not in matched)
+            unit[f"{part}_cells"] += sum(_n_cells(value, own) for value in alone)
 
 
 def _opens_with_record(value: Any) -> bool:
@@ -195,9 +193,7 @@ def _pair(
         for i, record in enumerate(wanted):
             if queue := waiting.get(tuple([_key(record.get(field)) for field in fields])):
                 pairs[i] = queue.popleft()
-    matched = set(pairs.values())
-    left_i = [i for i in range(len(wanted)) if i not in pairs]
-    left_j = [j for j in range(len(got)) if j not in matched]
+    left_i, left_j = sorted({*range(len(wanted))} - {*pairs}), sorted({*range(len(got))} - {*pairs.values()})
     if len(left_i) * len(left_j) > _MOST_PAIRS:
         unit["value_incomplete"] = 1
         return pairs, 0

@@ -1,29 +1,95 @@
 """JSON Schema of any draft -> the nodes of a schema: see :func:`nodes_of_json_schema`.
 
 Everything that is said of one location, by ``$ref``, ``allOf``, ``anyOf``, ``if`` and the like, is first combined into
-a :class:`Shape`: which scalars a value may be, and which schemas hold for the content of dictionaries and lists. Those
+a :class:`_Shape`: which scalars a value may be, and which schemas hold for the content of dictionaries and lists. Those
 are read in their turn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import cached_property, reduce
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
-from tls_tasks.trees.json_references import References
-from tls_tasks.trees.json_shapes import ANY, NOTHING, NULL, Container, Shape, common, of_type, of_values, schema_error
-from tls_tasks.trees.types import MAX_DEPTH, Again, Branch, Leaf, ListOf, OneOf, SchemaNode, any_leaf
+from referencing import Registry
+from referencing.exceptions import PointerToNowhere, Unresolvable
+from referencing.jsonschema import DRAFT7, DRAFT202012, specification_with
+
+from tls_tasks.core.errors import InputError
+from tls_tasks.trees.compliance import base_type, fits
+from tls_tasks.trees.types import MAX_DEPTH, Again, Branch, Leaf, ListOf, OneOf, SchemaNode, any_leaf, distinct
+
+_ANY, _NULL = Leaf("any"), Leaf("null")
+_DICTIONARY = Branch({}, rest=ListOf(_ANY, is_keyed=True))
 
 _MOST_NODES = 2_000
 """Once a schema has so many nodes, definitions that were followed before are not followed again, but shared; and at ten
 times as many what is left is read as anything, which is scored by what is in it."""
 
 _COMMENTS = frozenset({"title", "description", "default", "examples", "example", "$comment", "deprecated"})
-_OLD_DRAFTS = tuple(f"draft-0{number}" for number in (3, 4, 6, 7))
-_DICTIONARY = Branch({}, rest=ListOf(ANY, is_keyed=True))
+_OTHER_NAMES = {
+    "long": "integer", "double": "number", "decimal": "number", "list": "array", "tuple": "array", "dict": "object",
+    "map": "object", "none": "null", "date-time": "datetime",
+}  # fmt: skip
+"""Names of types that JSON Schema doesn't have, but that schemas of tools do."""
+
+_FORMATS = {"date": "date", "date-time": "datetime"}
+_NARROWER = (("integer", "number"), ("date", "string"), ("datetime", "string"))
+_KEYWORDS: Mapping[str, Any] = {"properties": Mapping, **dict.fromkeys(["enum", "allOf", "anyOf", "oneOf"], list)}
+"""What keywords have; lists of values and of schemas have one at least."""
+
+
+class _Container(NamedTuple):
+    """What a schema says of dictionaries, or of lists.
+
+    Attributes:
+        is_typed: Whether ``type`` names them.
+        properties: Key -> schema.
+        required: The keys that must be there.
+        rest: The schema of all other keys, or of the items of a list; False: there are none; None: unspecified.
+        is_ordered: Whether items are compared by position.
+    """
+
+    is_typed: bool = False
+    properties: Mapping[Hashable, Any] = {}
+    required: frozenset[Hashable] = frozenset()
+    rest: Any = None
+    is_ordered: bool = False
+
+    @property
+    def is_described(self) -> bool:
+        """Whether the schema says anything of the content."""
+        return self.is_typed or bool(self.properties) or not (self.rest is None or isinstance(self.rest, bool))
+
+
+class _Shape(NamedTuple):
+    """What values may be: scalars of these leaves; dictionaries and lists unless None.
+
+    A partial shape holds for some of the values only (``if``, ``dependencies``).
+    """
+
+    leaves: tuple[Leaf, ...] = (_ANY,)
+    objects: _Container | None = _Container()
+    arrays: _Container | None = _Container()
+    is_partial: bool = False
+
+
+_NOTHING, _TYPED = _Shape((), None, None), _Container(is_typed=True)
+_SCALARS = ("string", "integer", "number", "boolean", "null", *_FORMATS.values())
+_SHAPES = {
+    **{name: _Shape((Leaf(name),), None, None) for name in _SCALARS},
+    "object": _Shape((), _TYPED, None),
+    "array": _Shape((), None, _TYPED),
+    "any": _Shape(),
+}
+"""What a type allows."""
+
+
+class _Combined(NamedTuple):
+    """A schema that we made of several: ``allOf`` or ``anyOf`` them; partial if it holds for some values only."""
+
+    name: str
+    parts: tuple[Any, ...]
+    is_partial: bool
 
 
 def nodes_of_json_schema(document: Any) -> SchemaNode:
@@ -42,76 +108,55 @@ def nodes_of_json_schema(document: Any) -> SchemaNode:
     return _Reader(document).node(document, "$", 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Combined:
-    """A schema that we made of several: ``allOf`` or ``anyOf`` them; partial if it holds for some values only."""
-
-    name: str
-    parts: tuple[Any, ...]
-    is_partial: bool
-
-
 class _Reader:
     """Reads one document; references are looked up in it."""
 
     def __init__(self, document: Any) -> None:
-        draft = str(document.get("$schema")) if isinstance(document, Mapping) else ""
-        self.is_old = any(name in draft for name in _OLD_DRAFTS)
-        self.references = References(document, draft)
-        self.n_nodes = 0
-        self.open: dict[Hashable, Again] = {}  # schemas that are read now, from the root down to here
-        self.known: dict[Hashable, SchemaNode] = {}
-        self.shapes: dict[int, Shape | None] = {}  # by the id of the schema; None: it is being read
-        self.n_loops = 0
+        self.document, self.path = document, "$"
+        self.draft = str(document.get("$schema")) if isinstance(document, Mapping) else ""
+        self.n_nodes = self.n_loops = 0
+        self.known: dict[Hashable, SchemaNode] = {}  # of what is read now a node that refers to it
+        self.shapes: dict[int, _Shape | None] = {}  # by the id of the schema; None: it is being read
         self.combined: dict[Hashable, _Combined] = {}
 
     def node(self, schema: Any, path: str, depth: int) -> SchemaNode:
+        self.path = path
         if depth > MAX_DEPTH:
-            raise schema_error(f"more than {MAX_DEPTH} levels", path, "fewer")
-        key = self._key(schema, path)
+            raise self._error(f"more than {MAX_DEPTH} levels", "fewer")
+        key = self._key(schema)
         if self.n_nodes >= 10 * _MOST_NODES:
-            return ANY
-        if key in self.open:
-            return self.open[key]
-        if self.n_nodes >= _MOST_NODES and key in self.known:
-            known = self.known[key]
+            return _ANY
+        known = self.known.get(key)
+        if known and (isinstance(known, Again) or self.n_nodes >= _MOST_NODES):
             return known if isinstance(known, Leaf | Again) else Again(known)
         self.n_nodes += 1
-        self.open[key] = again = Again()
-        again.node = self.known[key] = self._built(self.shape(schema, path), path, depth)
-        del self.open[key]
+        self.known[key] = again = Again()
+        again.node = self.known[key] = self._built(self._shape(schema), path, depth)
         return self.known[key]
 
-    def _key(self, schema: Any, path: str) -> Hashable:
-        """What identifies a schema: two references to one definition are the same."""
-        for _ in range(MAX_DEPTH):
-            if not isinstance(schema, Mapping) or "$ref" not in schema or not schema.keys() <= {"$ref", *_COMMENTS}:
-                break
-            schema = self.references.target(schema, path)
-        return schema if isinstance(schema, bool) else id(schema)
+    def _error(self, got: str, expected: str) -> InputError:
+        return InputError("schema (read as JSON Schema)", None, f"{got} at {self.path}", expected)
 
-    def _built(self, shape: Shape, path: str, depth: int) -> SchemaNode:
-        objects, arrays = shape.objects, shape.arrays
+    def _built(self, shape: _Shape, path: str, depth: int) -> SchemaNode:
+        leaves, objects, arrays, _ = shape
         parts: list[SchemaNode] = []
-        if objects is not None and objects.is_described:
+        if objects and objects.is_described:
             parts.append(self._branch(objects, path, depth))
-        if arrays is not None and arrays.is_described:
+        if arrays and arrays.is_described:
             items = self.node(True if arrays.rest is None else arrays.rest, f"{path}[]", depth + 1)
             parts.append(ListOf(items, arrays.is_ordered))
-        is_typed = any(own is not None and own.is_typed for own in (objects, arrays))
-        present = [leaf for leaf in shape.leaves if leaf != NULL and (leaf != ANY or is_typed or not parts)]
-        if present:
-            parts.append(any_leaf(present))
-        elif not parts and NULL in shape.leaves:
-            parts.append(NULL)
+        if parts and not any(own and own.is_typed for own in (objects, arrays)):
+            leaves = tuple(leaf for leaf in leaves if leaf != _ANY)
+        if any(leaf != _NULL or not parts for leaf in leaves):
+            parts.append(any_leaf(leaves))
         if not parts:
             got = "what no value can be (allOf of different types, or false)"
-            raise schema_error(got, path, "a schema that can be met")
+            raise self._error(got, "a schema that can be met")
         if len(parts) == 1:
             return parts[0]
         return OneOf(tuple(_DICTIONARY if part == Leaf("object") else part for part in parts))
 
-    def _branch(self, objects: Container, path: str, depth: int) -> SchemaNode:
+    def _branch(self, objects: _Container, path: str, depth: int) -> SchemaNode:
         properties = {key: schema for key, schema in objects.properties.items() if schema is not False}
         if not properties and objects.rest in (None, True):
             return Leaf("object")
@@ -121,134 +166,161 @@ class _Reader:
             rest = ListOf(self.node(objects.rest, f"{path}.*", depth + 1), is_keyed=True)
         return Branch(children, objects.required & children.keys(), rest)
 
+    # --- references ---
+
+    def _key(self, schema: Any) -> Hashable:
+        """What identifies a schema: two references to one definition are the same."""
+        for _ in range(MAX_DEPTH):
+            if not isinstance(schema, Mapping) or "$ref" not in schema or not schema.keys() <= {"$ref", *_COMMENTS}:
+                break
+            schema = self._target(schema)
+        return schema if isinstance(schema, bool) else id(schema)
+
+    def _target(self, schema: Mapping[str, Any]) -> Any:
+        """The schema that ``$ref`` of a schema leads to."""
+        expected = "a path into the same document, such as '#/$defs/Name'"
+        for base in (schema, self.document):
+            try:
+                return self.resolvers[id(base)].lookup(schema["$ref"]).contents
+            except PointerToNowhere:  # noqa: PERF203 - the second is for a document whose $ids are no base
+                expected = "one that leads to a definition"
+            except (Unresolvable, AttributeError, TypeError, ValueError):  # or the document is no valid JSON Schema
+                continue
+        raise self._error(f"$ref {schema['$ref']!r}", expected)
+
+    @cached_property
+    def resolvers(self) -> dict[int, Any]:
+        """By the id of a dictionary what resolves references there: relative to the nearest ``$id`` around it."""
+        specification = specification_with(self.draft, DRAFT7 if "definitions" in self.document else DRAFT202012)
+        root = specification.create_resource(self.document)
+        waiting, resolvers = [(self.document, Registry().resolver_with_root(root))], dict[int, Any]()
+        while waiting:
+            value, resolver = waiting.pop()
+            if id(value) in resolvers or not isinstance(value, Mapping | list):
+                continue
+            if isinstance(value, Mapping) and any(isinstance(value.get(name), str) for name in ("$id", "id")):
+                resolver = resolver.in_subresource(specification.create_resource(value))
+            resolvers[id(value)] = resolver
+            waiting += [(inner, resolver) for inner in (value.values() if isinstance(value, Mapping) else value)]
+        return resolvers
+
     # --- shapes ---
 
-    def shape(self, schema: Any, path: str) -> Shape:
+    def _shape(self, schema: Any) -> _Shape:
         """What is said of a location. A schema that is nothing but itself says nothing."""
         if isinstance(schema, bool):
-            return Shape() if schema else NOTHING
+            return _Shape() if schema else _NOTHING
         if not isinstance(schema, Mapping | _Combined):
-            raise schema_error(repr(schema), path, "JSON Schema: a dictionary")
-        key = id(schema)
-        if key in self.shapes:
-            known = self.shapes[key]
-            self.n_loops += known is None
-            return known or Shape()
-        self.shapes[key], n_loops = None, self.n_loops
+            raise self._error(repr(schema), "JSON Schema: a dictionary")
+        if id(schema) in self.shapes:
+            self.n_loops += self.shapes[id(schema)] is None
+            return self.shapes[id(schema)] or _Shape()
+        self.shapes[id(schema)], n_loops = None, self.n_loops
         if isinstance(schema, Mapping):
-            shape = self._all_of(self._statements(schema, path))
-        elif schema.name == "allOf":
-            shape = self._all_of([Shape(), *(self.shape(part, path) for part in schema.parts)])
+            shape = self._merge("allOf", self._statements(schema))
         else:
-            shape = self._any_of([self.shape(part, path) for part in schema.parts])
-            shape = replace(shape, is_partial=schema.is_partial)
-        if n_loops == self.n_loops:
-            self.shapes[key] = shape
-        else:
-            del self.shapes[key]  # only true within the loop
+            shape = self._merge(schema.name, list(map(self._shape, schema.parts)))._replace(
+                is_partial=schema.is_partial
+            )
+        self.shapes[id(schema)] = shape
+        if n_loops != self.n_loops:
+            del self.shapes[id(schema)]  # only true within the loop
         return shape
 
-    def _statements(self, schema: Mapping[str, Any], path: str) -> list[Shape]:
+    def _statements(self, schema: Mapping[str, Any]) -> list[_Shape]:
         """What each keyword of a schema says."""
-        read = partial(self.shape, path=path)
-        shapes = [self._of_keywords(schema, path)]
+        for name, kind in _KEYWORDS.items():
+            if name in schema and not (isinstance(schema[name], kind) and (schema[name] or kind is not list)):
+                raise self._error(f"{name} {schema[name]!r}", "a dictionary" if kind is Mapping else "a list")
+        shapes = [self._of_keywords(schema)]
         extended = schema.get("extends", [])  # allOf of draft 3
-        shapes += map(read, extended if isinstance(extended, list) else [extended])
-        shapes += map(read, _alternatives(schema, "allOf", path))
+        several = [*(extended if isinstance(extended, list) else [extended]), *schema.get("allOf", [])]
+        shapes += map(self._shape, several)
         for name in ("anyOf", "oneOf"):
             if name in schema:
-                shapes.append(self._any_of(list(map(read, _alternatives(schema, name, path)))))
+                shapes.append(self._merge("anyOf", list(map(self._shape, schema[name]))))
         cases = [schema.get(name) for name in ("if", "then", "else") if "if" in schema]
         for name in ("dependencies", "dependentSchemas"):
             cases += schema[name].values() if isinstance(schema.get(name), Mapping) else ()
-        shapes += [replace(read(case), is_partial=True) for case in cases if isinstance(case, Mapping)]
+        shapes += [self._shape(case)._replace(is_partial=True) for case in cases if isinstance(case, Mapping)]
         if "$ref" in schema:
-            if self.is_old:  # what stands beside a reference is ignored there; here it can't rule anything out
-                shapes = [replace(shape, is_partial=True) for shape in shapes]
-            shapes.insert(1, read(self.references.target(schema, path)))
+            # in old drafts what stands beside a reference is ignored; here it can't rule anything out
+            if any(f"draft-0{number}" in self.draft for number in (3, 4, 6, 7)):
+                shapes = [shape._replace(is_partial=True) for shape in shapes]
+            shapes.insert(1, self._shape(self._target(schema)))
         return shapes
 
-    def _of_keywords(self, schema: Mapping[str, Any], path: str) -> Shape:
+    def _of_keywords(self, schema: Mapping[str, Any]) -> _Shape:
         """What the keywords say that hold no schemas for the same location."""
-        shape = Shape(objects=self._objects(schema, path), arrays=self._arrays(schema))
+        shape, kinds = _Shape((_ANY,), self._objects(schema), self._arrays(schema)), schema.get("type")
         if "enum" in schema or "const" in schema:
-            values = schema["enum"] if "enum" in schema else [schema["const"]]
-            shape = self._all_of([shape, of_values(values, path)])
-        kinds = schema.get("type")
-        if kinds == []:
-            raise schema_error("type []", path, "a type")
-        kinds = kinds if isinstance(kinds, list) else [kinds]
-        both = self._all_of([shape, self._any_of([of_type(kind, schema, path) for kind in kinds])])
-        return shape if both == NOTHING else both  # {"type": "boolean", "enum": ["yes", "no"]}: what it lists counts
+            shape = self._merge("allOf", [shape, _of_values(schema.get("enum", [schema.get("const")]))])
+        shapes = [self._of_type(kind, schema) for kind in (kinds if kinds and isinstance(kinds, list) else [kinds])]
+        both = self._merge("allOf", [shape, self._merge("anyOf", shapes)])
+        return shape if both == _NOTHING else both  # {"type": "boolean", "enum": ["yes", "no"]}: what it lists counts
 
-    def _objects(self, schema: Mapping[str, Any], path: str) -> Container:
-        properties = schema.get("properties", {})
-        if not isinstance(properties, Mapping):
-            raise schema_error(f"properties {properties!r}", path, "a dictionary")
-        required = schema.get("required", [])
-        if isinstance(required, bool):
-            required = []  # of draft 3: this value itself is required
+    def _of_type(self, kind: Any, schema: Mapping[Any, Any]) -> _Shape:
+        """The shape that a type allows; None: no type is given, but there may be a format."""
+        name = "any" if kind is None else str(kind).lower()
+        name = _OTHER_NAMES.get(name, base_type(name))
+        if kind is None or name == "string":
+            name = _FORMATS.get(str(schema.get("format")), name)
+        if name not in _SHAPES:
+            raise self._error(f"type {kind!r}", f"one of {', '.join(_SHAPES)}")
+        return _SHAPES[name]
+
+    def _objects(self, schema: Mapping[str, Any]) -> _Container:
+        properties, required = schema.get("properties", {}), schema.get("required", [])
+        required = [] if isinstance(required, bool) else required  # of draft 3: this value itself is required
         if not isinstance(required, list | tuple) or not all(isinstance(key, str) for key in required):
-            raise schema_error(f"required {required!r}", path, "a list of keys")
+            raise self._error(f"required {required!r}", "a list of keys")
         patterns = schema.get("patternProperties")
-        rests = list(patterns.values()) if isinstance(patterns, Mapping) else []
         others = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
-        if others is True or isinstance(others, Mapping):
-            rests.append(others)
-        rest = self._combine("anyOf", rests) if rests else (False if others is False else None)
-        return Container(False, properties, frozenset(required), rest)
+        rests = list(patterns.values()) if isinstance(patterns, Mapping) else []
+        rests += [own for own in [others] if own is True or isinstance(own, Mapping)]
+        rest = False if others is False and not rests else self._combine("anyOf", rests)
+        return _Container(False, properties, frozenset(required), rest)
 
-    def _arrays(self, schema: Mapping[str, Any]) -> Container:
+    def _arrays(self, schema: Mapping[str, Any]) -> _Container:
         items = schema.get("items")
         first = schema.get("prefixItems", items if isinstance(items, list) else [])
         others = [own for own in (items, schema.get("additionalItems")) if isinstance(own, Mapping)]
         several = [*(first if isinstance(first, list) else ()), *others]
-        return Container(rest=self._combine("anyOf", several), is_ordered=bool(first))
+        return _Container(rest=self._combine("anyOf", several), is_ordered=bool(first))
 
-    def _all_of(self, shapes: Sequence[Shape]) -> Shape:
-        """What all of these say. A partial shape can't rule out what the others say."""
-        always = [shape for shape in shapes if not shape.is_partial]
-        found = reduce(self._both, always) if always else None
-        for shape in shapes:
-            if shape.is_partial:
-                found = self._any_of([self._both(found, shape), found]) if found else shape
-        return found or Shape()
+    # --- what is made of others ---
 
-    def _both(self, left: Shape, right: Shape) -> Shape:
-        shared = [common(one, other) for one in left.leaves for other in right.leaves]
-        leaves = tuple(dict.fromkeys(leaf for leaf in shared if leaf is not None))
-        objects = self._contents("allOf", [left.objects, right.objects])
-        return Shape(leaves, objects, self._contents("allOf", [left.arrays, right.arrays]))
+    def _merge(self, name: str, shapes: Sequence[_Shape]) -> _Shape:
+        """What all of these say (``allOf``), or at least one of them (``anyOf``); it is not partial.
 
-    def _any_of(self, shapes: Sequence[Shape]) -> Shape:
-        """What at least one of these says."""
-        leaves = dict.fromkeys(leaf for shape in shapes for leaf in shape.leaves)
-        objects, arrays = [shape.objects for shape in shapes], [shape.arrays for shape in shapes]
-        return Shape(tuple(leaves), self._contents("anyOf", objects), self._contents("anyOf", arrays))
+        In ``allOf`` a partial shape can't rule out what the others say.
+        """
+        some = [shape._replace(is_partial=False) for shape in shapes if shape.is_partial and name == "allOf"]
+        if some:
+            whole = self._merge(name, [_Shape(), *(shape for shape in shapes if not shape.is_partial)])
+            for shape in some:
+                whole = self._merge("anyOf", [self._merge(name, [whole, shape]), whole])
+            return whole
+        leaves, objects, arrays, _ = zip(*shapes, strict=True)
+        together = reduce(_shared, leaves) if name == "allOf" else chain(*leaves)
+        return _Shape(tuple(dict.fromkeys(together)), self._contents(name, objects), self._contents(name, arrays))
 
-    def _contents(self, name: str, several: Sequence[Container | None]) -> Container | None:
+    def _contents(self, name: str, several: Sequence[_Container | None]) -> _Container | None:
         """What ``allOf`` or ``anyOf`` of these says of dictionaries, or of lists."""
-        present = [own for own in several if own is not None]
-        is_all = name == "allOf"
-        if not present or (is_all and len(present) < len(several)):
+        present, is_all = [own for own in several if own], name == "allOf"
+        if len(present) < (len(several) if is_all else 1):
             return None
-        closed = [own.rest is False for own in present]
-        is_closed = any(closed) if is_all else all(closed)
-        rest = False if is_closed else self._combine(name, [own.rest for own in present if own.rest is not False])
-        required = (frozenset.union if is_all else frozenset.intersection)(*(own.required for own in present))
-        properties = self._properties(name, [own.properties for own in present])
-        is_typed, is_ordered = any(own.is_typed for own in present), any(own.is_ordered for own in present)
-        return Container(is_typed, properties, required, rest, is_ordered)
-
-    # --- schemas made of others ---
-
-    def _properties(self, name: str, several: Sequence[Mapping[Hashable, Any]]) -> dict[Hashable, Any]:
-        """The properties of several schemas; an alternative that doesn't name one allows anything there."""
-        merged: dict[Hashable, Any] = {}
-        for key in dict.fromkeys(chain(*several)):
-            schemas = [own[key] for own in several if key in own]
-            merged[key] = self._combine(name, schemas, name == "anyOf" and len(schemas) < len(several))
-        return merged
+        typed, keyed, required, rests, ordered = zip(*present, strict=True)
+        properties: dict[Hashable, Any] = {}
+        for key in dict.fromkeys(chain(*keyed)):
+            schemas = [own[key] for own in keyed if key in own]
+            # an alternative that doesn't name a property allows anything there
+            properties[key] = self._combine(name, schemas, not is_all and len(schemas) < len(present))
+        rest: Any = False
+        if not (any if is_all else all)(own is False for own in rests):
+            rest = self._combine(name, [own for own in rests if own is not False])
+        common = (frozenset.union if is_all else frozenset.intersection)(*required)
+        return _Container(any(typed), properties, common, rest, any(ordered))
 
     def _combine(self, name: str, several: Sequence[Any], is_partial: bool = False) -> Any:
         """The schema that says what all of these say, or one of them; None says nothing, and so does no schema.
@@ -260,15 +332,36 @@ class _Reader:
             is_alike = isinstance(schema, _Combined) and schema.name == name
             is_partial = is_partial or (is_alike and schema.is_partial)
             inner = schema.parts if is_alike else [] if schema is None else [schema]
-            parts |= {self._key(part, "$"): part for part in inner}
+            parts |= {self._key(part): part for part in inner}
         if not parts or (len(parts) == 1 and not is_partial):
             return next(iter(parts.values()), None)
         made = _Combined(name, tuple(parts.values()), is_partial)
         return self.combined.setdefault((name, is_partial, frozenset(parts)), made)
 
 
-def _alternatives(schema: Mapping[str, Any], name: str, path: str) -> list[Any]:
-    parts = schema.get(name, [])
-    if not isinstance(parts, list) or (name in schema and not parts):
-        raise schema_error(f"{name} {parts!r}", path, "a list of schemas")
-    return parts
+def _of_values(values: Sequence[Any]) -> _Shape:
+    """The shape that ``enum`` allows."""
+    scalars = [value for value in values if isinstance(value, str | bool | int | float)]
+    leaves = [*([Leaf("choice", distinct(scalars))] if scalars else []), *([_NULL] if None in values else [])]
+    has_objects, has_arrays = (any(isinstance(value, kind) for value in values) for kind in (Mapping, list))
+    return _Shape(tuple(leaves), _TYPED if has_objects else None, _TYPED if has_arrays else None)
+
+
+def _shared(left: Sequence[Leaf], right: Sequence[Leaf]) -> Sequence[Leaf]:
+    """The leaves with the values that are in both."""
+    shared = (_common(one, other) for one in left for other in right)
+    return tuple(dict.fromkeys(leaf for leaf in shared if leaf))
+
+
+def _common(left: Leaf, right: Leaf) -> Leaf | None:
+    """The leaf with the values that two leaves share; None if they share none."""
+    if _ANY in (left, right):
+        return right if left == _ANY else left
+    for one, other in ((left, right), (right, left)):
+        if one.choices:
+            known = set(map(repr, other.choices))
+            choices = [value for value in one.choices if (repr(value) in known if known else fits(value, other))]
+            return Leaf("choice", tuple(choices)) if choices else None
+    if left == right:
+        return left
+    return next((Leaf(low) for low, high in _NARROWER if {low, high} == {left.type, right.type}), None)

@@ -1,28 +1,21 @@
 """The leaf metrics of ``tree_eval`` by name, and which leaf has which by default."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 from tls_tasks.core.custom import custom_sign
 from tls_tasks.core.errors import InputError, warn_caller
 from tls_tasks.core.options import check_choice
-from tls_tasks.trees.leaf_base import LeafMetric
-from tls_tasks.trees.leaf_values import BUILT_IN, TREEVAL_METRICS
+from tls_tasks.trees.leaf_values import BUILT_IN, TREEVAL_METRICS, LeafMetric, exact_match
 
 DEFAULT_METRICS: Mapping[str, tuple[str, ...]] = {
     "string": ("indel_ratio",),
-    "integer": ("exact_match",),
-    "number": ("exact_match",),
-    "boolean": ("exact_match",),
-    "choice": ("exact_match",),
+    **dict.fromkeys(("integer", "number", "boolean", "choice", "datetime"), ("exact_match",)),
     "date": ("date_closeness",),
-    "datetime": ("exact_match",),
 }
 """Type -> its metrics: treeval's, but for BERTScore of texts, which needs a model. All other types: exact match."""
 
@@ -33,12 +26,7 @@ _HINTS = {
 
 
 def resolve_metric(
-    metric: Any,
-    *,
-    name: str | None = None,
-    normalize: str | Sequence[str] = (),
-    compat: str | None = None,
-    **options: Any,
+    metric: Any, *, name: str | None = None, normalize: Any = (), compat: str | None = None, **options: Any
 ) -> LeafMetric:
     """The leaf metric that somebody means.
 
@@ -47,7 +35,7 @@ def resolve_metric(
             :func:`_custom_metric`; or all of it as a dictionary:
             ``{"metric": "exact_match", "tolerance": 0.01}``.
         name: Key in results instead of the metric's own name.
-        normalize: Names of :data:`~tls_tasks.text.normalizers.NORMALIZERS`, applied to both texts in this order.
+        normalize: Names of :data:`~tls_tasks.text.tokenizers.NORMALIZERS`, applied to both texts in this order.
         compat: ``treeval``: its names mean what they mean there.
         options: The metric's own; of somebody else's those of :func:`_custom_metric`.
 
@@ -83,14 +71,15 @@ def resolve_metric(
 
 def _named(name: str, compat: str | None, options: Mapping[str, Any]) -> LeafMetric:
     check_choice("compat", compat, (None, "treeval"))
-    known = {**BUILT_IN, **TREEVAL_METRICS} if compat else BUILT_IN
+    known = {**BUILT_IN, **(TREEVAL_METRICS if compat else {})}
     if name in _HINTS and name not in known:
         raise InputError("metric", None, repr(name), _HINTS[name])
     check_choice("metric", name, known)
-    try:
-        return known[name](**options)
-    except TypeError as error:
-        raise InputError("metric", None, f"{name!r} with {dict(options)}", f"options that it has ({error})") from None
+    if not options:
+        return known[name]
+    if options.keys() != {"tolerance"} or known[name] is not BUILT_IN["exact_match"]:
+        raise InputError("metric", None, f"{name!r} with {dict(options)}", "options that it has")
+    return exact_match(**options)
 
 
 # --- metrics of other people ---
@@ -156,8 +145,7 @@ def _custom_metric(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
+class _Source(NamedTuple):
     """Somebody else's metric, and how it is asked."""
 
     metric: Any
@@ -170,17 +158,14 @@ class _Source:
         """The scores of pairs; equal pairs are asked for once."""
         keys = list(zip(map(repr, references), map(repr, predictions), strict=True))
         pairs = dict(zip(keys, zip(predictions, references, strict=True), strict=True))
-        answers = self._answers(list(pairs.values())) if pairs else []
+        answers = self._answers(list(pairs.values()))
         if len(answers) != len(pairs) or not all(isinstance(score, Real) for score in answers):
             got = f"{len(answers)} scores of {self.name!r}"
             raise InputError("metric", None, got, f"{len(pairs)} numbers, one a pair")
-        scores = {
-            key: float(score) if math.isfinite(score) else self.worst for key, score in zip(pairs, answers, strict=True)
-        }
-        n_bad = sum(not math.isfinite(score) for score in answers)
-        if n_bad:
+        scores = {key: score for key, score in zip(pairs, answers, strict=True) if math.isfinite(score)}
+        if n_bad := len(pairs) - len(scores):
             self._warn(f"gave no number for {n_bad} of {len(pairs)} pairs; they count as its worst score, {self.worst}")
-        return [scores[key] for key in keys]
+        return [float(scores.get(key, self.worst)) for key in keys]
 
     def _answers(self, pairs: list[tuple[Any, Any]]) -> list[Any]:
         """What it says of pairs of a prediction and a reference."""

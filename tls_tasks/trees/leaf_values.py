@@ -1,4 +1,4 @@
-"""The built-in leaf metrics: of any value (equality), numbers, dates and texts."""
+"""What a leaf metric is, and the built-in ones: of any value (equality), numbers, dates and texts."""
 
 from __future__ import annotations
 
@@ -6,19 +6,189 @@ import datetime
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from operator import eq
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz.distance import Indel, LCSseq, Levenshtein
 from rapidfuzz.process import cdist, cpdist
 
 from tls_tasks.core.errors import InputError
+from tls_tasks.core.prf import f_beta
 from tls_tasks.text.dates import read_date
-from tls_tasks.text.tokenizers import unicode_words, whitespace_words
-from tls_tasks.trees.leaf_base import UNFIT, FloatArray, LeafMetric
+from tls_tasks.text.tokenizers import names_of, normalizer, unicode_words, whitespace_words
+from tls_tasks.trees.types import AnyOf
+
+FloatArray = NDArray[np.float64]
+
+UNFIT = object()
+"""What :attr:`LeafMetric.prepare` gives for a value that the metric cannot compare."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeafMetric:
+    """A metric of two leaf values.
+
+    Values that a metric cannot compare (a list for a metric of texts) get its worst score and never raise.
+
+    Attributes:
+        name: The key in results.
+        score_pairs: Prepared references, as many prepared predictions -> one score a pair.
+        prepare: A value -> what is compared, or :data:`UNFIT`; None: the value itself.
+        score_matrix: Distinct prepared references and predictions -> the scores of all pairs, where that is quicker
+            than pair by pair.
+        score_range: Least and greatest score.
+        higher_is_better: Direction.
+        settings: Options that differ from the defaults, for signatures.
+        own_name: What the metric is called where ``name`` was changed; for signatures.
+        is_reflexive: Whether equal values that it can compare surely have the best score.
+
+    Example:
+        >>> from tls_tasks.trees.leaf_metrics import resolve_metric
+        >>> metric = resolve_metric("indel_ratio")
+        >>> metric.pairs(["baroo", "drums"], ["bar", 7])
+        array([0.75, 0.  ])
+        >>> metric.matrix(["baroo", AnyOf(["drum kit", "drums"])], ["drums", "bar"]).round(2)
+        array([[0.2 , 0.75],
+               [1.  , 0.25]])
+    """
+
+    name: str
+    score_pairs: Callable[[Sequence[Any], Sequence[Any]], Any]
+    prepare: Callable[[Any], Any] | None = None
+    score_matrix: Callable[[Sequence[Any], Sequence[Any]], FloatArray] | None = None
+    score_range: tuple[float, float] = (0.0, 1.0)
+    higher_is_better: bool = True
+    settings: str = ""
+    own_name: str = ""
+    is_reflexive: bool = True
+
+    @property
+    def worst(self) -> float:
+        """The score of what can't be compared."""
+        return float(self.score_range[0] if self.higher_is_better else self.score_range[1])
+
+    @property
+    def best(self) -> float:
+        """The score of a perfect value."""
+        return float(self.score_range[1] if self.higher_is_better else self.score_range[0])
+
+    @property
+    def signature(self) -> str:
+        """Its own name, whatever the key in results is, and settings."""
+        return (self.own_name or self.name) + (f"({self.settings})" if self.settings else "")
+
+    def normalize(self, scores: Any, clip: bool = True) -> Any:
+        """Scores (an array or a single one) in [0, 1], 1 the best.
+
+        Args:
+            scores: In the metric's range, or beyond it.
+            clip: Whether those beyond the range (0, 1) are clipped; beyond any other range they always are.
+
+        Example:
+            >>> from tls_tasks.trees.leaf_metrics import resolve_metric
+            >>> error = resolve_metric(max, name="error", score_range=(0, 10), higher_is_better=False)
+            >>> error.normalize(np.array([2.0, 12.0]))
+            array([0.8, 0. ])
+        """
+        low, high = self.score_range
+        if clip or (low, high) != (0, 1):
+            scores = (np.clip(scores, low, high) - low) / (high - low)
+        return scores if self.higher_is_better else 1.0 - scores
+
+    def pairs(self, references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
+        """The scores of ``references[i]`` with ``predictions[i]``; of an :class:`AnyOf` the best answer counts."""
+        if AnyOf in set(map(type, references)):
+            each = _answers(references)
+            given = [value for value, answers in zip(predictions, each, strict=True) for _ in answers]
+            return self._best_of(self.pairs(list(chain(*each)), given), each)
+        left, right = self._fit(references), self._fit(predictions)
+        fit = [index for index in left if index in right]
+        scores = np.full(len(references), self.worst)
+        if fit:
+            scores[fit] = self.score_pairs([left[index] for index in fit], [right[index] for index in fit])
+        return scores
+
+    def matrix(self, references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
+        """The scores of every reference with every prediction, ``[references, predictions]``."""
+        if AnyOf in set(map(type, references)):
+            each = _answers(references)
+            return self._best_of(self.matrix(list(chain(*each)), predictions), each)
+        (distinct, rows), (others, columns) = map(_distinct, (references, predictions))
+        left, right = self._fit(distinct), self._fit(others)
+        scores = np.full((len(distinct), len(others)), self.worst)
+        if left and right:
+            scores[np.ix_(list(left), list(right))] = self._all_with_all(list(left.values()), list(right.values()))
+        return scores[np.ix_(rows, columns)]
+
+    def _all_with_all(self, left: list[Any], right: list[Any]) -> Any:
+        if self.score_matrix is not None:
+            return self.score_matrix(left, right)
+        repeated = [value for value in left for _ in right]
+        return np.reshape(self.score_pairs(repeated, right * len(left)), (len(left), len(right)))
+
+    def normalized(self, names: str | Sequence[str]) -> LeafMetric:
+        """The same metric of normalised texts; ``names`` as in :data:`~tls_tasks.text.tokenizers.NORMALIZERS`.
+
+        Example:
+            >>> from tls_tasks.trees.leaf_metrics import resolve_metric
+            >>> metric = resolve_metric("exact_match").normalized(["lower", "strip"])
+            >>> metric.pairs(["Berlin"], [" BERLIN"]), metric.signature
+            (array([1.]), 'exact_match(normalize=lower+strip)')
+        """
+        if not names_of(names):
+            return self
+        settings = ",".join(filter(None, [self.settings, f"normalize={'+'.join(names_of(names))}"]))
+        change, prepare = normalizer(names), self.prepare or (lambda value: value)
+        return replace(self, prepare=lambda value: prepare(_with_texts(change, value)), settings=settings)
+
+    def _fit(self, values: Sequence[Any]) -> dict[int, Any]:
+        """What is compared of the values that can be, by index."""
+        prepared = values if self.prepare is None else map(self.prepare, values)
+        return {index: value for index, value in enumerate(prepared) if value is not UNFIT}
+
+    def _best_of(self, scores: FloatArray, each: Sequence[Sequence[Any]]) -> FloatArray:
+        """Of the scores of all answers the best of each reference."""
+        best = np.maximum if self.higher_is_better else np.minimum
+        result: FloatArray = best.reduceat(scores, np.cumsum([0, *map(len, each[:-1])]), axis=0)
+        return result
+
+
+def _answers(references: Sequence[Any]) -> list[Sequence[Any]]:
+    return [reference.values if isinstance(reference, AnyOf) else (reference,) for reference in references]
+
+
+def _distinct(values: Sequence[Any]) -> tuple[Sequence[Any], Sequence[int]]:
+    """The distinct values in order, and for each value the index of its like; 1, 1.0 and True are not alike."""
+    keys = list(zip(map(type, values), values, strict=True))
+    try:
+        indices = {key: index for index, key in enumerate(dict.fromkeys(keys))}
+    except TypeError:  # an unhashable value
+        return values, range(len(values))
+    return [value for _, value in indices], [indices[key] for key in keys]
+
+
+def _with_texts(change: Callable[[str], str], value: Any) -> Any:
+    """The value with its texts changed, those in a list too."""
+    if isinstance(value, list | tuple):
+        return [_with_texts(change, item) for item in value]
+    return change(value) if isinstance(value, str) else value
+
+
+def _each(score: Callable[[Any, Any], Any], references: Sequence[Any], predictions: Sequence[Any]) -> list[Any]:
+    return list(map(score, references, predictions))
+
+
+def _of_pairs(name: str, prepare: Callable[[Any], Any], score: Callable[[Any, Any], Any], **more: Any) -> LeafMetric:
+    """A metric by a function of two prepared values; functions of this module, since metrics are pickled."""
+    return LeafMetric(name, partial(_each, score), prepare, **more)
+
+
+# --- equality ---
 
 
 def _value_key(value: Any, *, loose: bool = False) -> Any:
@@ -35,26 +205,26 @@ def _value_key(value: Any, *, loose: bool = False) -> Any:
         >>> _value_key(1) == _value_key(1.0), _value_key(1) == _value_key(True), _value_key(1) == _value_key("1")
         (True, False, False)
     """
-    if isinstance(value, str):
-        return str.__str__(value)  # the text of an Enum's member, where str(value) would name the member
-    if isinstance(value, bool | np.bool_):
-        return ("number" if loose else "boolean", bool(value))
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, str):
+        return str.__str__(value)  # the text of an Enum's member, where str(value) would name the member
+    if isinstance(value, bool):
+        return ("number" if loose else "boolean", value)
     if isinstance(value, int | float):
         return ("number", value if value == value else object())
+    key = partial(_value_key, loose=loose)
     if isinstance(value, list | tuple):
-        return ("list", tuple(_value_key(item, loose=loose) for item in value))
+        return ("list", tuple(map(key, value)))
     if isinstance(value, Mapping):
-        items = [(_value_key(key, loose=loose), _value_key(item, loose=loose)) for key, item in value.items()]
         try:
-            return ("dictionary", frozenset(items))
+            return ("dictionary", frozenset((key(name), key(item)) for name, item in value.items()))
         except TypeError:  # an unhashable object of the caller's: the dictionaries themselves are compared
             return ("other", value)
     return value if value is None else ("other", value)
 
 
-def _exact_match(tolerance: float = 0.0) -> LeafMetric:
+def exact_match(tolerance: float = 0.0) -> LeafMetric:
     """1 where two values are equal, else 0. Types are strict: ``True`` is not 1, ``"5"`` is not 5; 1 and 1.0 are equal.
 
     Args:
@@ -64,76 +234,59 @@ def _exact_match(tolerance: float = 0.0) -> LeafMetric:
         InputError: A tolerance that is negative or not a number.
 
     Example:
-        >>> _exact_match().pairs([1, 1, 5, "a"], [1.0, True, "5", "a"])
+        >>> exact_match().pairs([1, 1, 5, "a"], [1.0, True, "5", "a"])
         array([1., 0., 0., 1.])
-        >>> _exact_match(tolerance=0.01).pairs([1.00, 1.00], [1.01, 1.02])
+        >>> exact_match(tolerance=0.01).pairs([1.00, 1.00], [1.01, 1.02])
         array([1., 0.])
     """
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not tolerance >= 0:
         raise InputError("tolerance", None, repr(tolerance), "a number from 0")
     if tolerance:
         score = partial(_is_within, float(tolerance))
-        return _metric_of_pairs("exact_match", _value_key, score, f"tolerance={tolerance}")
-    return LeafMetric("exact_match", _equal_pairs, _value_key, _equality_matrix)
-
-
-def _treeval_exact_match() -> LeafMetric:
-    """Exact match as treeval has it: by the prediction's type. Booleans are numbers; floats need to be close only.
-
-    A float or boolean prediction is compared with ``numpy.isclose`` (1e-5 of the reference, 1e-8 at least), all others
-    by equality.
-
-    Example:
-        >>> _treeval_exact_match().pairs([1, 1000000.0, 1000000, "a"], [True, 1000005.0, 1000005, "a"])
-        array([1., 1., 0., 1.])
-    """
-    return LeafMetric("exact_match", _treeval_pairs, partial(_value_key, loose=True), _treeval_matrix)
-
-
-def _equal_pairs(references: Sequence[Any], predictions: Sequence[Any]) -> list[bool]:
-    return list(map(eq, references, predictions))
+        return _of_pairs("exact_match", _value_key, score, settings=f"tolerance={tolerance}")
+    return _of_pairs("exact_match", _value_key, eq, score_matrix=_equality_matrix)
 
 
 def _equality_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
     """One comparison of numbers a pair, whatever the values are."""
     numbers: dict[Any, int] = {}
     try:
-        left, right = (
-            np.array([numbers.setdefault(key, len(numbers)) for key in keys]) for keys in (references, predictions)
-        )
+        left, right = ([numbers.setdefault(key, len(numbers)) for key in keys] for keys in (references, predictions))
     except TypeError:  # an unhashable value: compare pair by pair
         return np.array([[float(reference == key) for key in predictions] for reference in references])
-    return np.asarray(left[:, None] == right[None, :], dtype=np.float64)
+    return np.equal.outer(left, right).astype(np.float64)
 
 
 def _is_within(tolerance: float, reference: Any, prediction: Any) -> float:
     """Whether two keys are equal, or two numbers close enough."""
-    if reference == prediction or not (_is_number_key(reference) and _is_number_key(prediction)):
-        return float(reference == prediction)
-    left, right = reference[1], prediction[1]
-    if isinstance(left, int) and isinstance(right, int):
-        return float(abs(left - right) <= tolerance)
-    left, right = _as_float(left), _as_float(right)
-    # 1.01 and 1.00 are .01 apart, but not as floats: some units in the last place are let through
-    slack = min(4 * math.ulp(max(abs(left), abs(right))), tolerance / 1000)
-    return float(abs(left - right) <= tolerance + slack)
-
-
-def _is_number_key(key: Any) -> bool:
-    return isinstance(key, tuple) and key[0] == "number" and _is_number(key[1])
+    if reference != prediction:
+        match reference, prediction:
+            case ("number", int(left)), ("number", int(right)):
+                return float(abs(left - right) <= tolerance)
+            case ("number", int() | float() as left), ("number", int() | float() as right):
+                left, right = _as_float(left), _as_float(right)
+                # 1.01 and 1.00 are .01 apart, but not as floats: some units in the last place are let through
+                slack = min(4 * math.ulp(max(abs(left), abs(right))), tolerance / 1000)
+                return float(abs(left - right) <= tolerance + slack)
+    return float(reference == prediction)
 
 
 def _treeval_pairs(references: Sequence[Any], predictions: Sequence[Any]) -> Any:
-    are_equal = _equal_pairs(references, predictions)
-    given = _floats(predictions, float | bool)
-    if np.isnan(given).all():
-        return are_equal
-    return np.isclose(given, _floats(references, int | float), rtol=1e-5, atol=1e-8) | are_equal
+    """Exact match as treeval has it: by the prediction's type. Booleans are numbers; floats need to be close only.
+
+    A float or boolean prediction is compared with ``numpy.isclose`` (1e-5 of the reference, 1e-8 at least), all others
+    by equality.
+
+    Example:
+        >>> TREEVAL_METRICS["exact_match"].pairs([1, 1000000.0, 1000000, "a"], [True, 1000005.0, 1000005, "a"])
+        array([1., 1., 0., 1.])
+    """
+    are_close = np.isclose(_floats(predictions, float | bool), _floats(references, int | float))
+    return are_close | _each(eq, references, predictions)
 
 
 def _treeval_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
-    wanted, given = _floats(references, int | float)[:, None], _floats(predictions, float | bool)[None, :]
-    are_close = np.isclose(given, wanted, rtol=1e-5, atol=1e-8)
+    are_close = np.isclose(_floats(predictions, float | bool)[None, :], _floats(references, int | float)[:, None])
     return np.asarray(np.maximum(are_close, _equality_matrix(references, predictions)))
 
 
@@ -143,18 +296,7 @@ def _floats(keys: Sequence[Any], kinds: Any) -> FloatArray:
     return np.array([_as_float(number) if isinstance(number, kinds) else math.nan for number in numbers])
 
 
-def _is_number(value: Any) -> bool:
-    """Whether a value is a finite number; booleans aren't.
-
-    Example:
-        >>> _is_number(1), _is_number(True), _is_number(float("nan"))
-        (True, False, False)
-    """
-    return isinstance(value, int | float) and not isinstance(value, bool) and value - value == 0
-
-
-def _number(value: Any) -> Any:
-    return value if _is_number(value) else UNFIT
+# --- numbers ---
 
 
 def _as_float(number: float) -> float:
@@ -165,17 +307,19 @@ def _as_float(number: float) -> float:
         return math.inf if number > 0 else -math.inf
 
 
-def _number_closeness() -> LeafMetric:
-    """1 - |a - b| / max(|a|, |b|), at least 0: how far two numbers are apart for their size. 1 if they are equal.
-
-    Example:
-        >>> _number_closeness().pairs([100, 0, 5, 5], [90, 0, -5, "5"])
-        array([0.9, 1. , 0. , 0. ])
-    """
-    return _metric_of_pairs("number_closeness", _number, _closeness)
+def _number(value: Any) -> Any:
+    """A finite number; booleans are none."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and value - value == 0
+    return value if is_number else UNFIT
 
 
 def _closeness(reference: float, prediction: float) -> float:
+    """1 - |a - b| / max(|a|, |b|), at least 0: how far two numbers are apart for their size. 1 if they are equal.
+
+    Example:
+        >>> BUILT_IN["number_closeness"].pairs([100, 0, 5, 5], [90, 0, -5, "5"])
+        array([0.9, 1. , 0. , 0. ])
+    """
     try:
         size = max(abs(reference), abs(prediction))
         return max(1.0 - abs(reference - prediction) / size, 0.0) if size else 1.0
@@ -183,115 +327,69 @@ def _closeness(reference: float, prediction: float) -> float:
         return 0.0
 
 
-def _difference(name: str, score_range: tuple[float, float], higher_is_better: bool = False) -> LeafMetric:
-    """A metric of the difference of two numbers, as they are used with treeval; booleans are numbers there.
-
-    Args:
-        name: ``mse`` (its square), ``abs_err`` (its size) or ``num_sim`` (1 / (1 + its size)).
-        score_range: treeval's, whatever the numbers are: beyond it scores are clipped.
-        higher_is_better: Direction.
-    """
-    metric = _metric_of_pairs(name, _small_number, partial(_score_of_difference, name))
-    return replace(metric, score_range=score_range, higher_is_better=higher_is_better)
-
-
-def _small_number(value: Any) -> Any:
-    return float(value) if isinstance(value, int | float) and abs(value) < 1e150 else UNFIT
-
-
-def _score_of_difference(name: str, reference: float, prediction: float) -> float:
+def _difference(name: str, reference: float, prediction: float) -> float:
+    """Of the difference of two numbers its square (``mse``), its size (``abs_err``) or 1 / (1 + its size)."""
     gap = abs(prediction - reference)
     return {"mse": gap * gap, "abs_err": gap, "num_sim": 1 / (1 + gap)}[name]
 
 
-def _date_closeness() -> LeafMetric:
+def _small_number(value: Any) -> Any:
+    """Any number, booleans too: the metrics that are used with treeval have it so."""
+    return float(value) if isinstance(value, int | float) and abs(value) < 1e150 else UNFIT
+
+
+# --- dates ---
+
+
+def _day(value: Any) -> Any:
+    """What is compared of a date: its kind, first and last day; of text that is no date the text itself."""
+    if isinstance(value, datetime.date):
+        return ("day", False), value.toordinal(), 0
+    if not isinstance(value, str):
+        return UNFIT
+    found = read_date(value)
+    if found is None or found.other:
+        return value.strip()
+    return (found.precision, bool(found.end)), found.date.toordinal(), found.end.toordinal() if found.end else 0
+
+
+def _day_closeness(reference: Any, prediction: Any) -> float:
     """1 / (1 + days between), of two dates in any notation that can be read in one way only.
 
     Times of day don't matter. Two months are compared by their first days, two years and two ranges likewise (of ranges
     both ends count); a day and a month have nothing in common: 0. Text that is no date is met by the same text only.
 
     Example:
-        >>> _date_closeness().pairs(["2011-01-25", "2011-01-25", "spring"], ["25 January 2011", "2011-01-26", "spring"])
+        >>> dates = ["2011-01-25", "2011-01-25", "spring"], ["25 January 2011", "2011-01-26", "spring"]
+        >>> BUILT_IN["date_closeness"].pairs(*dates)
         array([1. , 0.5, 1. ])
     """
-    return _metric_of_pairs("date_closeness", _day, _day_closeness)
-
-
-def _day(value: Any) -> Any:
-    """What is compared of a date: its precision, first and last day; of text that is no date the text itself."""
-    if isinstance(value, datetime.date):
-        return "day", value.toordinal(), None
-    if not isinstance(value, str):
-        return UNFIT
-    found = read_date(value)
-    if found is None or found.other:
-        return value.strip()
-    return found.precision, found.date.toordinal(), found.end and found.end.toordinal()
-
-
-def _day_closeness(reference: Any, prediction: Any) -> float:
-    are_dates = isinstance(reference, tuple) and isinstance(prediction, tuple)
-    if not are_dates or reference[0] != prediction[0] or (reference[2] is None) != (prediction[2] is None):
+    if isinstance(reference, str) or isinstance(prediction, str) or reference[0] != prediction[0]:
         return float(reference == prediction)
-    gap: int = abs(reference[1] - prediction[1]) + abs((reference[2] or 0) - (prediction[2] or 0))
-    return 1.0 / (1.0 + gap)
+    return float(1 / (1 + abs(reference[1] - prediction[1]) + abs(reference[2] - prediction[2])))
 
 
 # --- texts ---
 
 
-_SCORERS: Mapping[str, Any] = {
-    "indel_ratio": Indel.normalized_similarity,
-    "levenshtein_similarity": Levenshtein.normalized_similarity,
-}
+_DISTANCES: Mapping[str, Any] = {"indel_ratio": Indel, "levenshtein_similarity": Levenshtein}
 
 
-def _edit_metric(name: str) -> LeafMetric:
+def _edits(name: str, compare: Any, references: Sequence[Any], predictions: Sequence[Any]) -> Any:
     """1 minus a distance of two texts, as a part of the greatest that texts of their lengths can have.
 
     ``indel_ratio`` (what the package Levenshtein calls ``ratio``, and treeval's "levenshtein") counts the insertions
     and deletions that turn one text into the other, ``levenshtein_similarity`` substitutions too. Two empty texts: 1.
 
     Example:
-        >>> [_edit_metric(name).pairs(["baroo", ""], ["bar", ""]).tolist() for name in _SCORERS]
+        >>> [BUILT_IN[name].pairs(["baroo", ""], ["bar", ""]).tolist() for name in _DISTANCES]
         [[0.75, 1.0], [0.6, 1.0]]
     """
-    pairs, matrix = partial(_edit_pairs, name), partial(_edit_matrix, name)  # by name: they are pickled
-    return LeafMetric(name, pairs, _text, matrix)
-
-
-def _edit_pairs(name: str, references: Sequence[Any], predictions: Sequence[Any]) -> Any:
-    return cpdist(references, predictions, scorer=_SCORERS[name], dtype=np.float64)
-
-
-def _edit_matrix(name: str, references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
-    return np.asarray(cdist(references, predictions, scorer=_SCORERS[name], dtype=np.float64))
+    return compare(references, predictions, scorer=_DISTANCES[name].normalized_similarity, dtype=np.float64)
 
 
 def _text(value: Any) -> Any:
     return value if isinstance(value, str) else UNFIT
-
-
-def _token_f1() -> LeafMetric:
-    """F1 of the words in common, each as often as it stands in both (as in SQuAD); two texts without words: 1.
-
-    Example:
-        >>> _token_f1().pairs(["the electric guitar", "drums"], ["Guitar, electric!", ""])
-        array([0.8, 0. ])
-    """
-    return _metric_of_pairs("token_f1", partial(_words, unicode_words), _common_f1)
-
-
-def _rouge_l() -> LeafMetric:
-    """F1 of the longest common subsequence of words, as in our ``rouge_l``; two texts without words: 1.
-
-    Unlike there, an empty reference is met by an empty prediction only.
-
-    Example:
-        >>> _rouge_l().pairs(["the cat sat on the mat"], ["the cat sat"])
-        array([0.66666667])
-    """
-    return _metric_of_pairs("rouge_l", partial(_words, whitespace_words), _subsequence_f1)
 
 
 def _words(split: Callable[[str], list[str]], value: Any) -> Any:
@@ -299,50 +397,56 @@ def _words(split: Callable[[str], list[str]], value: Any) -> Any:
 
 
 def _common_f1(reference: list[str], prediction: list[str]) -> float:
-    return _f1((Counter(reference) & Counter(prediction)).total(), len(reference), len(prediction))
+    """F1 of the words in common, each as often as it stands in both (as in SQuAD); two texts without words: 1.
+
+    Example:
+        >>> BUILT_IN["token_f1"].pairs(["the electric guitar", "drums"], ["Guitar, electric!", ""])
+        array([0.8, 0. ])
+    """
+    return _f1((Counter(reference) & Counter(prediction)).total(), reference, prediction)
 
 
 def _subsequence_f1(reference: list[str], prediction: list[str]) -> float:
-    return _f1(LCSseq.similarity(reference, prediction), len(reference), len(prediction))
+    """F1 of the longest common subsequence of words, as in our ``rouge_l``; two texts without words: 1.
+
+    Unlike there, an empty reference is met by an empty prediction only.
+
+    Example:
+        >>> BUILT_IN["rouge_l"].pairs(["the cat sat on the mat"], ["the cat sat"])
+        array([0.66666667])
+    """
+    return _f1(LCSseq.similarity(reference, prediction), reference, prediction)
 
 
-def _f1(common: int, n_reference: int, n_predicted: int) -> float:
+def _f1(common: int, reference: list[str], prediction: list[str]) -> float:
     if not common:
-        return float(n_reference == n_predicted == 0)
-    precision, recall = common / n_predicted, common / n_reference
-    return 2 * precision * recall / (precision + recall)
+        return float(not reference and not prediction)
+    return f_beta(common / len(prediction), common / len(reference))
 
 
-def _metric_of_pairs(
-    name: str, prepare: Callable[[Any], Any], score: Callable[[Any, Any], float], settings: str = ""
-) -> LeafMetric:
-    """A metric by a function of two prepared values, 1 the best score and 0 the worst."""
-    return LeafMetric(name, partial(_each, score), prepare, settings=settings)
-
-
-def _each(score: Callable[[Any, Any], float], references: Sequence[Any], predictions: Sequence[Any]) -> list[float]:
-    return list(map(score, references, predictions))
-
-
-BUILT_IN: Mapping[str, Callable[..., LeafMetric]] = {
-    "exact_match": _exact_match,
-    **{name: partial(_edit_metric, name) for name in _SCORERS},
-    "token_f1": _token_f1,
-    "rouge_l": _rouge_l,
-    "number_closeness": _number_closeness,
-    "date_closeness": _date_closeness,
-    "mse": partial(_difference, "mse", (0, 1)),
-    "abs_err": partial(_difference, "abs_err", (0, 10)),
-    "num_sim": partial(_difference, "num_sim", (0, 1), higher_is_better=True),
+BUILT_IN: Mapping[str, LeafMetric] = {
+    "exact_match": exact_match(),
+    **{
+        name: LeafMetric(name, partial(_edits, name, cpdist), _text, partial(_edits, name, cdist))
+        for name in _DISTANCES
+    },
+    "token_f1": _of_pairs("token_f1", partial(_words, unicode_words), _common_f1),
+    "rouge_l": _of_pairs("rouge_l", partial(_words, whitespace_words), _subsequence_f1),
+    "number_closeness": _of_pairs("number_closeness", _number, _closeness),
+    "date_closeness": _of_pairs("date_closeness", _day, _day_closeness),
+    **{
+        name: _of_pairs(name, _small_number, partial(_difference, name), score_range=limits, higher_is_better=is_better)
+        for name, limits, is_better in (("mse", (0, 1), False), ("abs_err", (0, 10), False), ("num_sim", (0, 1), True))
+    },
 }
-"""Name -> the function that makes the metric; its parameters are the metric's options.
+"""The metrics by name. ``exact_match`` has an option, see :func:`exact_match`.
 
 The last three are those that are used with treeval; as a measure of numbers ``number_closeness`` is better, since it
 has no scale.
 """
 
-TREEVAL_METRICS: Mapping[str, Callable[..., LeafMetric]] = {
-    "exact_match": _treeval_exact_match,
-    "levenshtein": lambda: replace(BUILT_IN["indel_ratio"](), name="levenshtein"),
+TREEVAL_METRICS: Mapping[str, LeafMetric] = {
+    "exact_match": LeafMetric("exact_match", _treeval_pairs, partial(_value_key, loose=True), _treeval_matrix),
+    "levenshtein": replace(BUILT_IN["indel_ratio"], name="levenshtein"),
 }
 """treeval's names for what they mean there; with ``compat="treeval"`` they come before ours."""

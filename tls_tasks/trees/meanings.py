@@ -5,8 +5,6 @@ once somebody says whether the day or the month comes first. A pair of values is
 and the better score counts.
 """
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Callable, Sequence
@@ -17,10 +15,10 @@ import numpy as np
 
 from tls_tasks.text.dates import read_date
 from tls_tasks.trees.compliance import base_type
-from tls_tasks.trees.counts import Array
-from tls_tasks.trees.pairs import Pairs
+from tls_tasks.trees.nodes import children_of
+from tls_tasks.trees.pairs import Array, Pairs
 from tls_tasks.trees.plan import Field
-from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode, part_for
+from tls_tasks.trees.types import AnyOf, SchemaNode, part_for
 
 _LONGEST = 100
 """Characters of a text that may be a number or a date."""
@@ -53,9 +51,8 @@ def number_in(text: str) -> int | float | None:
     marks, decimal = (match["mark"], ".") if match["comma"] is None else (match["dot"], ",")
     digits = (match["point"] or match["comma"]).replace(marks or "", "").replace(decimal, ".") + (match["power"] or "")
     number = int(digits) if digits.isdigit() else float(digits)
-    if number in (float("inf"), float("-inf")):
-        return None
-    return number if match["sign"] in ("", "+") else -number
+    signed = number if match["sign"] in ("", "+") else -number
+    return None if number == float("inf") else signed
 
 
 @lru_cache(maxsize=4096)
@@ -77,8 +74,7 @@ def _moment(day_month: str, text: str) -> str:
             return text
         hour = hour % 12 + 12 * (time["half"][0] in "pP")
     try:
-        at = datetime.datetime.fromisoformat(day)
-        at = at.replace(hour=hour, minute=int(time["minute"]), second=int(time["second"] or 0))
+        at = datetime.datetime.fromisoformat(f"{day}T{hour:02}:{time['minute']}:{time['second'] or '00'}")
         if time["sign"]:
             offset = datetime.timedelta(hours=int(time["hours"]), minutes=int(time["minutes"] or 0))
             at = at - offset if time["sign"] == "+" else at + offset
@@ -106,20 +102,17 @@ def _day(day_month: str, text: str) -> str:
     return found.date.isoformat() + (f" to {found.end.isoformat()}" if found.end else "")
 
 
-def _in_one_way(read: Callable[[str], str], value: Any) -> Any:
-    if isinstance(value, datetime.date):
-        value = value.isoformat()
+def _as_number(text: str) -> int | float | str:
+    number = number_in(text)
+    return text if number is None else number
+
+
+def _mapped(read: Callable[[str], Any], value: Any) -> Any:
+    """What a text is read as, a date as text, and each of several valid answers."""
+    if isinstance(value, AnyOf):
+        return AnyOf([_mapped(read, answer) for answer in value.values])
+    value = value.isoformat() if isinstance(value, datetime.date) else value
     return read(value) if isinstance(value, str) else value
-
-
-def _as_number(value: Any) -> Any:
-    number = number_in(value) if isinstance(value, str) else None
-    return value if number is None else number
-
-
-def _mapped(read: Callable[[Any], Any], value: Any) -> Any:
-    """What each of several valid answers is read as."""
-    return AnyOf([read(answer) for answer in value.values]) if isinstance(value, AnyOf) else read(value)
 
 
 def as_meant(field: Field, pairs: Pairs, scored: Array | None, day_month: str) -> Array | None:
@@ -131,24 +124,24 @@ def as_meant(field: Field, pairs: Pairs, scored: Array | None, day_month: str) -
         scored: Which pairs have two values; None: all.
         day_month: ``day_first`` or ``month_first``; of anything else a date with two readings stays as it is.
     """
-    kind = base_type(field.type)
-    if kind in ("datetime", "date-time") or (kind == "date" and day_month in ("day_first", "month_first")):
-        read = partial(_in_one_way, partial(_day if kind == "date" else _moment, day_month))
-        left, right = ([_mapped(read, value) for value in own] for own in (pairs.references, pairs.predictions))
-        live = np.ones(pairs.n, dtype=bool) if scored is None else scored
-    else:
-        told, given = (set(map(type, own)) for own in (pairs.references, pairs.predictions))
+    kind, live = base_type(field.type), np.broadcast_to(True if scored is None else scored, pairs.n)
+    sides, is_day = (pairs.references, pairs.predictions), day_month in ("day_first", "month_first") and kind == "date"
+    read: Callable[[str], Any] = partial(_day if is_day else _moment, day_month)
+    if not is_day and kind not in ("datetime", "date-time"):
+        read, (told, given) = _as_number, (set(map(type, own)) for own in sides)
         if not (str in given and told & _NUMBERS) and not (int in field.types and given & _NUMBERS and told & _TEXTS):
             return None
-        left, right = ([_mapped(_as_number, value) for value in own] for own in (pairs.references, pairs.predictions))
-        (was, has), (gave, has_given) = _kinds(pairs.references, left), _kinds(pairs.predictions, right)
-        rows, columns = pairs.rows, pairs.columns
-        live = was[rows] & has_given[columns]
+        was, gave = (_where(lambda value: type(value) in (int, float), own) for own in sides)
+        has, has_given = (
+            _where(lambda text: isinstance(text, str) and number_in(text) is not None, own) for own in sides
+        )
+        is_meant = was[pairs.rows] & has_given[pairs.columns]
         if int in field.types:
-            live = live | (has[rows] & gave[columns])
-        live = live if scored is None else live & scored
+            is_meant |= has[pairs.rows] & gave[pairs.columns]
+        live = live & is_meant
     if not live.any():
         return None
+    left, right = ([_mapped(read, value) for value in own] for own in sides)
     similarities = [metric.normalize(pairs.of(left, right).scores(metric, live)) for metric in field.metrics]
     found: Array = live * sum(similarities) / len(similarities)
     return found
@@ -158,21 +151,16 @@ _NUMBERS = frozenset({int, float, AnyOf})
 _TEXTS = frozenset({str, AnyOf})
 
 
-def _kinds(values: Sequence[Any], meant: Sequence[Any]) -> tuple[Array, Array]:
-    """Which values are numbers, and which are texts that are meant as numbers; several answers may be both."""
-    found = np.zeros((2, len(values)), dtype=bool)
-    for place, (value, read) in enumerate(zip(values, meant, strict=True)):
-        answers, readings = ((one.values if type(one) is AnyOf else (one,)) for one in (value, read))
-        found[0, place] = any(type(answer) in (int, float) for answer in answers)
-        found[1, place] = any(answer is not own for answer, own in zip(answers, readings, strict=True))
-    return found[0], found[1]
+def _where(test: Callable[[Any], bool], values: Sequence[Any]) -> Array:
+    """Which values a test holds for, or one of several answers."""
+    return np.array([any(map(test, own.values)) if type(own) is AnyOf else test(own) for own in values], dtype=bool)
 
 
 def with_numbers(tree: Any, node: SchemaNode) -> Any:
     """A reference, with numbers for texts that are numbers where the schema has a number and nothing else.
 
     Example:
-        >>> from tls_tasks.trees.types import Leaf
+        >>> from tls_tasks.trees.types import Branch, Leaf, ListOf
         >>> node = Branch({"a": Leaf("number"), "b": ListOf(Leaf("integer"))})
         >>> with_numbers({"a": "1,234.50", "b": ["7", "x"]}, node)
         {'a': 1234.5, 'b': [7, 'x']}
@@ -180,11 +168,7 @@ def with_numbers(tree: Any, node: SchemaNode) -> Any:
     if isinstance(tree, AnyOf):
         return AnyOf([with_numbers(answer, node) for answer in tree.values])
     node = part_for(node, tree)
-    if isinstance(node, Branch) and isinstance(tree, dict):
-        rest = node.rest and node.rest.item
-        known = {key: node.children.get(key, rest) for key in tree}
-        return {key: with_numbers(value, own) if (own := known[key]) else value for key, value in tree.items()}
-    if isinstance(node, ListOf) and isinstance(tree, list):
-        return [with_numbers(item, node.item) for item in tree]
-    is_number = base_type(getattr(node, "type", "")) in ("integer", "number")
-    return _as_number(tree) if is_number else tree
+    if isinstance(tree, dict | list):
+        values = [with_numbers(child, inner) if inner else child for inner, child in children_of(node, tree)]
+        return values if isinstance(tree, list) else dict(zip(tree, values, strict=True))
+    return _mapped(_as_number, tree) if base_type(getattr(node, "type", "")) in ("integer", "number") else tree

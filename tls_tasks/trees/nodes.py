@@ -1,8 +1,6 @@
 """What a value is to its node in the schema, and how many nodes it has."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,25 +37,24 @@ def state_of(node: SchemaNode, value: Any, is_loose: bool) -> int:
         True
     """
     kind = type(value)
-    if isinstance(node, Field):
-        if kind in node.types:
-            return VALUE
-        if value is None or (kind is AnyOf and not value.present):
-            return NULL
-        if value is MISSING:
-            return ABSENT
-        if not is_loose and not fits(value, node):
-            return WRONG
-        return MAYBE if kind is AnyOf and value.may_be_null else VALUE
-    if value is None:
+    if kind in _plain_types(node):
+        return VALUE
+    if value is None or (kind is AnyOf and isinstance(node, Field) and not value.present):
         return NULL
-    return ABSENT if value is MISSING else VALUE if kind is (dict if isinstance(node, Branch) else list) else WRONG
+    if value is MISSING:
+        return ABSENT
+    if not isinstance(node, Field) or (not is_loose and not fits(value, node)):
+        return WRONG
+    return MAYBE if kind is AnyOf and value.may_be_null else VALUE
+
+
+def _plain_types(node: SchemaNode) -> Collection[type]:
+    return node.types if isinstance(node, Field) else (dict if isinstance(node, Branch) else list,)
 
 
 def states_of(node: SchemaNode, values: Sequence[Any], is_loose: bool) -> NDArray[np.int8]:
     """What each value is to its node."""
-    plain_types = node.types if isinstance(node, Field) else {dict if isinstance(node, Branch) else list}
-    if set(map(type, values)) <= plain_types:
+    if set(map(type, values)).issubset(_plain_types(node)):
         return np.full(len(values), VALUE, dtype=np.int8)
     return np.fromiter((state_of(node, value, is_loose) for value in values), dtype=np.int8, count=len(values))
 
@@ -85,18 +82,19 @@ def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) ->
     return 0
 
 
-def nodes_below(node: SchemaNode, value: Any) -> int:
-    """The nodes below a node of the schema with this value, and items of lists; a leaf has none, whatever its value."""
+def nodes_below(node: SchemaNode | None, value: Any) -> int:
+    """The nodes below a node of the schema with this value, and items of lists; a leaf has none, whatever its value.
+
+    None: what is outside of the schema.
+    """
+    if node is None:
+        return count_nodes(value, items=True)
     node, value = settled(node, value)
     if isinstance(node, ListOf) and isinstance(value, list):
         return sum(item_nodes(node.item, item) for item in value)
-    if not isinstance(node, Branch) or not isinstance(value, dict):
-        return 0
-    below = [
-        count_nodes(child, items=True) if inner is None else nodes_below(inner, child)
-        for inner, child in _children(node, value)
-    ]
-    return len(value) + sum(below)
+    if isinstance(node, Branch) and isinstance(value, dict):
+        return len(value) + sum(nodes_below(inner, child) for inner, child in children_of(node, value))
+    return 0
 
 
 def values_outside(node: SchemaNode | None, value: Any) -> int:
@@ -116,7 +114,7 @@ def values_outside(node: SchemaNode | None, value: Any) -> int:
     if isinstance(node, Field) or value is None or value is MISSING:
         return 0
     if isinstance(value, dict | list):
-        return sum(values_outside(inner, child) for inner, child in _children(node, value))
+        return sum(values_outside(inner, child) for inner, child in children_of(node, value))
     return 1
 
 
@@ -147,11 +145,11 @@ def fields_with_value(node: SchemaNode, value: Any, is_loose: bool) -> list[Fiel
     node, value = settled(node, value)
     if isinstance(node, Field):
         return [node] if state_of(node, value, is_loose) in (VALUE, WRONG) else []
-    below = [child for child in _children(node, value) if child[0] is not None]
+    below = [child for child in children_of(node, value) if child[0] is not None]
     return [field for inner, child in below for field in fields_with_value(inner, child, is_loose)]
 
 
-def _children(node: SchemaNode | None, value: Any) -> list[tuple[Any, Any]]:
+def children_of(node: SchemaNode | None, value: Any) -> list[tuple[Any, Any]]:
     """The values in a dictionary or list, each with its node; None where the schema has nothing."""
     if isinstance(value, dict):
         known, rest = (node.children, node.rest and node.rest.item) if isinstance(node, Branch) else ({}, None)

@@ -4,33 +4,20 @@ How trees are counted and aligned: two profiles, treeval's guide and its program
 ``docs/tree_eval_options.md`` says where the profiles differ, and why.
 """
 
-from __future__ import annotations
-
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_choice
+from tls_tasks.trees import types
 from tls_tasks.trees.compliance import plain_types
-from tls_tasks.trees.leaf_base import LeafMetric
 from tls_tasks.trees.leaf_metrics import resolve_metric
+from tls_tasks.trees.leaf_values import LeafMetric
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.settings import kind_of, orders_of, select_metrics
-from tls_tasks.trees.types import (
-    EACH_KEY,
-    Again,
-    Branch,
-    Leaf,
-    ListOf,
-    OneOf,
-    Path,
-    SchemaNode,
-    all_nodes,
-    leaves_of,
-    path_name,
-)
+from tls_tasks.trees.types import EACH_KEY, Again, Branch, Leaf, ListOf, OneOf, Path, SchemaNode, path_name
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "types": ("strict", "loose"),
@@ -78,10 +65,7 @@ class TreeOptions:
         return ",".join([self.profile, *(f"{name}={getattr(self, name)}" for name in changed)])
 
 
-PROFILES = {
-    "guide": TreeOptions(),
-    "treeval": TreeOptions("treeval", types="loose", list_items="surplus"),
-}
+PROFILES = {"guide": TreeOptions(), "treeval": TreeOptions("treeval", types="loose", list_items="surplus")}
 
 
 def _resolve_options(compat: str | None, changes: Any) -> TreeOptions:
@@ -95,7 +79,6 @@ def _resolve_options(compat: str | None, changes: Any) -> TreeOptions:
         ...
         tls_tasks.core.errors.OptionError: option: got 'list_item', expected one of 'types', 'list_items', 'unmatched_items', 'aggregate', 'day_month', 'least_similarity'; did you mean 'list_items'?
     """  # noqa: E501 - the message is one line
-    check_choice("compat", compat, (None, "treeval"))
     if changes is not None and not isinstance(changes, Mapping):
         raise InputError("options", None, repr(changes), f"a dictionary of {', '.join(OPTIONS)}")
     for name, value in (changes or {}).items():
@@ -109,7 +92,7 @@ def _resolve_options(compat: str | None, changes: Any) -> TreeOptions:
     return replace(PROFILES[compat or "guide"], **(changes or {}))
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Field(Leaf):
     """A leaf, with everything that scoring needs to know of it.
 
@@ -124,13 +107,13 @@ class Field(Leaf):
         types: Python types whose values all fit the leaf.
     """
 
-    path: Path
-    name: str
-    kind: str
-    index: int
-    depth: int
-    metrics: tuple[LeafMetric, ...]
-    types: frozenset[type]
+    path: Path = ()
+    name: str = ""
+    kind: str = ""
+    index: int = 0
+    depth: int = 0
+    metrics: tuple[LeafMetric, ...] = ()
+    types: frozenset[type] = frozenset()
 
     def part(self, what: str, metric: LeafMetric) -> str:
         """The name of a sum of a unit: ``sum`` of the metric's scores, and ``n``, how many there are."""
@@ -178,11 +161,11 @@ def make_plan(
         OptionError: No such option, metric or order.
     """
     profile, node = _resolve_options(compat, options), read_schema(schema)
-    if profile.profile == "treeval":
+    if compat == "treeval":
         node = _as_treeval_has_it(node)
     planner = _Planner(node, leaf_metrics, orders_of(node, list_order), compat)
     root = planner.root(node)
-    return Plan(root, tuple(planner.fields), _by_name(planner.fields), profile, hierarchical, planner.digest())
+    return Plan(root, tuple(planner.fields.values()), planner.by_name, profile, hierarchical, planner.digest())
 
 
 def _as_treeval_has_it(node: SchemaNode) -> SchemaNode:
@@ -200,18 +183,17 @@ class _Planner:
     """Copies a schema, and numbers its leaves on the way."""
 
     def __init__(self, root: SchemaNode, leaf_metrics: Any, orders: Mapping[Path, str], compat: str | None) -> None:
-        self.leaves, self.metrics = leaves_of(root), select_metrics(root, leaf_metrics)
+        self.leaves, self.metrics = types.leaves_of(root), select_metrics(root, leaf_metrics)
         self.orders, self.compat = orders, compat
-        self.fields: list[Field] = []
-        self.by_path: dict[Path, Field] = {}
+        self.fields: dict[Path, Field] = {}
+        self.by_name: dict[str, LeafMetric] = {}
         self.lists: list[tuple[Path, str]] = []
         self.asked: list[Any] = []  # what compliance asks of dictionaries, and what else there is beside leaves
         self.copies: dict[int, SchemaNode] = {}
         self.waiting: list[tuple[Again, Again]] = []
 
     def root(self, node: SchemaNode) -> SchemaNode:
-        is_mixed = any(isinstance(own, Again | OneOf) for _, own in all_nodes(node))
-        root = self.node(node, (), int(is_mixed))
+        root = self.node(node, (), int(any(isinstance(own, Again | OneOf) for _, own in types.all_nodes(node))))
         for copy, original in self.waiting:
             copy.node = self.copies[id(original.node)]
         return root
@@ -229,14 +211,12 @@ class _Planner:
             if node.required != node.children.keys() or not node.children:
                 self.asked.append((path, sorted(map(repr, node.required))))
             children = {key: self.node(child, (*path, key), depth) for key, child in node.children.items()}
-            rest = node.rest
-            if rest is not None:
-                rest = replace(rest, item=self.node(rest.item, (*path, EACH_KEY), depth + 1))
+            rest = node.rest and replace(node.rest, item=self.node(node.rest.item, (*path, EACH_KEY), depth + 1))
             return replace(node, children=children, rest=rest)
         if isinstance(node, ListOf):
-            item, order = self.node(node.item, path, depth + 1), self.orders[path]
-            self.lists.append((path, order))
-            return ListOf(item, order == "ordered")
+            item = self.node(node.item, path, depth + 1)
+            self.lists.append((path, self.orders[path]))
+            return ListOf(item, self.orders[path] == "ordered")
         if isinstance(node, OneOf):
             self.asked.append((path, "one of", [type(part).__name__ for part in node.parts]))
             parts: dict[type, SchemaNode] = {}
@@ -251,55 +231,34 @@ class _Planner:
         """A leaf; of any type or of type object it is scored by what is in it, unless it has metrics of its own."""
         is_object = leaf.type == "object"
         if self.compat or not (leaf.type == "any" or is_object) or self.metrics[path] != ["exact_match"]:
-            return self._field(path, depth)
-        within, field = Again(), self._field((*path, EACH_KEY) if is_object else path, depth + 1, path)
+            return self._field(self.leaves[path], path, path, depth)
+        inner = (*path, EACH_KEY) if is_object else path
+        field = self._field(Leaf("any") if is_object else self.leaves[path], inner, path, depth + 1)
+        within = Again()
         within.node = OneOf((Branch({}, rest=ListOf(within, is_keyed=True)), ListOf(within), field))
         return Branch({}, rest=ListOf(within.node, is_keyed=True)) if is_object else within.node
 
-    def _field(self, path: Path, depth: int, settings: Path | None = None) -> Field:
-        if path in self.by_path:
-            return self.by_path[path]
-        leaf = self.leaves[path] if settings in (None, path) else Leaf("any")
-        chosen = self.metrics[path if settings is None else settings]
-        metrics = tuple(resolve_metric(metric, compat=self.compat) for metric in chosen)
-        names = [metric.name for metric in metrics]
-        if len(set(names)) < len(names):
-            got = f"the metrics {names} for {path_name(path)}"
-            raise InputError("leaf_metrics", None, got, "a name of its own for each: name=…")
-        field = Field(
-            leaf.type,
-            leaf.choices,
-            path=path,
-            name=path_name(path),
-            kind=kind_of(leaf),
-            index=len(self.fields),
-            depth=depth,
-            metrics=metrics,
-            types=plain_types(leaf),
-        )
-        self.fields.append(field)
-        self.by_path[path] = field
+    def _field(self, leaf: Leaf, path: Path, set_at: Path, depth: int) -> Field:
+        """The leaf of a path; ``set_at``: the path that its metrics were chosen for."""
+        if path in self.fields:
+            return self.fields[path]
+        metrics = tuple(resolve_metric(metric, compat=self.compat) for metric in self.metrics[set_at])
+        for n, metric in enumerate(metrics):
+            known = self.by_name.setdefault(metric.name, metric)  # what shares a name is averaged
+            is_alike = (known.score_range, known.higher_is_better) == (metric.score_range, metric.higher_is_better)
+            if not is_alike or metric.name in [other.name for other in metrics[:n]]:
+                got = f"another metric {metric.name!r} for {path_name(path)}"
+                raise InputError("leaf_metrics", None, got, "a name of its own for each: name=…")
+        index, name = len(self.fields), path_name(path)
+        field = Field(leaf.type, leaf.choices, path, name, kind_of(leaf), index, depth, metrics, plain_types(leaf))
+        self.fields[path] = field
         return field
 
     def digest(self) -> str:
-        leaves = [
-            (
-                # 1.0, 1.0: the weight and the threshold of release 0.1.0, so that its signatures stay what they were
-                (field.path, field.kind, sorted(map(repr, field.choices)), 1.0, 1.0),
-                [(metric.signature, metric.score_range, metric.higher_is_better) for metric in field.metrics],
-            )
-            for field in self.fields
-        ]
+        leaves = []
+        for field in self.fields.values():
+            metrics = [(metric.signature, metric.score_range, metric.higher_is_better) for metric in field.metrics]
+            # 1.0, 1.0: the weight and the threshold of release 0.1.0, so that its signatures stay what they were
+            leaves.append(((field.path, field.kind, sorted(map(repr, field.choices)), 1.0, 1.0), metrics))
         told = (leaves, self.lists, self.asked) if self.asked else (leaves, self.lists)
         return hashlib.sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()[:8]
-
-
-def _by_name(fields: Sequence[Field]) -> dict[str, LeafMetric]:
-    """The metrics by name; those that share one must have the same range and direction, since they are averaged."""
-    by_name: dict[str, LeafMetric] = {}
-    for metric in (metric for field in fields for metric in field.metrics):
-        known = by_name.setdefault(metric.name, metric)
-        if (known.score_range, known.higher_is_better) != (metric.score_range, metric.higher_is_better):
-            got = f"two metrics {metric.name!r} with different ranges or directions"
-            raise InputError("leaf_metrics", None, got, "a name of its own for each: name=…")
-    return by_name

@@ -5,8 +5,6 @@ whatever it holds, it is read as far as it can be and never raises. All else com
 raises, naming row and field.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any

@@ -1,31 +1,16 @@
 """What is counted, by the states of values: nodes, leaves and items of lists, in the guide and in treeval's program."""
 
-from __future__ import annotations
-
 from itertools import compress
 from typing import Any
 
 import numpy as np
 
+from tls_tasks.trees import nodes
 from tls_tasks.trees.align import Lists, Matches
 from tls_tasks.trees.compliance import slips
-from tls_tasks.trees.counts import ALWAYS, EXACT, GUIDE, HITS, OUTSIDE, SOFT, SPARE, Array, Counts
 from tls_tasks.trees.meanings import as_meant
-from tls_tasks.trees.nodes import (
-    ABSENT,
-    MAYBE,
-    NULL,
-    VALUE,
-    WRONG,
-    BadReferenceError,
-    count_nodes,
-    fields_with_value,
-    item_nodes,
-    nodes_below,
-    schema_nodes,
-    values_outside,
-)
-from tls_tasks.trees.pairs import Pairs, States
+from tls_tasks.trees.nodes import ABSENT, MAYBE, NULL, VALUE, WRONG, BadReferenceError, count_nodes, values_outside
+from tls_tasks.trees.pairs import ALWAYS, EXACT, GUIDE, HITS, OUTSIDE, SOFT, SPARE, Array, Counts, Pairs, States
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import Branch, ListOf, SchemaNode
 
@@ -63,12 +48,12 @@ def count_as_treeval(plan: Plan, node: SchemaNode, pairs: Pairs, states: States,
     is_extra, columns = (states.left == NULL) & states.has_right, pairs.columns
     counts_items = plan.options.list_items == "nodes"
     if isinstance(node, Branch) or counts_items:
-        sizes = [nodes_below(node, own) if counts_items else count_nodes(own) for own in pairs.predictions]
+        sizes = [nodes.nodes_below(node, own) if counts_items else count_nodes(own) for own in pairs.predictions]
         counts.add("node_fp", is_extra * np.array(sizes)[columns])
     if isinstance(node, Branch):
         leaves = np.array([count_nodes(value, only_leaves=True) for value in pairs.predictions])
-        counts.add("node_fn", is_missed * schema_nodes(node))
-        counts.add("leaf_fn", is_missed * schema_nodes(node, only_leaves=True))
+        counts.add("node_fn", is_missed * nodes.schema_nodes(node))
+        counts.add("leaf_fn", is_missed * nodes.schema_nodes(node, only_leaves=True))
         counts.add("leaf_fp", is_extra * leaves[columns])
 
 
@@ -108,7 +93,12 @@ def score_leaf(plan: Plan, field: Field, pairs: Pairs, states: States, counts: C
         similarity = similarity + metric.normalize(scores)
     similarity = usable * (similarity / len(field.metrics))
     if has_details:
-        _count_kinds(field, states, similarity >= RIGHT, counts)
+        is_right = similarity >= RIGHT
+        counts.add(f"correct|{field.name}", is_right)
+        counts.add(f"wrong|{field.name}", both & ~is_right)
+        counts.add(f"missed|{field.name}", states.has_left & ~states.has_right)
+        counts.add(f"invented|{field.name}", ~states.has_left & states.has_right)
+        counts.add(f"absent|{field.name}", ~states.has_left & ~states.has_right)
     if plan.follows_treeval:
         return
     meant = as_meant(field, pairs, both, plan.options.day_month)
@@ -117,8 +107,14 @@ def score_leaf(plan: Plan, field: Field, pairs: Pairs, states: States, counts: C
     is_right = similarity >= RIGHT
     counts.add(HITS, similarity, SOFT)
     counts.add(HITS, is_right, EXACT)
-    if has_details:
-        _count_values(field, states, similarity, is_right, counts)
+    if has_details:  # what it is where items of lists are paired for similarity, and how many values are wanted
+        counts.add(f"sum|{field.name}", similarity, SOFT)
+        counts.add(f"right|{field.name}", is_right, SOFT)
+        counts.add(f"met|{field.name}", both, SOFT)
+        is_spare = (states.left == MAYBE) & states.has_right
+        counts.add(f"wanted|{field.name}", states.has_left & (states.left != MAYBE))
+        counts.add(f"spare|{field.name}", is_spare, SOFT)
+        counts.add(SPARE, is_spare, EXACT)
 
 
 def _as_one_array(predictions: list[Any], usable: Array) -> list[Any]:
@@ -127,27 +123,6 @@ def _as_one_array(predictions: list[Any], usable: Array) -> list[Any]:
     if float not in kinds or not kinds & {int, bool}:
         return predictions
     return [float(value) if isinstance(value, int) and abs(value) < 2**1000 else value for value in predictions]
-
-
-def _count_kinds(field: Field, states: States, is_right: Array, counts: Counts) -> None:
-    """Count what the leaf is in each pair."""
-    has_left, has_right = states.has_left, states.has_right
-    counts.add(f"correct|{field.name}", is_right)
-    counts.add(f"wrong|{field.name}", has_left & has_right & ~is_right)
-    counts.add(f"missed|{field.name}", has_left & ~has_right)
-    counts.add(f"invented|{field.name}", ~has_left & has_right)
-    counts.add(f"absent|{field.name}", ~has_left & ~has_right)
-
-
-def _count_values(field: Field, states: States, similarity: Array, is_right: Array, counts: Counts) -> None:
-    """Count what the leaf is where items of lists are paired for similarity, and how many values are wanted."""
-    counts.add(f"sum|{field.name}", similarity, SOFT)
-    counts.add(f"right|{field.name}", is_right, SOFT)
-    counts.add(f"met|{field.name}", states.has_left & states.has_right, SOFT)
-    is_optional = states.left == MAYBE
-    counts.add(f"wanted|{field.name}", states.has_left & ~is_optional)
-    counts.add(f"spare|{field.name}", is_optional & states.has_right, SOFT)
-    counts.add(SPARE, is_optional & states.has_right, EXACT)
 
 
 def add_worst(field: Field, times: Array, counts: Counts) -> None:
@@ -161,38 +136,29 @@ def add_worst(field: Field, times: Array, counts: Counts) -> None:
 # --- items of lists ---
 
 
-def _are_null(states: States) -> Array:
-    """Where two items are null, or the first may be."""
-    return np.asarray(((states.left == NULL) | (states.left == MAYBE)) & (states.right == NULL))
+def count_items(plan: Plan, node: SchemaNode, states: States, counts: Counts) -> None:
+    """Count items: each pair of leaves is one node.
 
-
-def count_leaf_items(plan: Plan, states: States, counts: Counts) -> None:
-    """Count items that are leaves: each pair is one node."""
-    counts.are_null = _are_null(states)
-    counts.add("node_tp", int(plan.options.list_items == "nodes"))
-
-
-def count_items(states: States, counts: Counts) -> None:
-    """Count items that should be dictionaries or lists: two nulls, and each that is something else, are one node."""
-    counts.are_null = _are_null(states)
+    Of what should be dictionaries or lists, two nulls, and each that is something else, are one.
+    """
+    counts.are_null = np.asarray(((states.left == NULL) | (states.left == MAYBE)) & (states.right == NULL))
+    if isinstance(node, Field):
+        counts.add("node_tp", int(plan.options.list_items == "nodes"))
+        return
     counts.add("node_tp", counts.are_null)
     counts.add("node_fn", (states.left != VALUE) & ~counts.are_null)
     counts.add("node_fp", (states.right != VALUE) & ~counts.are_null)
 
 
-def are_scalars(pairs: Pairs) -> tuple[Array, Array]:
-    """In which pairs the value of each side is neither a dictionary nor a list."""
-    left, right = (
-        np.array([not isinstance(value, dict | list) for value in values])
-        for values in (pairs.references, pairs.predictions)
-    )
-    return left[pairs.rows], right[pairs.columns]
+def is_scalar(value: Any) -> bool:
+    """Whether a value is neither a dictionary nor a list."""
+    return not isinstance(value, dict | list)
 
 
-def count_items_of_kinds(plan: Plan, pairs: Pairs, left: Array, right: Array, counts: Counts) -> None:
-    """Count items that may be of several kinds: a scalar (``left``, ``right``: where it is one) or null is one node."""
-    nulls = [np.array([value is None for value in own]) for own in (pairs.references, pairs.predictions)]
-    counts.are_null = nulls[0][pairs.rows] & nulls[1][pairs.columns]
+def count_items_of_kinds(plan: Plan, pairs: Pairs, counts: Counts) -> None:
+    """Count items that may be of several kinds: a scalar or null is one node."""
+    left, right = pairs.where(is_scalar)
+    counts.are_null = np.logical_and(*pairs.where(lambda value: value is None))
     counts.are_single = left | right
     one_node = int(plan.options.list_items == "nodes")
     counts.add("node_tp", (left & right) * one_node)
@@ -202,11 +168,10 @@ def count_items_of_kinds(plan: Plan, pairs: Pairs, left: Array, right: Array, co
 
 def give_lists_one_vote(counts: Counts) -> None:
     """Replace the sums of scores by their means: in treeval a list in a list has one vote."""
-    amounts = counts.of[GUIDE]
-    for name in [name for name in amounts if name.startswith("sum|")]:
-        n = f"n|{name.removeprefix('sum|')}"
-        amounts[name] = amounts[name] / np.maximum(amounts[n], 1)
-        amounts[n] = 0 + (amounts[n] > 0)
+    for part in [name for _, name in counts.of if name.startswith("sum|")]:
+        n = counts.of[GUIDE, f"n|{part[4:]}"]
+        counts.of[GUIDE, part] = counts.of[GUIDE, part] / np.maximum(n, 1)
+        counts.of[GUIDE, f"n|{part[4:]}"] = 0 + (n > 0)
 
 
 # --- items without counterpart ---
@@ -239,8 +204,8 @@ def count_unmatched(
 def _size(plan: Plan, node: ListOf, item: Any) -> int:
     """The nodes of an item."""
     if node.is_keyed:
-        return 1 + nodes_below(node.item, item)
-    return item_nodes(node.item, item, plan.options.list_items == "nodes")
+        return 1 + nodes.nodes_below(node.item, item)
+    return nodes.item_nodes(node.item, item, plan.options.list_items == "nodes")
 
 
 def _count_leaves(plan: Plan, node: SchemaNode, kind: str, lists: Lists, matched: Array, counts: Counts) -> None:
@@ -258,7 +223,7 @@ def _count_leaves(plan: Plan, node: SchemaNode, kind: str, lists: Lists, matched
             raise BadReferenceError
         if kind == "invented":
             outside[lists.list_of[index]] += values_outside(node, item)
-        for field in fields_with_value(node, item, is_loose):
+        for field in nodes.fields_with_value(node, item, is_loose):
             by_field.setdefault(field.index, []).append(lists.list_of[index])
     counts.add(OUTSIDE, outside)
     for number, owners in by_field.items():

@@ -17,11 +17,9 @@ Every other mapping is in **treeval's form**: a key for each child. So ``{"type"
 single key ``type``, unless it is read with ``form="json_schema"``.
 """
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping
 from typing import Any
 
 from tls_tasks.core.errors import InputError
@@ -31,8 +29,6 @@ from tls_tasks.trees.types import MAX_DEPTH, Again, Branch, Leaf, ListOf, OneOf,
 
 FORMS = ("auto", "treeval", "json_schema")
 """How a mapping is read: by the rule above, or as one of the two."""
-
-_WANTED = "a type name, a list of one type, a list of two choices or more, or a dictionary of such"
 
 
 def read_schema(value: Any, form: str = "auto") -> SchemaNode:
@@ -91,11 +87,7 @@ def read_schema(value: Any, form: str = "auto") -> SchemaNode:
         value, form = value.model_json_schema(), "json_schema"
     inner = value if form == "treeval" else _unwrapped(value)
     is_json = form == "json_schema" or (form == "auto" and (inner is not value or is_json_schema(value)))
-    try:
-        return nodes_of_json_schema(inner) if is_json else _node(inner, ())
-    except InputError as error:
-        read_as = "JSON Schema" if is_json else "treeval's form"
-        raise InputError(f"schema (read as {read_as})", None, error.got, error.expected) from None
+    return nodes_of_json_schema(inner) if is_json else _node(inner, ())
 
 
 _WRAPPERS = frozenset(
@@ -149,37 +141,34 @@ def is_json_schema(value: Any) -> bool:
         >>> is_json_schema({"type": "string", "properties": ["string"]})
         False
     """
-    if not isinstance(value, Mapping):
-        return False
-    reference = value.get("$ref")
-    return (
-        isinstance(value.get("$schema"), str)
-        or (isinstance(reference, str) and reference.startswith("#"))
-        or isinstance(value.get("$defs"), Mapping)
-        or (_has_type(value, ("object",)) and any(isinstance(value.get(key), own) for key, own in _OF_OBJECTS.items()))
-        or (_has_type(value, ("array",)) and isinstance(value.get("items"), Mapping))
+    return isinstance(value, Mapping) and (
+        _has_any(value, {"$schema": str, "$defs": Mapping, "additionalProperties": bool})
+        or str(value.get("$ref")).startswith("#")
+        or (_has_type(value, ("object",)) and _has_any(value, _OF_OBJECTS))
+        or (_has_type(value, ("array",)) and _has_any(value, {"items": Mapping}))
         or (_has_type(value, _TYPES) and any(isinstance(own, bool | int | float) for own in value.values()))
-        or isinstance(value.get("additionalProperties"), bool)
         or any(_hold_schemas(value.get(key)) for key in ("properties", "patternProperties", "definitions"))
         or any(_are_schemas(value.get(key)) for key in ("anyOf", "oneOf", "allOf"))
-        or (isinstance(value.get("if"), Mapping) and isinstance(value.get("then"), Mapping))
+        or all(isinstance(value.get(key), Mapping) for key in ("if", "then"))
     )
 
 
 _OF_OBJECTS: Mapping[str, Any] = {
-    **dict.fromkeys(
-        ["properties", "additionalProperties", "patternProperties", "dependencies", "propertyNames"], Mapping
-    ),
-    **dict.fromkeys(["allOf", "anyOf", "oneOf"], list),
-    "required": list | bool,
-    "id": str,
-    "$id": str,
-}
+    "properties": Mapping, "additionalProperties": Mapping, "patternProperties": Mapping, "propertyNames": Mapping,
+    "dependencies": Mapping, "allOf": list, "anyOf": list, "oneOf": list, "required": list | bool,
+    "$id": str, "id": str,
+}  # fmt: skip
 _WORDS = frozenset(
     ("type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const", "items", "properties", "additionalProperties",
      "description", "format", "pattern", "minimum", "maximum", "minLength", "maxLength", "not", "default", "title")
 )  # fmt: skip
 _TYPES = frozenset(("string", "integer", "number", "boolean", "null", "object", "array"))
+_STRONG = frozenset(("$ref", "anyOf", "oneOf", "allOf", "enum", "properties"))
+
+
+def _has_any(value: Mapping[Any, Any], kinds: Mapping[str, Any]) -> bool:
+    """Whether a mapping has one of these keys with such a value."""
+    return any(isinstance(value.get(key), kind) for key, kind in kinds.items())
 
 
 def _has_type(value: Mapping[Any, Any], names: Collection[str]) -> bool:
@@ -190,16 +179,10 @@ def _has_type(value: Mapping[Any, Any], names: Collection[str]) -> bool:
 
 def _hold_schemas(value: Any) -> bool:
     """Whether all values are schemas, one of them with a type, a reference or a part that is a schema."""
-    if not isinstance(value, Mapping) or not all(_may_be_schema(own) for own in value.values()):
-        return False
-    return any(isinstance(own, Mapping) and (_has_type(own, _TYPES) or _STRONG & own.keys()) for own in value.values())
-
-
-_STRONG = frozenset(("$ref", "anyOf", "oneOf", "allOf", "enum", "properties"))
-
-
-def _may_be_schema(value: Any) -> bool:
-    return isinstance(value, bool) or (isinstance(value, Mapping) and (not value or bool(_WORDS & value.keys())))
+    parts = [own for own in value.values() if not isinstance(own, bool)] if isinstance(value, Mapping) else []
+    return all(isinstance(own, Mapping) and (not own or _WORDS & own.keys()) for own in parts) and any(
+        _has_type(own, _TYPES) or _STRONG & own.keys() for own in parts
+    )
 
 
 def _are_schemas(value: Any) -> bool:
@@ -210,49 +193,34 @@ _TYPE_NAME = re.compile(r"[\w|:-]+(\[[\w|:, -]*\])?")
 
 
 def _from_text(text: str) -> Any:
-    """JSON if the text begins like a dictionary, a list or a string, else a type name."""
+    """A type name, or what the text is as JSON."""
     stripped = text.strip().lstrip("\ufeff").lstrip()
-    if not stripped.startswith(("{", "[", '"')):
-        if not _TYPE_NAME.fullmatch(stripped):
-            raise InputError("schema", None, repr(stripped[:60]), "JSON (not the name of a file), or a type name")
+    if _TYPE_NAME.fullmatch(stripped):
         return stripped
     try:
         return json.loads(stripped)
     except (ValueError, RecursionError) as error:
-        raise InputError("schema", None, f"text that is no JSON ({error})", "JSON, or a type name") from None
+        got = f"text that is no JSON ({error}): {stripped[:60]!r}"
+        raise InputError("schema", None, got, "JSON (not the name of a file), or a type name") from None
 
 
 def _node(value: Any, path: Path) -> SchemaNode:
+    def error(got: str, expected: str) -> InputError:
+        return InputError("schema (read as treeval's form)", None, f"{got} at {path_name(path)}", expected)
+
     if len(path) > MAX_DEPTH:
-        raise InputError("schema", None, f"more than {MAX_DEPTH} levels", "fewer: does it contain itself?")
+        raise error(f"more than {MAX_DEPTH} levels", "fewer: does it contain itself?")
     if isinstance(value, Leaf | ListOf | Branch | OneOf | Again):
         return value
     if isinstance(value, Mapping):
         return Branch({key: _node(child, (*path, key)) for key, child in value.items()}, frozenset(value))
-    if isinstance(value, tuple) or (
-        isinstance(value, list) and (len(value) > 1 or (value and isinstance(value[0], bool | int | float)))
-    ):
-        return _choice(value, path_name(path))
-    if isinstance(value, list):
+    if isinstance(value, list) and (not value or (len(value) == 1 and not isinstance(value[0], bool | int | float))):
         return ListOf(_node(value[0], (*path, 0)) if value else Leaf("any"))
+    if isinstance(value, list | tuple):
+        wrong = [repr(choice) for choice in value if not isinstance(choice, str | bool | int | float)]
+        if wrong or not value:
+            raise error(f"{wrong[0]} among the choices" if wrong else "no choice", "text, numbers or booleans")
+        return Leaf("choice", distinct(value))
     if value is None or isinstance(value, bool | int | float) or not isinstance(value, Hashable) or value == "":
-        raise InputError("schema", None, f"{value!r} at {path_name(path)}", _WANTED)
+        raise error(repr(value), "a type name, a list of one type or of several choices, or a dictionary of such")
     return Leaf(value)
-
-
-def _choice(values: Sequence[Any], place: str) -> Leaf:
-    """A leaf that has one of these values; repeats count once, and ``True`` is not 1.
-
-    Raises:
-        InputError: No value, or one that is no text, number or boolean.
-
-    Example:
-        >>> _choice(["low", "high", "low"], "priority")
-        Leaf(type='choice', choices=('low', 'high'))
-    """
-    if not values:
-        raise InputError("schema", None, f"no choice at {place}", "one choice or more")
-    for value in values:
-        if not isinstance(value, str | bool | int | float):
-            raise InputError("schema", None, f"{value!r} among the choices at {place}", "text, numbers or booleans")
-    return Leaf("choice", distinct(values))

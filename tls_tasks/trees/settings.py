@@ -1,7 +1,5 @@
 """What a caller says of paths and of types: the metrics of leaves and the order of lists."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any
@@ -10,20 +8,7 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_choice
 from tls_tasks.trees.compliance import base_type
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS
-from tls_tasks.trees.types import (
-    EACH_KEY,
-    Branch,
-    Leaf,
-    ListOf,
-    OneOf,
-    Path,
-    SchemaNode,
-    all_nodes,
-    item_of,
-    leaves_of,
-    nodes_of,
-    path_name,
-)
+from tls_tasks.trees.types import EACH_KEY, Leaf, ListOf, Path, SchemaNode, all_nodes, leaves_of, nodes_of, path_name
 
 _ORDERS = ("unordered", "ordered")
 """How the items of two lists find each other: by their scores, or by position."""
@@ -33,6 +18,7 @@ def select_metrics(schema: SchemaNode, leaf_metrics: Any) -> dict[Path, list[Any
     """Which metrics each leaf has: those of its path, then those of its type, each once; else its type's defaults.
 
     Example:
+        >>> from tls_tasks.trees.types import Branch
         >>> root = Branch({"a": Leaf("string"), "b": Leaf("string"), "c": Leaf("date")})
         >>> select_metrics(root, {"string": ["token_f1"], "a": "rouge_l"})
         {('a',): ['rouge_l', 'token_f1'], ('b',): ['token_f1'], ('c',): ['date_closeness']}
@@ -41,35 +27,29 @@ def select_metrics(schema: SchemaNode, leaf_metrics: Any) -> dict[Path, list[Any
     by_path, by_type = _settings_of("leaf_metrics", leaf_metrics, schema, kinds, {*kinds.values(), *DEFAULT_METRICS})
     selected: dict[Path, list[Any]] = {}
     for path, kind in kinds.items():
-        chosen: list[Any] = []
-        for metric in _listed(by_path.get(path)) + _listed(by_type.get(kind)):
-            if metric not in chosen:
-                chosen.append(metric)
+        every = _listed(by_path.get(path)) + _listed(by_type.get(kind))
+        chosen = [metric for place, metric in enumerate(every) if metric not in every[:place]]
         selected[path] = chosen or list(DEFAULT_METRICS.get(kind, ("exact_match",)))
     return selected
 
 
 def _listed(value: Any) -> list[Any]:
-    if value is None:
-        return []
     if isinstance(value, set | frozenset):
-        return sorted(value, key=lambda metric: metric if isinstance(metric, str) else metric.__name__)
-    return list(value) if isinstance(value, list | tuple) else [value]
+        return sorted(value, key=lambda metric: getattr(metric, "__name__", metric))
+    return list(value) if isinstance(value, list | tuple) else [] if value is None else [value]
 
 
 def orders_of(schema: SchemaNode, list_order: Any) -> dict[Path, str]:
     """The order of each list."""
     lists = {path: node for path, node in all_nodes(schema) if isinstance(node, ListOf)}
-    if isinstance(list_order, str) and list_order != "unordered":
-        check_choice("list_order", list_order, _ORDERS)
-        return dict.fromkeys(lists, list_order)
-    by_path: dict[Path, Any] = {}
-    if not isinstance(list_order, str):
-        by_path, _ = _settings_of("list_order", list_order, schema, lists, ())
+    given = {} if list_order == "unordered" else list_order
+    if isinstance(given, str):
+        check_choice("list_order", given, _ORDERS)
+        return dict.fromkeys(lists, given)
+    by_path, _ = _settings_of("list_order", given, schema, lists, ())
     for order in by_path.values():
         check_choice("list_order", order, _ORDERS)
-    own = {path: "ordered" if node.is_ordered else "unordered" for path, node in lists.items()}
-    return {**own, **by_path}
+    return {path: "ordered" if node.is_ordered else "unordered" for path, node in lists.items()} | by_path
 
 
 def _settings_of(
@@ -96,6 +76,7 @@ def _settings_of(
         InputError: A key that is neither a path nor a type.
 
     Example:
+        >>> from tls_tasks.trees.types import Branch
         >>> root = Branch({"day": Leaf("date"), "seller": Branch({"name": Leaf("string")})})
         >>> paths = leaves_of(root)
         >>> _settings_of("leaf_metrics", {"seller": {"name": "rouge_l"}, "date": "exact_match"}, root, paths, ["date"])
@@ -115,7 +96,7 @@ def _settings_of(
         path = named_path(key, nodes)
         label = _type_name(key.removeprefix("type:") if isinstance(key, str) else key)
         if path is not None and key != ():
-            by_path |= _below(path, value, nodes)
+            by_path |= dict(_below(path, value, nodes))
         elif label in types:
             by_type[label] = value
         else:
@@ -128,7 +109,8 @@ def _settings_of(
 
 
 _STEP = re.compile(
-    r"""\[(?:\*|\d*)\] | \[(?:'(?P<single>(?:[^'\\]|\\.)*)'|"(?P<double>(?:[^"\\]|\\.)*)")\] | \.?(?P<key>[^.\[\]]+)""",
+    r"""\[(?:\*|\d*)\] | \[(?:'(?P<single>(?:[^'\\]|\\.)*)'|"(?P<double>(?:[^"\\]|\\.)*)")\]
+    | \.?(?P<key>[^.\[\]]+) | (?P<wrong>.)""",
     re.VERBOSE | re.DOTALL,
 )
 
@@ -149,16 +131,16 @@ def named_path(name: Any, nodes: Collection[Path]) -> Path | None:
         >>> [named_path(name, nodes) for name in ("/lines/0/unit price", "$.prices[*]", "/lines/*", "lines.price")]
         [('lines', 'unit price'), ('prices', *), ('lines',), None]
     """
-    known = {(): (), **{path: path for path in nodes}}
-    if (name,) in known or (isinstance(name, tuple) and name in nodes):
-        return (name,) if (name,) in known else name
+    for path in ((name,), name):
+        if path in nodes:
+            return path
     named = {path_name(path): path for path in nodes}
     if not isinstance(name, str) or name in named:
         return named.get(name)
     found: dict[Path, None] = {(): None}
     for key, is_any in _steps(name):
         below = [(*path, step) for path in found for step in ([key, EACH_KEY] if is_any else [key])]
-        found = dict.fromkeys([path for path in below if path in known] + (list(found) if is_any else []))
+        found = dict.fromkeys([path for path in below if path in nodes] + (list(found) if is_any else []))
     return max((path for path in found if path and path in nodes), key=len, default=None)
 
 
@@ -168,29 +150,19 @@ def _steps(name: str) -> Iterator[tuple[str | None, bool]]:
         for step in name[1:].split("/"):
             yield step.replace("~1", "/").replace("~0", "~"), step in ("*", "-") or step.isdecimal()
         return
-    at = int(name.startswith("$"))
-    while at < len(name):
-        match = _STEP.match(name, at)
-        if match is None:
-            yield None, False
-            return
+    for match in _STEP.finditer(name, int(name.startswith("$"))):
         quoted = match["single"] if match["double"] is None else match["double"]
         key = match["key"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL)
-        yield key, key is None or (key == "*" and quoted is None)
-        at = match.end()
+        yield key, (key is None and match["wrong"] is None) or (key == "*" and quoted is None)
 
 
-def _below(path: Path, value: Any, nodes: Mapping[Path, SchemaNode]) -> dict[Path, Any]:
-    """A value for a node; a dictionary for a branch goes on below."""
-    own = item_of(nodes[path]) if path in nodes else None
-    parts = own.parts if isinstance(own, OneOf) else [] if own is None else [own]
-    has_keys = any(isinstance(item_of(part), Branch) for part in parts)
-    if not has_keys or not isinstance(value, Mapping):
-        return {path: value}
-    below: dict[Path, Any] = {}
-    for key, inner in value.items():
-        below |= _below((*path, key), inner, nodes)
-    return below
+def _below(path: Path, value: Any, nodes: Collection[Path]) -> Iterator[tuple[Path, Any]]:
+    """A value for a node; a dictionary for a node with keys goes on below."""
+    if isinstance(value, Mapping) and any(other[:-1] == path != other for other in nodes):
+        for key, inner in value.items():
+            yield from _below((*path, key), inner, nodes)
+    else:
+        yield path, value
 
 
 def kind_of(leaf: Leaf) -> str:

@@ -1,4 +1,4 @@
-"""How well items of two lists fit together, and which texts tell items apart.
+"""How well items of two lists fit together, which texts tell items apart, and which valid answer fits best.
 
 The weight of two leaves is the mean of their normalised scores; two nulls fit, a null and a value do not. Of two
 dictionaries or lists, the scores of each leaf are averaged, then the leaves per metric, then the metrics. Where nothing
@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from tls_tasks.trees.counts import EXACT, GUIDE, HITS, LEAF_COUNTS, MORE, NODE_COUNTS, SOFT, Array, Counts
-from tls_tasks.trees.leaf_base import FloatArray
+from tls_tasks.trees.leaf_values import FloatArray
 from tls_tasks.trees.nodes import count_nodes, fields_with_value, values_outside
-from tls_tasks.trees.pairs import Pairs
+from tls_tasks.trees.pairs import EXACT, GUIDE, HITS, LEAF_COUNTS, MORE, NODE_COUNTS, SOFT, SPARE, Array, Counts, Pairs
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import Branch, ListOf, SchemaNode, part_for
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, OneOf, SchemaNode, part_for
 
 _TIE_BREAK = 1e-9
 """What nodes and leaves in common weigh beside the scores of metrics, where those decide."""
@@ -84,7 +83,7 @@ def _mean_over_metrics(plan: Plan, counts: Counts) -> tuple[Any, Array]:
         scores: Any = 0.0
         votes: Any = np.array(0)
         for field in plan.fields:
-            if field.part("sum", metric) in counts.of[GUIDE]:
+            if (GUIDE, field.part("sum", metric)) in counts.of:
                 n = counts.get(field.part("n", metric))
                 scores = scores + counts.get(field.part("sum", metric)) / np.maximum(n, 1)
                 votes = votes + (n > 0)
@@ -116,11 +115,11 @@ def _visible(node: SchemaNode, value: Any) -> str:
     kind, node = type(value), part_for(node, value)
     if kind is dict and isinstance(node, Branch):
         known = [_visible(child, value[key]) if key in value else "" for key, child in node.children.items()]
-        unknown = {key: child for key, child in value.items() if key not in node.children}
+        others = {key: child for key, child in value.items() if key not in node.children}
         if node.rest is not None:
-            others = [f"{key!r}:{_visible(node.rest.item, child)}" for key, child in unknown.items()]
-            return f"{{{','.join([*known, *sorted(others)])}}}"
-        sizes = sorted(count_nodes(child, items=True) for child in unknown.values())
+            known += sorted(f"{key!r}:{_visible(node.rest.item, child)}" for key, child in others.items())
+            return f"{{{','.join(known)}}}"
+        sizes = sorted(count_nodes(child, items=True) for child in others.values())
         return f"{{{','.join(known)}{sizes or ''}}}"
     if kind is list and isinstance(node, ListOf):
         items = [_visible(node.item, item) for item in value]
@@ -131,3 +130,71 @@ def _visible(node: SchemaNode, value: Any) -> str:
         return repr(value)
     except ValueError:  # an integer of thousands of digits
         return hex(value)
+
+
+# ---- references with several valid answers for a dictionary or a list: the one that the prediction fits best counts
+
+
+def has_answers(node: SchemaNode, value: Any) -> bool:
+    """Whether a reference has several answers that are to be walked; those that are scalars are a leaf's."""
+    if type(value) is not AnyOf or isinstance(node, Field):
+        return False
+    return not isinstance(node, OneOf) or any(isinstance(answer, dict | list) for answer in value.values)
+
+
+class Answers:
+    """All answers of references, each beside the predictions that the reference is compared with.
+
+    A reference with a single answer is that answer.
+
+    Attributes:
+        pairs: The answers and the predictions.
+        first: Of each pair of a reference and a prediction, the index of the pair with the first answer.
+        n: How many answers the reference has.
+        stride: By how much the index of the pair with the next answer is greater.
+    """
+
+    def __init__(self, node: SchemaNode, pairs: Pairs) -> None:
+        """The answers of these references."""
+        each = [value.values if has_answers(node, value) else (value,) for value in pairs.references]
+        n = np.array(list(map(len, each)), dtype=np.int64)
+        self.n, self.stride = n[pairs.rows], len(pairs.predictions) if pairs.are_all else 1
+        if pairs.are_all:
+            self.pairs = Pairs.all_of([answer for answers in each for answer in answers], pairs.predictions)
+            self.first = (np.cumsum(n) - n)[pairs.rows] * self.stride + pairs.columns
+            return
+        rows, columns = pairs.rows.tolist(), pairs.columns.tolist()
+        answers = [answer for row in rows for answer in each[row]]
+        predictions = [pairs.predictions[j] for i, j in zip(rows, columns, strict=True) for _ in each[i]]
+        self.pairs, self.first = Pairs.aligned(answers, predictions), np.cumsum(self.n) - self.n
+
+    def best(self, plan: Plan, node: SchemaNode, counts: Counts) -> list[Array]:
+        """For each objective, the index of the pair with the answer that fits best; of equal ones the first."""
+        scores = [guide_weights(plan, node, counts)]
+        if not plan.follows_treeval:
+            scores += f1_of_values(plan, node, self.pairs, counts)
+        best = [self.first] * len(scores)
+        for number in range(1, int(self.n.max(initial=0))):
+            other = self.first + np.minimum(number, self.n - 1) * self.stride
+            best = [
+                np.where(own[other] > own[known] + 1e-12, other, known) for own, known in zip(scores, best, strict=True)
+            ]
+        return best
+
+    def counts_of(self, best: list[Array], plan: Plan, node: SchemaNode, counts: Counts) -> Counts:
+        """What is counted of each reference: what was counted of its best answer for each objective."""
+        chosen = counts.taken(best)
+        chosen.are_null = np.broadcast_to(counts.are_null, counts.n)[best[GUIDE]]
+        chosen.are_single = np.broadcast_to(counts.are_single, counts.n)[best[GUIDE]]
+        if plan.follows_treeval:
+            return chosen
+        for field in plan.fields:  # what the first answer has is wanted whatever is compared
+            if (GUIDE, part := f"wanted|{field.name}") in counts.of:
+                amount = np.broadcast_to(counts.get(part), counts.n)
+                chosen.of[GUIDE, part] = amount[self.first]
+                chosen.add(f"spare|{field.name}", amount[best[SOFT]] - amount[self.first], SOFT)
+                chosen.add(SPARE, amount[best[EXACT]] - amount[self.first], EXACT)
+        n = n_values(plan, node, self.pairs.references)[self.pairs.rows]
+        for objective in (SOFT, EXACT):
+            chosen.add(MORE, n[best[objective]] - n[self.first], objective)
+        return chosen

@@ -4,8 +4,6 @@ The documents of a task may have different schemas, so that there is no one tree
 those of ``tree_eval`` with its own schema; over documents counts are summed, and scores averaged.
 """
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Mapping
@@ -13,28 +11,25 @@ from typing import Any
 
 from tls_tasks.core.score import Score, mean, ratio, total, without_nan
 from tls_tasks.core.task import Task, shorter_text
-from tls_tasks.trees.counts import KINDS
 from tls_tasks.trees.data import ALL_SETS, examples, load_documents, prompt
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS
-from tls_tasks.trees.read import parse_tree
+from tls_tasks.trees.pairs import KINDS
 from tls_tasks.trees.score import node_results, rate_results, value_results
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import ANY_OF
-from tls_tasks.trees.view import compare
 
 METRICS = tuple(sorted({name for names in DEFAULT_METRICS.values() for name in names}))
 """The leaf metrics that any leaf may have by default."""
 
-_RESULTS = {
+_TABLE = {
     **value_results(),
     "treeval_score": mean("treeval_score"),
     **node_results(empty=1.0),
     **{name: ratio(f"score|{name}", f"scored|{name}") for name in METRICS},  # over documents with such a leaf
-    "leaves_correct": total("leaves|correct"),
-    "leaves_wrong": total("leaves|wrong", better=False),
-    "leaves_missed": total("leaves|missed", better=False),
-    "leaves_invented": total("leaves|invented", better=False),
-    "leaves_absent": total("leaves|absent", better=None),
+    **{
+        f"leaves_{kind}": total(f"leaves|{kind}", better=better)
+        for kind, better in zip(KINDS, (True, False, False, False, None), strict=True)
+    },
     **rate_results(),
     "parse_failures": total("parse_failures", better=False),
 }
@@ -63,7 +58,7 @@ def _scores(doc: Mapping[str, Any], answer: str) -> dict[str, Score]:
 _LONGEST_SOURCE = 20_000  # characters
 
 
-def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
+def _drawn(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
     """What the page draws of one tree: its rows, and the text that it was taken from.
 
     ``options`` of a document are arguments of :func:`~tls_tasks.trees.tree_eval.tree_eval`.
@@ -71,11 +66,7 @@ def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # an answer that can't be read is what the page shows
         score = tree_eval([answer], [doc["reference"]], **{"schema": doc.get("schema"), **doc.get("options", {})})
-    (sample,) = score.items
-    parsed = parse_tree(answer, sample.plan.root)
-    reference = sample.trees[0]
-    prediction = {} if parsed.failed and isinstance(reference, dict) else parsed.value
-    rows = compare(reference, prediction, sample.plan, sample.alignments)
+    rows = score.items[0].side_by_side()
     return {
         "kind": "tree",
         "rows": [
@@ -85,7 +76,7 @@ def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) 
     }
 
 
-def _target(doc: Mapping[str, Any]) -> str:
+def _gold(doc: Mapping[str, Any]) -> str:
     """The reference, with the first of several valid answers."""
     return json.dumps(_first_answers(json.loads(doc["reference"])), ensure_ascii=False)
 
@@ -100,19 +91,6 @@ def _first_answers(tree: Any) -> Any:
     return {key: _first_answers(child) for key, child in tree.items()}
 
 
-TASKS = {
-    name: Task(
-        name,
-        "trees",
-        _RESULTS,
-        load_documents,
-        prompt,
-        _target,
-        _unit,
-        _scores,
-        _picture,
-        fewshot=examples,
-        shorter=shorter_text,
-    )
-    for name in ALL_SETS
-}
+_PARTS = (load_documents, prompt, _gold, _unit, _scores, _drawn)
+
+TASKS = {name: Task(name, "trees", _TABLE, *_PARTS, fewshot=examples, shorter=shorter_text) for name in ALL_SETS}

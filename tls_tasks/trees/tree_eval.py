@@ -5,15 +5,12 @@ program's numbers wherever it has any. What differs is in ``docs/tree_eval_optio
 another metric's numbers, see :mod:`tls_tasks.trees.extractbench`.
 """
 
-from __future__ import annotations
-
 import marshal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any
 
-from tls_tasks.core.columns import Columns
 from tls_tasks.core.errors import InputError, warn_of_unread
 from tls_tasks.core.options import (
     INTERVAL,
@@ -25,19 +22,17 @@ from tls_tasks.core.options import (
     signed_by,
 )
 from tls_tasks.core.rows import shorten
-from tls_tasks.core.score import Score
-from tls_tasks.core.terminal import shown
+from tls_tasks.core.score import Columns, Score
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
-from tls_tasks.trees.counts import units_of
 from tls_tasks.trees.meanings import with_numbers
 from tls_tasks.trees.nodes import MISSING, BadReferenceError
+from tls_tasks.trees.pairs import units_of
 from tls_tasks.trees.plan import Plan, TreeOptions, make_plan
 from tls_tasks.trees.read import MODES, ParsedTree
 from tls_tasks.trees.rows import read_rows
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import Sample, details_of, judged, rate_results, results, with_means
 from tls_tasks.trees.types import AnyOf, Branch, SchemaNode
-from tls_tasks.trees.view import compare, table_lines
 from tls_tasks.trees.walk import Walk
 
 VERSION = 5
@@ -158,17 +153,17 @@ def tree_eval(
     text_units = [_text_unit(parsed, plan.root) for parsed, _ in rows]
     parts = _text_unit(ParsedTree({}), plan.root)
     units = Columns({**counted.columns, **{part: [unit[part] for unit in text_units] for part in parts}}, len(rows))
+    metrics = ",".join(sorted({metric.signature for field in plan.fields for metric in field.metrics}))
+    averaging = "hierarchical" if hierarchical_averaging else "flat"
+    config = _TreeEvalConfig(plan.digest, metrics, plan.options, averaging, parse_mode, interval_sign(interval))
     return Score(
-        signature=_signature(plan, parse_mode, interval_sign(interval)),
+        signature=signature("tree_eval", config, VERSION),
         units=with_means(plan, units) if plan.options.aggregate == "macro" else units,
         definitions=results(plan),
-        items=[
-            Sample(plan, row, units, (tree, {} if parsed.failed else parsed.value))
-            for row, (parsed, tree) in enumerate(rows)
-        ],
+        items=[Sample(plan, row, units, tree, parsed) for row, (parsed, tree) in enumerate(rows)],
         more=partial(details_of, plan),
         interval=None if interval is None else {**interval, "keys": list(judged(plan))},
-        explanation=partial(_explanation, rows),
+        explanation=Sample.explained,
         **of_text,
     )
 
@@ -215,20 +210,6 @@ def _text_unit(parsed: ParsedTree, root: SchemaNode) -> dict[str, float]:
     return {**parsed.rates(), "n": 1, "schema_compliance": not issues and not parsed.failed, **kinds}
 
 
-_LONGEST = 500  # characters of a line
-
-
-def _explanation(rows: Sequence[tuple[ParsedTree, Any]], sample: Sample) -> Iterator[str]:
-    """Both trees side by side, and what was wrong with the text."""
-    parsed, reference = rows[sample.row]
-    tree = {} if parsed.failed and isinstance(reference, dict) else parsed.value
-    nodes = compare(reference, tree, sample.plan, sample.alignments)
-    yield from (f"  {line}" if line else "" for line in table_lines(nodes))
-    yield from (f"  reading: {shown(one.kind)}: {shown(one.detail, _LONGEST)}" for one in parsed.problems)
-    issues = [] if parsed.failed else complies(parsed.value, sample.plan.root)
-    yield from (f"  schema: {shown(str(issue), _LONGEST)}" for issue in issues)
-
-
 _Rows = Sequence[tuple[ParsedTree, Any]]
 
 
@@ -244,14 +225,6 @@ def _plan(*settings: Any) -> Plan:
 @lru_cache(maxsize=64)
 def _known_plan(settings: bytes) -> Plan:
     return make_plan(*marshal.loads(settings))  # noqa: S302 - our own, from a line above
-
-
-@lru_cache(maxsize=64)
-def _signature(plan: Plan, parse_mode: str, interval: str) -> str:
-    metrics = ",".join(sorted({metric.signature for field in plan.fields for metric in field.metrics}))
-    averaging = "hierarchical" if plan.hierarchical else "flat"
-    config = _TreeEvalConfig(plan.digest, metrics, plan.options, averaging, parse_mode, interval)
-    return signature("tree_eval", config, VERSION)
 
 
 def _walk(plan: Plan, rows: _Rows) -> tuple[Columns, _Rows]:

@@ -148,13 +148,6 @@ def path_name(path: Sequence[Hashable]) -> str:
     return name or "$"
 
 
-def item_of(node: SchemaNode) -> SchemaNode:
-    """What is in a list, in a list of lists, and so on; the node itself if it isn't a list."""
-    while isinstance(node, ListOf):
-        node = node.item
-    return node
-
-
 def part_for(node: SchemaNode, value: Any) -> SchemaNode:
     """The node itself that a value has: not one that stands elsewhere, and of several the one for its kind of value.
 
@@ -241,32 +234,23 @@ def any_leaf(leaves: Sequence[Leaf]) -> Leaf:
         >>> any_leaf([Leaf("integer"), Leaf("number"), Leaf("choice", ("a", "b"))])
         Leaf(type='number|string', choices=())
     """
-    several = [leaf for place, leaf in enumerate(leaves) if leaf not in leaves[:place]]
-    present = [leaf for leaf in several if leaf != Leaf("null")] or several
+    present = [leaf for leaf in dict.fromkeys(leaves) if leaf != Leaf("null")] or leaves[:1]
     if len(present) == 1:
         return present[0]
     if all(leaf.choices for leaf in present):
         return Leaf("choice", distinct([value for leaf in present for value in leaf.choices]))
     names: dict[str, None] = {}
     for leaf in present:
-        names |= dict.fromkeys([_type_of(value) for value in leaf.choices] or str(leaf.type).split("|"))
+        kinds = [_CHOICE_TYPES.get(type(value), "string") for value in leaf.choices]
+        names |= dict.fromkeys(kinds or str(leaf.type).split("|"))
     if "number" in names:
         names.pop("integer", None)
     return Leaf("any" if "any" in names else "|".join(names))
 
 
-def _type_of(value: Any) -> str:
-    """The JSON type of a choice."""
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int | float):
-        return "integer" if isinstance(value, int) else "number"
-    return "string"
+_CHOICE_TYPES: Mapping[type, str] = {bool: "boolean", int: "integer", float: "number"}
 
 
 def distinct(values: Sequence[Hashable]) -> tuple[Hashable, ...]:
     """Choices, each once; ``True`` is not 1."""
-    known: dict[tuple[bool, Hashable], Hashable] = {}
-    for value in values:
-        known.setdefault((isinstance(value, bool), value), value)
-    return tuple(known.values())
+    return tuple(value for _, value in dict.fromkeys((isinstance(value, bool), value) for value in values))

@@ -6,23 +6,25 @@ is absent, null or of another type is walked as an empty one, and a list as an e
 many below it is counted where it stands. What each node counts is in :mod:`tls_tasks.trees.rules`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
+from functools import partial
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
 
 from tls_tasks.trees import rules
-from tls_tasks.trees.align import Matches, align
-from tls_tasks.trees.answers import Answers, has_answers
-from tls_tasks.trees.counts import COUNTS, OUTSIDE, Array, Counts, seen_part
+from tls_tasks.trees.align import Aligner, Matches
 from tls_tasks.trees.nodes import MISSING, VALUE, WRONG, BadReferenceError, resolved, states_of, values_outside
-from tls_tasks.trees.pairs import Pairs, States
+from tls_tasks.trees.pairs import COUNTS, OUTSIDE, Array, Counts, Pairs, States, seen_part
 from tls_tasks.trees.plan import Field, Plan
+from tls_tasks.trees.similarity import Answers, has_answers
 from tls_tasks.trees.types import AnyOf, Branch, ListOf, OneOf, SchemaNode, all_nodes, nodes_of, part_for
 
 Step = Callable[[Any, Pairs, Counts], None]
+
+
+_ALL_VALUES = np.array(VALUE, dtype=np.int8)
 
 
 class Walk:
@@ -82,7 +84,7 @@ class Walk:
 
     def best_answers(self, step: Step, node: SchemaNode, pairs: Pairs) -> tuple[Answers, Counts, list[Array]]:
         """All answers, what was counted of them, and where the best ones are for each objective."""
-        answers = Answers.of(resolved(node), pairs)
+        answers = Answers(resolved(node), pairs)
         counts = Counts(answers.pairs.n)
         step(node, answers.pairs, counts)
         return answers, counts, answers.best(self.plan, resolved(node), counts)
@@ -92,22 +94,18 @@ class Walk:
     def branch(self, node: Any, pairs: Pairs, counts: Counts) -> None:
         """Walk dictionaries."""
         for key, child in node.children.items():
-            references = [tree.get(key, MISSING) for tree in pairs.references]
-            predictions = [tree.get(key, MISSING) for tree in pairs.predictions]
-            self.value(child, pairs.of(references, predictions), counts)
-        references, predictions = (
-            [{key: tree[key] for key in tree if key not in node.children} for tree in trees]
-            for trees in (pairs.references, pairs.predictions)
-        )
+            self.value(child, pairs.mapped(methodcaller("get", key, MISSING)), counts)
+        others = pairs.mapped(lambda tree: {key: tree[key] for key in tree if key not in node.children})
         if node.rest is not None:
-            self.lists(node.rest, pairs.of(references, predictions), counts)
+            self.lists(node.rest, others, counts)
             return
-        if not self.is_loose and any(references):
+        if not self.is_loose and any(others.references):
             raise BadReferenceError
-        if any(predictions):
-            columns = pairs.columns
-            counts.add("node_fp", np.array([rules.unknown_nodes(self.plan, own) for own in predictions])[columns])
-            counts.add(OUTSIDE, np.array([values_outside(None, own) for own in predictions])[columns])
+        if any(others.predictions):
+            sizes = [(rules.unknown_nodes(self.plan, own), values_outside(None, own)) for own in others.predictions]
+            nodes, outside = np.array(sizes)[pairs.columns].T
+            counts.add("node_fp", nodes)
+            counts.add(OUTSIDE, outside)
 
     def value(self, node: SchemaNode, pairs: Pairs, counts: Counts) -> None:
         """Walk the values of a key."""
@@ -115,8 +113,7 @@ class Walk:
             return
         is_again, node = resolved(node) is not node, resolved(node)
         if isinstance(node, OneOf):
-            left, right = rules.are_scalars(pairs)
-            self.kinds(self.value, node, pairs, counts, left & right)
+            self.kinds(self.value, node, pairs, counts)
             return
         states = self.states(node, pairs, counts)
         rules.count_presence(self.plan, node, states, counts)
@@ -152,33 +149,27 @@ class Walk:
             values = zip(pairs.predictions, right.tolist(), strict=True)
             outside = [values_outside(node, value) if state == WRONG else 0 for value, state in values]
             counts.add(OUTSIDE, np.array(outside)[pairs.columns])
-        return States.of(left, right, pairs)
+        left = left[pairs.rows] if (left != VALUE).any() else _ALL_VALUES
+        return States(left, right[pairs.columns] if (right != VALUE).any() else _ALL_VALUES)
 
     def below(self, node: SchemaNode, pairs: Pairs, counts: Counts) -> None:
         """Walk what is in dictionaries or lists; anything that isn't one is walked as an empty one."""
         kind: Any = dict if isinstance(node, Branch) else list
-        references, predictions = (
-            [value if type(value) is kind else kind() for value in values]
-            for values in (pairs.references, pairs.predictions)
-        )
         step: Step = self.branch if isinstance(node, Branch) else self.lists
-        step(node, pairs.of(references, predictions), counts)
+        step(node, pairs.mapped(lambda value: value if type(value) is kind else kind()), counts)
 
     # --- values of several kinds ---
 
-    def kinds(self, step: Step, node: OneOf, pairs: Pairs, counts: Counts, are_scalars: Array) -> None:
-        """Walk each kind with its own values; ``are_scalars``: where both values are, or null."""
+    def kinds(self, step: Step, node: OneOf, pairs: Pairs, counts: Counts) -> None:
+        """Walk each kind with its own values."""
         for part in node.parts:
-            references, predictions = (
-                [value if value is not MISSING and part_for(node, value) is part else MISSING for value in values]
-                for values in (pairs.references, pairs.predictions)
-            )
-            left, right = (np.array([own is not MISSING for own in values]) for values in (references, predictions))
-            below, is_there = Counts(counts.n), left[pairs.rows] | right[pairs.columns]
+            values, below = pairs.mapped(partial(_of_part, node, part)), Counts(counts.n)
+            left, right = values.where(lambda value: value is not MISSING)
+            is_there = left | right
             if isinstance(part, Field) or is_there.any():
-                step(part, pairs.of(references, predictions), below)
+                step(part, values, below)
             if isinstance(part, Field):  # what is of another kind is not absent
-                counts.merge(below, are_scalars, [f"absent|{part.name}"])
+                counts.merge(below, np.logical_and(*pairs.where(rules.is_scalar)), [f"absent|{part.name}"])
             else:
                 counts.merge(below, is_there)
 
@@ -201,7 +192,7 @@ class Walk:
                 matched = Counts(len(matches.owners))
                 step = self.value if node.is_keyed else self.items
                 step(node.item, matches.pairs(), matched)
-            for objective, name, amount in matched.named():
+            for (objective, name), amount in matched.of.items():
                 sums = pairs.sums(amount * matches.is_of[objective], matches.owners)
                 within.add(name, sums, objective)
         if id(node) in self.inner_lists:
@@ -211,13 +202,7 @@ class Walk:
 
     def align(self, node: ListOf, pairs: Pairs) -> Matches:
         """Which items belong together."""
-
-        def weigh(pairs_of_items: Pairs) -> Counts:
-            counts = Counts(pairs_of_items.n)
-            self.weigher.items(node.item, pairs_of_items, counts)
-            return counts
-
-        return align(self.plan, node, pairs, weigh, keeps_counts=not self.has_details)
+        return Aligner(self.plan, node, pairs, self.weigher.items, keeps_counts=not self.has_details).matches()
 
     def items(self, node: SchemaNode, pairs: Pairs, counts: Counts) -> None:
         """Walk items of lists."""
@@ -225,19 +210,22 @@ class Walk:
         if self.count_answers(self.items, node, pairs, counts):
             return
         if isinstance(node, OneOf):
-            left, right = rules.are_scalars(pairs)
-            rules.count_items_of_kinds(self.plan, pairs, left, right, counts)
-            self.kinds(self.item_of_kind, node, pairs, counts, left & right)
+            rules.count_items_of_kinds(self.plan, pairs, counts)
+            self.kinds(self.item_of_kind, node, pairs, counts)
             return
         states = self.states(node, pairs, counts)
+        if isinstance(node, Field) and self.is_treeval:  # null is a value like any other
+            states = States(np.maximum(states.left, VALUE), np.maximum(states.right, VALUE))
+        rules.count_items(self.plan, node, states, counts)
         if isinstance(node, Field):
-            if self.is_treeval:  # null is a value like any other
-                states = States(np.maximum(states.left, VALUE), np.maximum(states.right, VALUE))
-            rules.count_leaf_items(self.plan, states, counts)
             rules.score_leaf(self.plan, node, pairs, states, counts, self.has_details)
         else:
-            rules.count_items(states, counts)
             self.below(node, pairs, counts)
+
+
+def _of_part(node: OneOf, part: SchemaNode, value: Any) -> Any:
+    """A value of this kind; no value of any other."""
+    return value if value is not MISSING and part_for(node, value) is part else MISSING
 
 
 def whole_tree(tree: Any) -> Any:

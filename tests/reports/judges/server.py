@@ -1,14 +1,8 @@
-"""A judge on loopback: an OpenAI-compatible chat endpoint, in this process or in one of its own, that can misbehave.
-
-``python server.py SECONDS N`` prints its address, answers after so many seconds each, and appends the sentence of each
-question to standard output; after N answers it waits for a line on standard input. Nothing but the standard library, so
-that it starts at once.
-"""
+"""A judge on loopback: an OpenAI-compatible chat endpoint that can misbehave."""
 
 import asyncio
 import json
 import re
-import sys
 import threading
 
 SENTENCE = re.compile(r"<sentence>\n(.*?)\n</sentence>", re.DOTALL)
@@ -26,8 +20,8 @@ class Server:
     ``drip`` (a byte every 50 ms) and ``drip headers``.
     """
 
-    def __init__(self, answer=lambda sentence, n_before, messages: truth(sentence), latency=0.0, log=None):
-        self.answer, self.latency, self.log = answer, latency, log
+    def __init__(self, answer=lambda sentence, n_before, messages: truth(sentence), latency=0.0):
+        self.answer, self.latency = answer, latency
         self.asked, self.requests, self.headers = {}, [], []
         self.in_flight = self.most_in_flight = 0
         started = threading.Event()
@@ -89,8 +83,6 @@ class Server:
         text = f"HTTP/1.1 {status} X\r\n" + "".join(f"{name}: {value}\r\n" for name, value in lines.items())
         writer.write(text.encode() + b"\r\n" + (content[: len(content) // 2] if answer == "cut" else content))
         await writer.drain()
-        if self.log:
-            self.log(sentence)
         return answer != "cut" and "Connection" not in extra
 
     async def _drip(self, writer, headers_too):
@@ -108,17 +100,3 @@ def completion(text):
         "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 100, "completion_tokens": 2},
     }
-
-
-def say(line):
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    server = Server(latency=float(sys.argv[1]), log=say)
-    server.answer = lambda sentence, *_: truth(sentence) if len(server.requests) <= int(sys.argv[2]) else "hang"
-    say(server.url)
-    sys.stdin.readline()
-    server.answer = lambda sentence, *_: truth(sentence)
-    threading.Event().wait()

@@ -6,7 +6,6 @@ import pytest
 
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.reports.judges import ModelProvider, evaluate_report
-from tls_tasks.reports.judges.choose import check_judge
 
 REPORT = {
     "request_id": "300",
@@ -53,10 +52,3 @@ def test_what_is_missing(nuggets, tmp_path, monkeypatch):
     monkeypatch.delenv("TOGETHER_API_KEY", raising=False)
     with pytest.raises(InputError, match="TOGETHER_API_KEY"):
         evaluate_report(REPORT, nuggets, provider=ModelProvider.TOGETHER, model_name="m")
-
-
-def test_a_judge_is_named_by_a_text():
-    with pytest.raises(InputError, match=r"^judge: got 'maybe', expected 'none', 'recorded', or an object"):
-        check_judge("maybe")
-    with pytest.raises(InputError, match=r"^judge\.nli: got int 3, expected a str$"):
-        check_judge({"nli": 3})

@@ -22,23 +22,18 @@ def test_a_function_is_called_once_for_each_question():
     assert calls == ["a", "b", "c"] and judge.name.startswith("custom(mine#")
 
 
-@pytest.mark.parametrize(
-    ("answer", "verdict"),
-    [
-        (True, Verdict(True)),
-        (Verdict(False, raw="no"), Verdict(False, raw="no")),
-        (False, Verdict(False)),
-        (None, Verdict(None, "missing")),
-        (0.5, Verdict(True, probability=0.5)),
-        (0.49, Verdict(False, probability=0.49)),
-        (1, Verdict(True, probability=1.0)),
-        (float("nan"), Verdict(None, "unreadable", "NaN")),
-        ("I think YES.", Verdict(True, raw="I think YES.")),
-        ("perhaps", Verdict(None, "unreadable", "perhaps")),
-        (numpy.bool_(True), Verdict(True)),
-        (numpy.float32(0.25), Verdict(False, probability=0.25)),
-    ],
-)
+@pytest.mark.parametrize(("answer", "verdict"), [
+    (True, Verdict(True)),
+    (Verdict(False, raw="no"), Verdict(False, raw="no")),
+    (None, Verdict(None, "missing")),
+    (0.5, Verdict(True, probability=0.5)),
+    (0.49, Verdict(False, probability=0.49)),
+    (float("nan"), Verdict(None, "unreadable", "NaN")),
+    ("I think YES.", Verdict(True, raw="I think YES.")),
+    ("perhaps", Verdict(None, "unreadable", "perhaps")),
+    (numpy.bool_(True), Verdict(True)),
+    (numpy.float32(0.25), Verdict(False, probability=0.25)),
+])  # fmt: skip
 def test_what_a_function_may_answer(answer, verdict):
     assert from_callable(lambda query: answer).ask(QUERIES[:1]) == [verdict]
 

@@ -9,7 +9,6 @@ import gzip
 import itertools
 import json
 import logging
-import threading
 import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
@@ -83,7 +82,7 @@ TROUBLES = {
     "408": ((408, b"", {}), "server"),
     "409": ((409, b"", {}), "server"),
     **{name: (answer, "garbage") for name, answer in GARBAGE.items()},
-    "an error in a good answer": ((200, {"error": {"code": 502, "message": "upstream"}}, {}), "server"),
+    "an error in a good answer": ((200, {**completion("YES"), "error": {"message": "upstream"}}, {}), "garbage"),
     "a dropped connection": ("drop", "connection"),
     "no HTTP": ((200, b"", {"Content-Length": "x"}), "connection"),
     "a cut answer": ((200, completion("YES"), {"Content-Length": "9999", "Connection": "close"}), "connection"),
@@ -91,17 +90,12 @@ TROUBLES = {
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
-def test_trouble_that_passes_costs_no_verdict_and_invents_none(serve, trouble):
-    answer, _ = TROUBLES[trouble]
+def test_trouble_that_passes_costs_no_verdict_and_what_stays_is_unscored_with_its_reason(serve, trouble, caplog):
+    answer, reason = TROUBLES[trouble]
     server = serve(lambda sentence, n_before, _: answer if n_before < 2 else truth(sentence))
     one = judge(server)
     assert words(one.ask(queries(8))) == right(8)
     assert set(server.asked.values()) == {3} and one.stats.tries == 24
-
-
-@pytest.mark.parametrize("trouble", TROUBLES)
-def test_trouble_that_stays_is_an_unscored_verdict_with_its_reason(serve, trouble, caplog):
-    answer, reason = TROUBLES[trouble]
     server = serve(lambda sentence, *_: answer if "3" in sentence else truth(sentence))
     one = judge(server, max_tries=2)
     with caplog.at_level(logging.WARNING):
@@ -124,16 +118,12 @@ SLOW = {
 
 
 @pytest.mark.parametrize("trouble", SLOW)
-def test_what_takes_too_long_is_given_up_and_tried_again(serve, trouble):
+def test_what_takes_too_long_is_given_up_and_tried_again_and_the_timeout_holds_for_a_try_as_a_whole(serve, trouble):
     server = serve(lambda sentence, n_before, _: SLOW[trouble] if n_before == 0 else truth(sentence))
     one = judge(server, timeout=SHORT, max_tries=50)
     assert words(one.ask(queries(4))) == right(4)
     assert min(server.asked.values()) >= 2
-
-
-@pytest.mark.parametrize("trouble", SLOW)
-def test_the_timeout_holds_for_a_try_as_a_whole(serve, trouble):
-    server = serve(lambda *_: SLOW[trouble])
+    server.answer = lambda *_: SLOW[trouble]
     one = judge(server, timeout=SHORT, max_tries=1)
     start = time.perf_counter()
     verdicts = one.ask(queries(3))
@@ -141,29 +131,27 @@ def test_the_timeout_holds_for_a_try_as_a_whole(serve, trouble):
     assert time.perf_counter() - start < 15  # a drip takes half a minute
 
 
-def test_a_bomb_does_not_go_off(serve):
-    bomb = gzip.compress(bytes(20 * LIMIT))
-    server = serve(lambda *_: (200, bomb, {"Content-Encoding": "gzip"}))
+@pytest.mark.parametrize(
+    ("content", "headers"),
+    [(gzip.compress(bytes(20 * LIMIT)), {"Content-Encoding": "gzip"}), (bytes(2 * LIMIT), {})],
+    ids=["a bomb", "an answer without end"],
+)
+def test_what_is_too_much_is_not_read_to_its_end(serve, content, headers):
+    server = serve(lambda *_: (200, content, headers))
     one = judge(server, max_tries=1)
     tracemalloc.start()
     try:
         assert words(one.ask(queries(1))) == ["garbage"]
-        assert tracemalloc.get_traced_memory()[1] < LIMIT
+        assert not headers or tracemalloc.get_traced_memory()[1] < LIMIT  # the server's own copy is in it
     finally:
         tracemalloc.stop()
     assert server.headers[0][b"accept-encoding"] == b"identity"
 
 
-def test_an_answer_without_end_is_not_read_to_its_end(serve):
-    server = serve(lambda *_: (200, bytes(2 * LIMIT), {}))
-    assert words(judge(server, max_tries=1).ask(queries(1))) == ["garbage"]
-
-
-@pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 405, 422])
+@pytest.mark.parametrize("status", [400, 401, 404, 422])
 def test_a_server_that_refuses_stops_the_run_at_once_in_its_own_words(serve, status):
     server = serve(
-        lambda *_: (status, {"error": {"message": "No model m here,\n friend sk-secret hdr-secret"}}, {}),
-        latency=0.02,
+        lambda *_: (status, {"error": {"message": "No model m here,\n friend sk-secret hdr-secret"}}, {}), latency=0.02
     )
     one = judge(server, api_key="sk-secret", headers={"x-api-key": "hdr-secret"}, max_in_flight=4)
     with pytest.raises(JudgeError) as caught:
@@ -190,16 +178,6 @@ def test_without_a_key_none_is_sent_not_even_that_of_the_environment(serve, monk
     server = serve()
     assert words(judge(server).ask(queries(2))) == right(2)
     assert all(b"authorization" not in headers for headers in server.headers)
-
-
-def test_what_was_answered_before_a_refusal_is_kept(serve, tmp_path):
-    server = serve(lambda sentence, *_: (401, b"key expired", {}) if "7" in sentence else truth(sentence))
-    with pytest.raises(JudgeError, match="refused with 401: key expired"):
-        judge(server, max_in_flight=1, cache=tmp_path / "v.sqlite").ask(queries(20))
-    server.answer = lambda sentence, *_: truth(sentence)
-    one = judge(server, cache=tmp_path / "v.sqlite")
-    assert words(one.ask(queries(20))) == right(20)
-    assert one.stats.cached == 7 and one.stats.tries == 13
 
 
 @pytest.mark.parametrize("code", ["content_filter", "context_length_exceeded"])
@@ -231,18 +209,13 @@ def test_after_enough_failures_in_a_row_the_judge_is_down_and_the_next_call_find
     assert words(one.ask(queries(100))) == right(100)
 
 
-def test_a_judge_that_is_not_there_gives_no_verdict():
-    one = from_endpoint("http://127.0.0.1:9/v1", "m", max_tries=2, give_up_after=2, max_in_flight=2)
-    assert set(words(one.ask(queries(9)))) == {"connection", "down"}
-
-
 def test_failures_that_are_not_in_a_row_do_not_stop_a_judge(serve):
     server = serve(lambda sentence, *_: (500, b"", {}) if int(sentence[9:-1]) % 3 == 0 else truth(sentence))
     verdicts = judge(server, max_tries=1, give_up_after=2, max_in_flight=1).ask(queries(30))
     assert words(verdicts) == [word if number % 3 else "server" for number, word in enumerate(right(30))]
 
 
-@pytest.mark.parametrize("header", [{"Retry-After": "0.5"}, {"Retry-After-Ms": "500"}])
+@pytest.mark.parametrize("header", [{"Retry-After": "0.2"}, {"Retry-After-Ms": "200"}])
 def test_retry_after_is_obeyed(serve, header):
     times = []
 
@@ -251,7 +224,7 @@ def test_retry_after_is_obeyed(serve, header):
         return (429, b"", header) if len(times) == 1 else truth(sentence)
 
     assert words(judge(serve(answer)).ask(queries(1))) == right(1)
-    assert times[1] - times[0] >= 0.49
+    assert times[1] - times[0] >= 0.19
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_once_more(serve):
@@ -310,16 +283,9 @@ def test_it_works_where_a_loop_is_running_already(serve):
 def test_threads_may_share_a_judge(serve):
     server = serve(latency=0.005)
     one = judge(server)
-    results = {}
-    threads = [
-        threading.Thread(target=lambda part=part: results.update({part: one.ask(queries(10 * part + 10, 10 * part))}))
-        for part in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert words(itertools.chain(*(results[part] for part in range(4)))) == right(40)
+    with ThreadPoolExecutor(4) as threads:
+        parts = threads.map(lambda part: words(one.ask(queries(10 * part + 10, 10 * part))), range(4))
+        assert list(itertools.chain(*parts)) == right(40)
     assert one.stats.answered == 40 and server.most_in_flight <= 16
 
 
@@ -332,25 +298,21 @@ def test_nothing_is_sent_for_questions_that_no_prompt_fits(serve):
     assert judge(server).ask([]) == [] and not server.requests
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"url": "localhost:8000"}, "url: got 'localhost:8000'"),
-        ({"url": "ftp://host/v1"}, "expected an address"),
-        ({"url": "http://"}, "expected an address"),
-        ({"url": None}, "expected an address"),
-        ({"url": "http://host:port/"}, "expected an address"),
-        ({"model": ""}, "model: got ''"),
-        ({"parameters": {"temperature": float("nan")}}, "parameters: .*JSON"),
-        ({"parameters": {"stop": {"a"}}}, "parameters: .*JSON"),
-        ({"parameters": "temperature=1"}, "parameters: got 'temperature=1', expected JSON"),
-        ({"max_in_flight": 0}, "max_in_flight: got 0"),
-        ({"timeout": 0}, "timeout: got 0"),
-        ({"timeout": float("inf")}, "timeout: got inf"),
-        ({"max_tries": 1.5}, "max_tries: got 1.5"),
-        ({"give_up_after": True}, "give_up_after: got True"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), [
+    ({"url": "localhost:8000"}, "url: got 'localhost:8000'"),
+    ({"url": "ftp://host/v1"}, "expected an address"),
+    ({"url": None}, "expected an address"),
+    ({"url": "http://host:port/"}, "expected an address"),
+    ({"model": ""}, "model: got ''"),
+    ({"parameters": {"temperature": float("nan")}}, "parameters: .*JSON"),
+    ({"parameters": "temperature=1"}, "parameters: got 'temperature=1', expected JSON"),
+    ({"max_in_flight": 0}, "max_in_flight: got 0"),
+    ({"timeout": float("inf")}, "timeout: got inf"),
+    ({"max_tries": 1.5}, "max_tries: got 1.5"),
+    ({"give_up_after": True}, "give_up_after: got True"),
+    ({"window": 99}, "window: got 99"),
+    ({"window": None}, "window: got None"),
+])  # fmt: skip
 def test_wrong_arguments_are_named(arguments, message):
     with pytest.raises(InputError, match=message):
         from_endpoint(**{"url": "http://localhost/v1", "model": "m", **arguments})
@@ -369,16 +331,9 @@ def test_parameters_are_sent_named_and_part_of_what_is_the_same_question(serve, 
     assert len(server.requests) == 4
 
 
-def test_no_bar_where_there_is_no_terminal(serve, capfd):
-    judge(serve()).ask(queries(3))
-    assert capfd.readouterr().err == ""
-
-
 def test_a_server_that_echoes_gives_no_verdict(serve):
     server = serve(lambda sentence, n, messages: "\n".join(message["content"] for message in messages))
     assert words(judge(server).ask(queries(3))) == ["unreadable"] * 3 and len(server.requests) == 6
-    server = serve(lambda sentence, n, messages: messages[-1]["content"])
-    assert words(judge(server).ask(queries(3))) == ["unreadable"] * 3
 
 
 def test_a_verdict_in_json_is_asked_for_and_named(serve):
@@ -391,16 +346,3 @@ def test_a_verdict_in_json_is_asked_for_and_named(serve):
     schema = server.requests[0]["response_format"]["json_schema"]["schema"]
     assert schema["properties"] == {"verdict": {"type": "string", "enum": ["YES", "NO"]}}
     assert words(judge(server).ask(queries(4))) == right(4) and "response_format" not in server.requests[-1]
-
-
-def test_a_server_that_refuses_json_is_asked_without(serve, caplog):
-    def answer(sentence, n, messages):
-        refuses = "response_format" in server.requests[-1]
-        return (400, {"error": {"message": "unknown parameter"}}, {}) if refuses else truth(sentence)
-
-    server = serve(answer)
-    assert words(judge(server, json_verdicts=True, max_in_flight=1).ask(queries(4))) == right(4)
-    assert len(server.requests) == 5 and "takes no response_format" in caplog.text
-    server.answer = lambda *_: (400, {"error": {"message": "no such model"}}, {})
-    with pytest.raises(JudgeError, match="no such model"):
-        judge(server, json_verdicts=True).ask(queries(1))

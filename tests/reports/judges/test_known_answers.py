@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -27,7 +28,7 @@ def test_the_questions():
     # An instruction is there to be disobeyed.
     injected = {(case.query.kind, case.expected) for case in CASES if case.trap == "injection"}
     assert len(injected) == 10
-    examples = (prompts._FOLDER / "examples.jsonl").read_text()
+    examples = Path(prompts.__file__).with_name("examples.jsonl").read_text()
     assert not any(case.query.fields["sentence"] in examples for case in CASES)
 
 
@@ -72,18 +73,3 @@ def test_a_gullible_judge_is_found_out(ask, capsys):
     assert ask(answer, "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert len(found["failed"]) == 10 and found["all"]["all"]["right"] == 50
-
-
-def test_a_judge_that_echoes_fails_everything(ask, capsys):
-    assert ask(lambda sentence, n, messages: messages[-1]["content"]) == 1
-    assert capsys.readouterr().out.splitlines()[1].split()[:4] == ["all", "0", "60", "60"]
-
-
-def test_examples_and_json_reach_the_server(serve, capsys):
-    server = serve(lambda sentence, n, messages: RIGHT[messages[-1]["content"]])
-    flags = ["--examples", "--json-verdicts"]
-    assert main(["judge", "--self-test", "--base-url", server.url, "-m", "m", *flags]) == 0
-    assert len(server.requests[0]["messages"]) == 5 and "response_format" in server.requests[0]
-    assert "examples:2,verdict:json,prompts:" in capsys.readouterr().out
-    assert main(["judge", "-p", "openai", "-m", "m"]) == 2
-    assert "REPORTS: got nothing" in capsys.readouterr().err

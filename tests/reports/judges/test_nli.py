@@ -90,7 +90,5 @@ def test_equal_questions_are_read_once_and_long_sentences_and_strange_text_do_no
 
 def test_a_model_without_entailment_is_named(tmp_path):
     folder = make_model(tmp_path, labels=("negative", "positive"))
-    with pytest.raises(
-        InputError, match=r"model: got .*labels \['negative', 'positive'\], expected a label that begins"
-    ):
+    with pytest.raises(InputError, match=r"model: got .*: \['negative', 'positive'\], expected a label that begins"):
         NliJudge(folder)

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from tests.conftest import ROOT
 from tls_tasks.cli import main
 from tls_tasks.reports.data import EMBEDDED_RECORDING
-from tls_tasks.reports.judges import ByKind, Recorded, from_callable, from_endpoint
+from tls_tasks.reports.judges import ByKind, Recorded, Recorder, from_callable, from_endpoint
 from tls_tasks.reports.judges.prompts import render_together
 from tls_tasks.reports.judges.questions import read_numbered
 from tls_tasks.reports.report_eval import report_eval
@@ -110,20 +111,6 @@ def test_numbered_verdicts():
     assert read_numbered("<answer>1: YES</answer><answer>2: NO</answer>", 2) == [True, False]
 
 
-class Counting:
-    """The embedded verdicts, counted by kind."""
-
-    name = "embedded"
-
-    def __init__(self):
-        self.recorded, self.n = Recorded.read(EMBEDDED_RECORDING), {}
-
-    def ask(self, queries):
-        for query in queries:
-            self.n[query.kind] = self.n.get(query.kind, 0) + 1
-        return self.recorded.ask(queries)
-
-
 def rows(name):
     return [json.loads(line) for line in (FOLDER / name).read_text().splitlines()]
 
@@ -135,18 +122,17 @@ def dry_run(capsys, *more):
 
 def test_the_price_holds_what_a_run_takes(capsys):
     found = dry_run(capsys, "--base-url", "http://127.0.0.1:9/v1", "-m", "m", "--price", "2,10")
-    counting = Counting()
+    recorder = Recorder(Recorded.read(EMBEDDED_RECORDING, name="embedded"))
     requests = {row["query_id"]: row for row in rows("nuggets.jsonl")}
     reports = rows("reports.jsonl")
     documents = {row["id"]: row for row in rows("documents.jsonl")}
-    report_eval(reports, [[requests[row["request_id"]]] for row in reports], documents, counting)
-    assert {"citation_support", "nugget_agreement", "negative"} <= counting.n.keys()
-    for kind, n in counting.n.items():
+    report_eval(reports, [[requests[row["request_id"]]] for row in reports], documents, recorder)
+    taken = Counter(query.kind for query, _ in recorder.asked)
+    assert {"citation_support", "nugget_agreement", "negative"} <= taken.keys()
+    for kind, n in taken.items():
         low, high = found[kind]["calls"]
         assert low <= n <= high and found[kind]["questions"] == [low, high]
-    assert (
-        found["citation_support"]["calls"][0] == found["citation_support"]["calls"][1] == counting.n["citation_support"]
-    )
+    assert found["citation_support"]["calls"] == [taken["citation_support"]] * 2
     sent, told = found["all"]["prompt_tokens"][1], found["all"]["completion_tokens"][1]
     assert found["all"]["money"][1] == pytest.approx((2 * sent + 10 * told) / 1e6)
     together = dry_run(capsys, "--base-url", "http://127.0.0.1:9/v1", "-m", "m", "--nuggets-per-call", "10")
@@ -160,25 +146,20 @@ def test_ragtime_takes_fewer_requests_and_gets_equal_verdicts(capsys, tmp_path):
     spec.loader.exec_module(bench)
     bench.make_set(tmp_path, n_topics=1)
     files = [tmp_path / name for name in bench.FILES]
-    written = files[0].read_text().splitlines()
-    assert len(written) == len(bench.SYSTEMS) == 4
-    files[0].write_text(written[2])  # the one that often does not cite: all kinds of questions
+    # Of the four systems the one that often does not cite: all kinds of questions.
+    files[0].write_text(files[0].read_text().splitlines()[2])
     alone, together = bench.measure(tmp_path, from_callable(bench.by_rules), (1, 10))
     assert alone["code"] == together["code"] == 0
     assert alone["verdicts"] == together["verdicts"] and alone["scores"] == together["scores"]
     assert {kind for kind, _ in alone["verdicts"]} == set(QUERY_KINDS)
-    assert set(alone["verdicts"].values()) == {"YES", "NO"}
     # one request a question; then one for ten answers, and everything else as before
     assert alone["requests"] == len(alone["verdicts"]) and alone["of nuggets"] > 7 * together["of nuggets"]
-    other = alone["requests"] - alone["of nuggets"]
-    assert together["requests"] - together["of nuggets"] == other and together["tokens"] < alone["tokens"] / 3
-    for size, one in ((1, alone), (10, together)):
-        options = (
-            f"--documents {files[2]} --dry-run --json --base-url http://127.0.0.1:9/v1 -m m --nuggets-per-call {size}"
-        )
-        assert main(["judge", *map(str, files[:2]), *options.split()]) == 0
-        low, high = json.loads(capsys.readouterr().out)["all"]["calls"]
-        assert low <= one["requests"] <= high
+    assert together["requests"] - together["of nuggets"] == alone["requests"] - alone["of nuggets"]
+    assert together["tokens"] < alone["tokens"] / 3
+    options = ["--documents", files[2], "--dry-run", "--json", "--base-url", "http://127.0.0.1:9/v1", "-m", "m"]
+    assert main(list(map(str, ["judge", *files[:2], *options, "--nuggets-per-call", 10]))) == 0
+    low, high = json.loads(capsys.readouterr().out)["all"]["calls"]
+    assert low <= together["requests"] <= high
 
 
 def test_a_dry_run_needs_no_key_and_writes_nothing(capsys, tmp_path, monkeypatch):
@@ -207,4 +188,4 @@ def test_a_judge_of_judges_adds_up_what_they_send():
     inner = from_endpoint("http://127.0.0.1:9/v1", "m")
     judge = ByKind({"citation_support": from_callable(lambda query: True, name="free")}, inner)
     asked = [Query("citation_support", {"sentence": "s", "document": "d"}), *nuggets("s", 3)]
-    assert [call.kind for call in judge.calls(asked)] == ["nugget_agreement"] * 3
+    assert len(judge.calls(asked)) == 3

@@ -6,55 +6,27 @@ scripted judge, and the results in its repository (7 of 24, 8 of 9). Those can't
 
 import json
 import pickle
+from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.reports.judges.server import Server
 from tls_tasks.cli import main
 from tls_tasks.cli.judge import main as report_eval_main
 from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.reports.judges import ModelProvider, Recorded, evaluate_report, from_endpoint, providers
+from tls_tasks.reports.judges import ModelProvider, Recorded, choose, evaluate_report, from_endpoint
 from tls_tasks.reports.judges.prompts import PromptFolder
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.types import Query
 
-NUGGETS = {"query_id": "7", "items": [
-    {"question_text": "q1", "gold_answers": ["a1", "b1"], "info": {"importance": "vital"}},
-    {"question_text": "q2", "gold_answers": ["a2"], "info": {"importance": "okay"}},
-]}  # fmt: skip
-SENTENCES = [
-    {"text": "Both hold.", "citations": ["d1", "d2"]},
-    {"text": "One fails.", "citations": ["d1", "d2"]},
-    {"text": "Nobody knows.", "citations": []},
-    {"text": "It is so.", "citations": []},
-    {"text": "It is so.", "citations": []},
-    {"text": "It broke.", "citations": ["d1"]},
-]
-REPORT = {"request_id": "7", "run_id": "a", "collection_ids": ["neuclir/1/rus"], "sentences": SENTENCES}
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
-
-def sentence(index, score, *said, matched=(), **more):
-    responses = [{"type": kind, "response": word} for kind, word in said]
-    return {
-        "sentence": SENTENCES[index]["text"], "evaluation_path": [1], "score": score, "sentence_index": index,
-        "matched_nuggets": [{"question_text": q, "matched_answer": a, "importance": "vital"} for q, a in matched],
-        "evaluation_details": {"is_negative": None, "model_responses": responses}, **more,
-    }  # fmt: skip
-
-
-RESULTS = {
-    "request_id": "7", "run_id": "a", "collection_ids": ["neuclir/1/rus"],
-    "sentence_results": [
-        sentence(0, 2, ("citation_relevance", "YES"), matched=[("q1", "a1"), ("q2", "a2")]),
-        sentence(1, -1, ("citation_relevance", "NO")),
-        sentence(2, -1, ("check_negative", "YES")),
-        sentence(3, -1, ("check_negative", "NO"), ("requires_citation", "YES"), ("first_instance", "YES")),
-        sentence(4, 0, ("check_negative", "NO"), ("requires_citation", "YES"), ("first_instance", "NO")),
-        {"sentence": "It broke.", "sentence_index": 5, "score": 0, "error": "no answer"},
-    ],
-    "metrics": {"recall": 2 / 3, "precision": 1 / 4},
-    "citation_documents": {},
-}  # fmt: skip
+FILES = ROOT / "tests/recorded/files-0.2/report_gen_eval"
+REPORT, NUGGETS, RESULTS = (
+    json.loads((FILES / name).read_text()) for name in ("reports.jsonl", "nuggets.json", "results.jsonl")
+)
+SENTENCES = REPORT["sentences"]
 
 
 @pytest.fixture
@@ -70,7 +42,9 @@ def here(tmp_path, monkeypatch):
 def server(monkeypatch):
     """Stands for together.ai: YES to everything."""
     server = Server(lambda *_: "YES")
-    monkeypatch.setitem(providers._URLS, ModelProvider.TOGETHER, server.url)
+    monkeypatch.setattr(
+        choose, "from_endpoint", lambda url, *rest, **options: from_endpoint(server.url, *rest, **options)
+    )
     yield server
     server.close()
 
@@ -102,10 +76,8 @@ def test_results_on_the_command_line(here, capsys):
     assert (found["recall"], found["precision"]) == (2 / 3, 1 / 4)
 
 
-@pytest.mark.parametrize(
-    "results", [3, None, [3], [{"evaluation_details": 3}], [{"matched_nuggets": 3, "sentence": [[]]}]]
-)
-def test_damaged_results(here, results):
+@pytest.mark.parametrize("results", [3, [3], [{"evaluation_details": 3}]])
+def test_damaged_results_have_no_verdict(here, results):
     (here / "r.jsonl").write_text(json.dumps({**RESULTS, "sentence_results": results}))
     try:
         judge = Recorded.read(here / "r.jsonl")
@@ -117,13 +89,7 @@ def test_damaged_results(here, results):
 
 # --- its prompts ---
 
-PLACES = {
-    "check_relevance": "{sentence} | {citation_content}",
-    "check_negative": "{sentence}",
-    "requires_citation": "{sentence}",
-    "first_instance": "{sentence} | {previous_sentences}",
-    "nugget_agreement": "{sentence} | {nugget_question} | {nugget_answer} {{so}}",
-}
+PLACES = CASES["PLACES"]
 
 
 @pytest.fixture
@@ -164,18 +130,14 @@ def test_prompts_as_text(prompts, server):
     assert [message["content"] for message in messages] == ["Be strict.", "Not so? s"]
 
 
-@pytest.mark.parametrize(
-    ("text", "error", "message"),
-    [
-        (None, DataError, "no prompt for negative, looked for check_negative.py, check_negative.txt, negative.py"),
-        ("USER_PROMPT = f()", DataError, "it has no string USER_PROMPT"),
-        ("USER_PROMPT = '", DataError, "can't be read as a prompt"),
-        ("USER_PROMPT = 'So?'", InputError, "got no placeholder, expected {sentence}"),
-        ("USER_PROMPT = '{sentence} {x}'", InputError, "got {sentence}, {x}, expected {sentence}"),
-        ("USER_PROMPT = '{sentence.__class__}'", InputError, "got {sentence.__class__}"),
-        ("USER_PROMPT = '{sentence'", DataError, "can't be read as a prompt"),
-    ],
-)
+@pytest.mark.parametrize(("text", "error", "message"), [
+    (None, DataError, "no prompt for negative, looked for check_negative.py, check_negative.txt, negative.py"),
+    ("USER_PROMPT = f()", DataError, "it has no string USER_PROMPT"),
+    ("USER_PROMPT = '", DataError, "can't be read as a prompt"),
+    ("USER_PROMPT = 'So?'", InputError, "got no placeholder, expected {sentence}"),
+    ("USER_PROMPT = '{sentence.__class__} {x}'", InputError, "got {sentence.__class__}, {x}, expected {sentence}"),
+    ("USER_PROMPT = '{sentence'", DataError, "can't be read as a prompt"),
+])  # fmt: skip
 def test_prompts_that_can_not_be_used(prompts, text, error, message):
     (prompts / "check_negative.py").unlink()
     if text is not None:

@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import ROOT
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.reports.judges import ModelProvider, from_provider
-from tls_tasks.reports.judges.providers import read_key
+from tls_tasks.reports.judges.choose import read_key
 from tls_tasks.reports.types import Query
 
 QUERIES = [Query("negative", {"sentence": f"Sentence {number}."}) for number in range(6)]
@@ -22,27 +22,20 @@ def no_keys(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
 
-def values(verdicts):
-    return [verdict.value for verdict in verdicts]
-
-
-@pytest.mark.parametrize("provider", ["openai", "together", "anthropic", *ModelProvider])
+@pytest.mark.parametrize("provider", ["openai", *ModelProvider])
 def test_providers_are_asked_with_their_key(serve, monkeypatch, provider):
     server = serve()
     monkeypatch.setenv(f"{ModelProvider(provider).value.upper()}_API_KEY", "sk-test")
     judge = from_provider(provider, "some/model", base_url=server.url, cache="v.sqlite")
-    assert values(judge.ask(QUERIES)) == [True, False] * 3
+    assert [verdict.value for verdict in judge.ask(QUERIES)] == [True, False] * 3
     assert server.headers[0][b"authorization"] == b"bearer sk-test" and server.requests[0]["model"] == "some/model"
     assert judge.name.startswith(f"{ModelProvider(provider).value}/some/model,prompts:")
 
 
 def test_the_addresses_are_the_providers_own():
-    for provider, url in (
-        ("openai", "https://api.openai.com/v1"),
-        ("together", "https://api.together.xyz/v1"),
-        ("anthropic", "https://api.anthropic.com/v1"),
-    ):
-        assert from_provider(provider, "m", api_key="k").endpoint.url == url
+    urls = ["https://api.openai.com/v1", "https://api.together.xyz/v1", "https://api.anthropic.com/v1"]
+    names = ("openai", "together", "anthropic")
+    assert [from_provider(name, "m", api_key="k").endpoint.url for name in names] == urls
 
 
 def test_an_unknown_provider_and_a_missing_key_are_named(tmp_path):
@@ -62,13 +55,8 @@ def test_keys_are_read_from_the_environment_first_and_from_env_then(tmp_path, mo
         'ANTHROPIC_API_KEY="sk#1"\n\nEMPTY=\nNOT AN ASSIGNMENT\nRUN=$(touch evil)`touch evil`${HOME}\nLAST = x\n'
     )
     (tmp_path / ".env").write_text(text)
-    for variable, value in {
-        "OPENAI_API_KEY": "sk-plain",
-        "TOGETHER_API_KEY": "sk quoted",
-        "ANTHROPIC_API_KEY": "sk#1",
-        "RUN": "$(touch evil)`touch evil`${HOME}",
-        "LAST": "x",
-    }.items():
+    keys = {"OPENAI_API_KEY": "sk-plain", "TOGETHER_API_KEY": "sk quoted", "ANTHROPIC_API_KEY": "sk#1", "LAST": "x"}
+    for variable, value in {**keys, "RUN": "$(touch evil)`touch evil`${HOME}"}.items():
         assert read_key(variable) == value
     assert not (tmp_path / "evil").exists()
     monkeypatch.setenv("OPENAI_API_KEY", "sk-environment")

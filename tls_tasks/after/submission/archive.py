@@ -1,139 +1,173 @@
-"""The archive: the harness's own files, the records made from them, and a manifest of hashes."""
+"""The archive: the harness's files, records, a manifest of hashes; and one that somebody sent, unpacked safely."""
 
-from __future__ import annotations
-
+import contextlib
 import hashlib
+import io
 import json
+import os
+import re
 import shutil
+import stat
+import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-
-import yaml
+from typing import Any
 
 from tls_tasks import __version__
 from tls_tasks.after.foreign import Manifest, read_manifest
 from tls_tasks.after.scored_runs import ScoredTask, score_places
-from tls_tasks.after.submission import Refusal
 from tls_tasks.after.submission.checks import packed_files, refusals
-from tls_tasks.after.submission.records import Claim, eval_results, every_eval_ever, model_index
-from tls_tasks.after.submission.unpack import check_rows, files_of
+from tls_tasks.after.submission.records import EVAL_RESULTS, encoded, records_of
 from tls_tasks.core.errors import DataError
-from tls_tasks.core.whole import made_folder, replaced
+from tls_tasks.core.whole import replaced
 
-_FORMAT = 1
+MOST_FILES = 1_000
+"""Of a submission. That of all our tasks has some hundred."""
+
+MOST_BYTES = 2 << 30
+"""Of all files of a submission together, unpacked."""
+
+MOST_RATIO = 200
+"""How many times larger than the zip its content may be; text shrinks to a fifth or tenth."""
+
+MOST_ROWS = 100_000
+"""The most rows of a submission's samples file."""
+
 MANIFEST = "manifest.json"
 """The file that lists all others, and is signed."""
 
-_EVAL_RESULTS = ".eval_results/tls_tasks.yaml"
-_AS_WRITTEN = "ask the submitter for the archive as it was written"
+AS_WRITTEN = "ask the submitter for the archive as it was written"
+"""The advice about one that was changed."""
+
+_MOST_PARTS = 20  # of a name; a record of Every Eval Ever has six
+_FREE_BYTES = 16 << 20  # whatever the ratio: a short answer to every prompt shrinks to nearly nothing
+_MOST_BYTES_OF_LIST = 1 << 20  # of the manifest, and of the list of files at a zip's end: they are read as a whole
+_CHUNK = 1 << 20
+_NAME = re.compile(r"(?!.*\.\.)[\w.+=@-]{1,200}", re.ASCII)
 _RUN = "run"  # the folder of the archive that holds the harness's files
-_MOST_BYTES_OF_MANIFEST = 1 << 20  # a line a file
+_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 
-def write(
-    scored: Sequence[ScoredTask],
-    folder: Path,
-    claim: Claim,
-    *,
-    without_chat_template: bool = False,
-    hub_records: bool = False,
-) -> None:
-    """Write the archive of tasks that passed :func:`~tls_tasks.after.submission.checks.refusals`, all of it or nothing.
-
-    Args:
-        scored: The tasks.
-        folder: Where to; must be empty or not exist.
-        claim: Of the submitter.
-        without_chat_template: The submitter says that the model was meant to run without one.
-        hub_records: Also write ``.eval_results``, of the tasks that read a data set on the hub.
+@contextlib.contextmanager
+def opened(location: Path) -> Iterator[Path]:
+    """The folder of a submission, which may be a zip.
 
     Raises:
-        DataError: If no task read a data set on the hub for ``hub_records``.
-        OSError: If the folder is not empty, or can't be written.
+        DataError: If it is not there, is neither, or holds what no submission has; names the file.
     """
-    if hub_records and not any(task.edition == "hub" for task in scored):
-        raise DataError(
-            f".eval_results: no task here ran on a data set of the hub, but on the {scored[0].edition} data"
-        )
-    with made_folder(folder) as made:
-        (made / _RUN).mkdir()
-        for path in packed_files(scored):
-            shutil.copyfile(path, made / _RUN / path.name)
-        for name, text in records_of(scored, claim, hub_records).items():
-            _write_text(made / name, text)
-        manifest = {
-            "format": _FORMAT,
-            "tls_tasks": __version__,
-            **asdict(claim),
-            "chat_template": not without_chat_template,
-            "tasks": [task.name for task in scored],
-            "files": file_hashes(made),
-        }
-        _write_text(made / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False, sort_keys=True) + "\n")
+    if not os.path.lexists(location):
+        raise DataError(f"{location}: no such file or folder")
+    mode = location.lstat().st_mode
+    if stat.S_ISDIR(mode):
+        files_of(location)
+        yield location
+    elif stat.S_ISREG(mode):
+        with tempfile.TemporaryDirectory() as scratch:
+            _unpack(location, Path(scratch))
+            try:
+                yield Path(scratch)
+            except DataError as error:  # no user knows the scratch folder
+                raise DataError(str(error).replace(scratch, str(location))) from error
+    else:
+        raise DataError(f"{location}: a link, pipe or device, expected a folder or zip")
 
 
-def records_of(scored: Sequence[ScoredTask], claim: Claim, hub_records: bool) -> dict[str, str]:
-    """The files of others' formats, by name."""
-    records = {"model-index.yml": _yaml(model_index(scored, claim.model))}
-    if hub_records:
-        records[_EVAL_RESULTS] = _yaml(eval_results([task for task in scored if task.edition == "hub"]))
-    for task in scored:
-        records |= {f"every_eval_ever/{name}": text for name, text in every_eval_ever(task, claim).items()}
-    return records
-
-
-def _yaml(value: object) -> str:
-    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", errors="replace")  # half a surrogate pair, which JSON can hold
-
-
-def pack(folder: Path, target: Path) -> None:
-    """Write an archive's folder as one zip, the same bytes each time."""
-    with replaced(target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), (1980, 1, 1, 0, 0, 0))
-            packed.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
-
-
-def verify(folder: Path) -> tuple[list[Refusal], Manifest, list[ScoredTask]]:
-    """Check an archive with nothing but itself and this package: files, hashes, scores, records.
-
-    Returns:
-        What stands against it, its manifest, and its tasks, scored again; no tasks where a file is not as it was
-        written, since nothing in such an archive is read.
+def files_of(folder: Path) -> list[Path]:
+    """All files below a submission's folder, in order.
 
     Raises:
-        DataError: If it is not an archive of ours.
+        DataError: If there are too many or too large ones, or something is no plain file with a plain name.
     """
-    manifest, present = _read_manifest(folder), file_hashes(folder)
-    if problems := list(_other_files(manifest["files"], present)):
-        return problems, manifest, []
-    for path in (folder / _RUN).glob("samples_*"):
-        check_rows(path)
-    scored = list(score_places([folder / _RUN], newest=True))
-    problems = refusals(scored, manifest["model"], without_chat_template=not manifest.get("chat_template", True))
-    if sorted(map(str, manifest.get("tasks") or ())) != sorted(task.name for task in scored):
-        problems.append(Refusal("manifest", "its tasks are not those of the samples", _AS_WRITTEN))
-    # Of what can't be submitted no records can be made.
-    return problems or list(_other_records(manifest, present, scored)), manifest, scored
+    files, n_bytes = [], 0
+    for path in folder.rglob("*"):
+        status = path.lstat()
+        _check_entry(folder, path.relative_to(folder).as_posix(), status.st_mode)
+        if not stat.S_ISDIR(status.st_mode):
+            files.append(path)
+            n_bytes += status.st_size
+            _check_size(folder, len(files), n_bytes)
+    return sorted(files)
 
 
-def _read_manifest(folder: Path) -> Manifest:
-    path = folder / MANIFEST
-    if not path.is_file():
-        raise DataError(f"{folder}: no {MANIFEST}; expected a folder or zip that tls-tasks submit wrote")
+def _check_entry(location: Path, name: str, mode: int) -> None:
+    """Only files and folders, by names that don't lead out, hide nothing and mean the same on all systems."""
+    parts = name.split("/")
+    if len(parts) > _MOST_PARTS:
+        raise DataError(f"{location}: {name[:20]}… lies more than {_MOST_PARTS} folders deep")
+    if not all(map(_NAME.fullmatch, parts)):
+        problem = f"the name {name[:100]!r} leads out of the submission or has other than ASCII letters"
+        raise DataError(f"{location}: {problem}")
+    if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):  # a zip may leave the kind open
+        raise DataError(f"{location}: {name} is a link, pipe or device, expected a file")
+
+
+def _check_size(location: Path, n_files: int, n_bytes: int) -> None:
+    if n_files > MOST_FILES:
+        raise DataError(f"{location}: more than {MOST_FILES:,} files")
+    if n_bytes > MOST_BYTES:
+        raise DataError(f"{location}: more than {MOST_BYTES >> 20:,} MiB unpacked")
+
+
+class _Careful(io.FileIO):
+    """A file of which no more is read at once than a zip's list of files may take."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        rest = os.fstat(self.fileno()).st_size - self.tell()
+        n_bytes = rest if size is None or size < 0 else min(size, rest)
+        if n_bytes > _MOST_BYTES_OF_LIST:
+            raise DataError(f"{self.name}: its list of files is longer than {_MOST_BYTES_OF_LIST >> 20} MiB")
+        return super().read(n_bytes) or b""
+
+
+def _unpack(path: Path, folder: Path) -> None:
     try:
-        if path.stat().st_size > _MOST_BYTES_OF_MANIFEST:
-            raise DataError(f"more than {_MOST_BYTES_OF_MANIFEST >> 20} MiB")
-        return read_manifest(path.read_bytes())
-    except DataError as error:
-        raise DataError(f"{path}: not a manifest that this release reads: {error}") from error
+        with _Careful(path) as file, zipfile.ZipFile(file) as packed:
+            _extract(path, packed, folder)
+    except DataError:
+        raise
+    except OSError as error:  # such as a second file of a name, or one by the name of another's folder
+        raise DataError(f"{path}: can't be unpacked: {error.strerror or error}") from error
+    except Exception as error:  # a damaged zip makes the standard library raise anything from zlib.error to ValueError
+        raise DataError(f"{path}: not a zip that tls-tasks submit wrote ({error})") from error
+
+
+def _extract(path: Path, packed: zipfile.ZipFile, folder: Path) -> None:
+    most = max(_FREE_BYTES, MOST_RATIO * path.stat().st_size)
+    n_bytes = 0
+    for n_files, entry in enumerate(packed.infolist(), start=1):
+        name = entry.orig_filename.removesuffix("/")
+        _check_entry(path, name, entry.external_attr >> 16)
+        if entry.compress_type not in _METHODS:
+            raise DataError(f"{path}: {name} is packed by method {entry.compress_type}, expected deflate or none")
+        _check_size(path, n_files, n_bytes)
+        target = folder / name
+        (target if entry.is_dir() else target.parent).mkdir(parents=True, exist_ok=True)
+        if entry.is_dir():
+            continue
+        with packed.open(entry) as source, target.open("xb") as copy:
+            while chunk := source.read(_CHUNK):
+                n_bytes += len(chunk)
+                _check_size(path, n_files, n_bytes)
+                if n_bytes > most:
+                    raise DataError(f"{path}: {name}: unpacked more than {MOST_RATIO} times as large as the zip")
+                copy.write(chunk)
+
+
+def check_rows(path: Path) -> None:
+    """Refuse a samples file that is too long to be scored while somebody waits.
+
+    Raises:
+        DataError: If it has more than :data:`MOST_ROWS` rows.
+    """
+    if sum(chunk.count(b"\n") for chunk in _chunks(path)) > MOST_ROWS:
+        raise DataError(f"{path}: more than {MOST_ROWS:,} rows")
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            yield chunk
 
 
 def file_hashes(folder: Path) -> dict[str, str]:
@@ -142,33 +176,95 @@ def file_hashes(folder: Path) -> dict[str, str]:
     for path in files_of(folder):
         if path not in (folder / MANIFEST, folder / f"{MANIFEST}.sig"):
             digest = hashlib.sha256()
-            with path.open("rb") as file:
-                while chunk := file.read(1 << 20):
-                    digest.update(chunk)
+            for chunk in _chunks(path):
+                digest.update(chunk)
             hashes[path.relative_to(folder).as_posix()] = digest.hexdigest()
     return hashes
 
 
-def _other_files(stated: dict[str, str], present: dict[str, str]) -> Iterator[Refusal]:
-    for name in sorted({*stated, *present}):
-        if name not in present:
-            yield Refusal("file", f"{name} is missing", _AS_WRITTEN)
-        elif name not in stated:
-            yield Refusal("file", f"{name} is not in the manifest", _AS_WRITTEN)
-        elif stated[name] != present[name]:
-            yield Refusal("file", f"{name} does not have the hash that the manifest states", _AS_WRITTEN)
+def write(scored: Sequence[ScoredTask], folder: Path, stated: Mapping[str, Any], *, hub_records: bool = False) -> None:
+    """Write the archive of tasks that passed :func:`~tls_tasks.after.submission.checks.refusals`.
+
+    Args:
+        scored: The tasks.
+        folder: Where to; there, and empty.
+        stated: What the submitter says: ``model``, ``organization``, ``relationship`` and ``chat_template``, which is
+            False where the model was meant to run without one.
+        hub_records: Also write ``.eval_results``, of the tasks that read a data set on the hub.
+
+    Raises:
+        DataError: If no task read a data set on the hub for ``hub_records``.
+    """
+    if hub_records and all(task.edition != "hub" for task in scored):
+        problem = f"no task here ran on a data set of the hub, but on the {scored[0].edition} data"
+        raise DataError(f".eval_results: {problem}")
+    (folder / _RUN).mkdir()
+    for path in packed_files(scored):
+        shutil.copyfile(path, folder / _RUN / path.name)
+    for name, content in records_of(scored, stated, hub_records).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    ours = {"format": 1, "tls_tasks": __version__, "tasks": [task.name for task in scored]}
+    manifest = {**stated, **ours, "files": file_hashes(folder)}
+    text = json.dumps(manifest, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+    (folder / MANIFEST).write_bytes(encoded(text))
 
 
-def _other_records(manifest: Manifest, present: dict[str, str], scored: Sequence[ScoredTask]) -> Iterator[Refusal]:
-    """Records that are not those of the run, and files that are none of an archive's."""
-    model, version = manifest["model"], manifest.get("tls_tasks")
-    organization = manifest.get("organization") or model.partition("/")[0]
-    claim = Claim(model, organization, manifest.get("relationship") or "other")
-    records = records_of(scored, claim, _EVAL_RESULTS in manifest["files"])
-    advice = _AS_WRITTEN if version == __version__ else f"verify it with tls-tasks {version}, which wrote it"
-    for name, text in records.items():
-        if present.get(name) != hashlib.sha256(text.encode("utf-8", "replace")).hexdigest():
-            yield Refusal("record", f"{name} is not what the samples give", advice)
+def pack(folder: Path, target: Path) -> None:
+    """Write an archive's folder as one zip, the same bytes each time."""
+    with replaced(target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+        for path in files_of(folder):
+            entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), (1980, 1, 1, 0, 0, 0))
+            packed.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
+
+
+def verify(folder: Path) -> tuple[list[str], Manifest, list[ScoredTask]]:
+    """Check an archive with nothing but itself and this package: files, hashes, scores, records.
+
+    Returns:
+        Why it is refused, its manifest, and its tasks, scored again; no tasks where a file is not as it was written,
+        since nothing in such an archive is read.
+
+    Raises:
+        DataError: If it is not an archive of ours.
+    """
+    manifest, present = _read_manifest(folder), file_hashes(folder)
+    stated, version = manifest["files"], manifest.get("tls_tasks")
+    problems = [
+        f"file: {name} {'is not in the manifest with this hash' if name in present else 'is missing'}; {AS_WRITTEN}"
+        for name in sorted({*stated, *present})
+        if stated.get(name) != present.get(name)
+    ]
+    if problems:
+        return problems, manifest, []
+    for path in (folder / _RUN).glob("samples_*"):
+        check_rows(path)
+    scored = list(score_places([folder / _RUN], newest=True))
+    problems = refusals(scored, manifest["model"], without_chat_template=not manifest.get("chat_template", True))
+    if sorted(manifest["tasks"]) != sorted(task.name for task in scored):
+        problems.append(f"manifest: its tasks are not those of the samples; {AS_WRITTEN}")
+    if problems:  # of what can't be submitted no records can be made
+        return problems, manifest, scored
+    records = records_of(scored, manifest, EVAL_RESULTS in stated)
+    advice = AS_WRITTEN if version == __version__ else f"verify it with tls-tasks {version}, which wrote it"
+    problems = [
+        f"record: {name} is not what the samples give; {advice}"
+        for name, content in records.items()
+        if present.get(name) != hashlib.sha256(content).hexdigest()
+    ]
     run = {f"{_RUN}/{path.name}" for path in packed_files(scored)}
-    for name in sorted(present.keys() - run - records.keys()):
-        yield Refusal("file", f"{name} is no part of a submission", _AS_WRITTEN)
+    extra = sorted(present.keys() - run - records.keys())
+    problems += [f"file: {name} is no part of a submission; {AS_WRITTEN}" for name in extra]
+    return problems, manifest, scored
+
+
+def _read_manifest(folder: Path) -> Manifest:
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise DataError(f"{folder}: no {MANIFEST}; expected a folder or zip that tls-tasks submit wrote")
+    if path.stat().st_size > _MOST_BYTES_OF_LIST:
+        raise DataError(f"{path}: more than {_MOST_BYTES_OF_LIST >> 20} MiB")
+    try:
+        return read_manifest(path.read_bytes())
+    except DataError as error:
+        raise DataError(f"{path}: not a manifest that this release reads: {error}") from error

@@ -1,24 +1,26 @@
-"""What a run must fulfil to be submitted. Each check says what it found and what to do; all checks are made."""
+"""What a run must fulfil to be submitted: whatever a log says must follow from the rest of it, and from this release.
 
-from __future__ import annotations
+A check of a task is a function that takes the task and yields problems; :data:`_CHECKS` lists them. All are made.
+"""
 
+import hashlib
 import json
 import math
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from tls_tasks.after.conditions import model_arguments, stated_metadata
 from tls_tasks.after.logs import Sample
+from tls_tasks.after.run import model_arguments, stated_metadata
 from tls_tasks.after.scored_runs import ScoredTask
-from tls_tasks.after.submission import Refusal
-from tls_tasks.after.submission.consistency import AGAIN, inconsistencies, sha256
 from tls_tasks.core.custom import is_unsigned
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.secrets import check_no_secret, secret_in, secret_values
-from tls_tasks.data.editions import EMBEDDED
-from tls_tasks.hosts.task_files import group_files, task_files
+from tls_tasks.core.task import Doc, answer_text
+from tls_tasks.data.editions import EMBEDDED, editions_of, golds_hash
+from tls_tasks.hosts.discovery import data_set_of, group_files, task_files
 
 # As on the Hugging Face hub; with what was built around it, if anything was.
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(\+tls_corpus)?", re.ASCII)
@@ -26,120 +28,145 @@ _MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(\+tls_corpus)?"
 # Settings of tokenisers, no secrets whatever they end in.
 _SPECIAL_TOKEN = re.compile(r"(add_)?(bos|eos|pad|unk|sep|cls|mask)_token")
 
-_REFRESH = "run it again with --cache_requests refresh"
-_NO_SECRETS = (
-    "give secrets by the name of an environment variable, run again, and change what has been written to a file"
-)
+_BUDGET = "context_budget"
+_LONG_GOLD = 20  # characters; shorter answers, an empty list for one, are right by chance
 
 
-def refusals(scored: Sequence[ScoredTask], model: str, *, without_chat_template: bool = False) -> list[Refusal]:
-    """Every reason against submitting these tasks; none if they can be submitted.
+def refusals(scored: Sequence[ScoredTask], model: str, *, without_chat_template: bool = False) -> list[str]:
+    """Every reason against submitting these tasks, ``CHECK: PROBLEM; ADVICE``; none if they can be submitted.
 
     Args:
         scored: The tasks, scored again.
         model: The model's name as it is to be published.
         without_chat_template: The submitter says that the model was meant to run without one.
     """
-    refused = [*_model(scored, model), *_groups(scored)]
+    refused = list(_of_run(scored, model))
+    checks = [row for row in _CHECKS if row[-1] is not _not_applied or not without_chat_template]
     for task in scored:
         if not task.results:
             advice = "submit the folder that lm_eval wrote, with its results_<date>.json"
-            refused.append(Refusal("results", f"{task.name}: no results file beside {task.log.path.name}", advice))
+            refused.append(f"results: {task.name}: no results file beside {task.log.path.name}; {advice}")
             continue
-        refused += [*_all_documents(task), *_edition(task), *_chat_template(task, without_chat_template)]
-        refused += [Refusal("samples", str(problem), AGAIN) for problem in task.log.problems]
-        refused += [*_names(task), *_signatures(task)]
-        refused += [Refusal("prompts", str(problem), _REFRESH) for problem in task.stale]
-        refused += [*_hashes(task), *_numbers(task), *inconsistencies(task)]
+        for label, advice, check in checks:
+            refused += [f"{label}: {task.name}: {problem}; {advice}" for problem in _problems(task, check)]
     return refused
 
 
-def _model(scored: Sequence[ScoredTask], model: str) -> Iterator[Refusal]:
+def _problems(task: ScoredTask, check: Callable[[ScoredTask], Iterable[str]]) -> Iterator[str]:
+    try:
+        yield from check(task)
+    except DataError as error:  # a document that its task can't read
+        yield str(error)
+
+
+def _of_run(scored: Sequence[ScoredTask], model: str) -> Iterator[str]:
+    """One model with a name, and groups that are complete: without a member a group's average means something else."""
     if not _MODEL_NAME.fullmatch(model):
         advice = "run with pretrained=ORG/NAME, or give the published model's name: --model ORG/NAME"
-        yield Refusal("model", f"the model is called {model!r}, not ORG/NAME", advice)
+        yield f"model: the model is called {model!r}, not ORG/NAME; {advice}"
     names = sorted({task.model for task in scored})
     if len(names) > 1:
-        yield Refusal("model", f"the runs are of {len(names)} models: {', '.join(names)}", "submit one model at a time")
-
-
-def _groups(scored: Sequence[ScoredTask]) -> Iterator[Refusal]:
-    """A group that was run must be complete: without a member its average means something else."""
+        yield f"model: the runs are of {len(names)} models: {', '.join(names)}; submit one model at a time"
     present = {task.name for task in scored}
-    asked = {str(name) for task in scored for name in task.results.get("group_subtasks") or {}}
-    for name in sorted(asked & set(group_files())):
+    groups = {str(name) for task in scored for name in task.results.get("group_subtasks") or {}}
+    for name in sorted(groups & set(group_files())):
         if missing := [member for member in group_files()[name].members if member not in present]:
-            yield Refusal("group", f"{name} lacks {', '.join(missing)}", f"run the whole group: lm_eval --tasks {name}")
+            yield f"group: {name} lacks {', '.join(missing)}; run the whole group: lm_eval --tasks {name}"
 
 
-def _all_documents(scored: ScoredTask) -> Iterator[Refusal]:
-    name, n_documents = scored.name, len(scored.log.samples)
-    stated = scored.results.get("n-samples", {}).get(name)
-    n_run, n_all = (stated["effective"], stated["original"]) if stated else (None, None)
-    limit = (scored.results.get("config") or {}).get("limit")
+def _limit(task: ScoredTask) -> Iterator[str]:
+    samples, size = task.log.samples, task.results.get("n-samples", {}).get(task.name)
+    limit = (task.results.get("config") or {}).get("limit")
     if limit is not None:
-        yield Refusal("limit", f"{name} ran with --limit {limit:g}", "run all documents, without --limit")
-    elif n_run != n_all:
-        yield Refusal("limit", f"{name} ran on {n_run} of {n_all} documents", "run all documents")
-    elif outside := [sample for sample in scored.log.samples if not 0 <= sample.doc_id < n_documents]:
-        place = f"{scored.log.path.name}:{outside[0].line}"
-        problem = f"{name}: {place}: doc_id {outside[0].doc_id} among {n_documents} documents"
-        yield Refusal("limit", problem, "run all documents, each once")
+        yield f"it ran with --limit {limit:g}"
+    elif size and size["effective"] != size["original"]:
+        yield f"it ran on {size['effective']} of {size['original']} documents"
+    elif outside := [sample for sample in samples if not 0 <= sample.doc_id < len(samples)]:
+        yield f"{_line(task, outside[0])}: doc_id {outside[0].doc_id} among {len(samples)} documents"
 
 
-def _signatures(scored: ScoredTask) -> Iterator[Refusal]:
-    """What made a number must be known to whoever reads it."""
-    for metric, signature in {**scored.signatures, "the verdicts": str(scored.conditions.judge)}.items():
-        if is_unsigned(signature):
-            problem = f"{scored.name}: nobody can tell what made {metric}: {signature}"
-            advice = "give functions and judges whose source is in a file or an installed package, with this release"
-            yield Refusal("signature", problem, advice)
+def _line(task: ScoredTask, sample: Sample) -> str:
+    return f"{task.log.path.name}:{sample.line}"
 
 
-def _names(scored: ScoredTask) -> Iterator[Refusal]:
-    """Documents are paired by their names, so that each has one of its own."""
+def _edition(task: ScoredTask) -> Iterator[str]:
+    """It ran on real data, and the documents are those that the fingerprint names, as far as the log can tell."""
+    pinned, data_set, n_documents = task.pinned, data_set_of(task.task), len(task.log.samples)
+    if task.status == EMBEDDED:
+        yield "it ran on the embedded edition"
+    elif task.edition not in {"local", "fetched", "hub", "embedded"}:
+        yield f"the results don't say on which data it ran ({task.edition})"
+    if stated := {str(sample.doc.get("edition")) for sample in task.log.samples} - {task.edition}:
+        yield f"the results say the {task.edition} edition, the documents {', '.join(sorted(stated))}"
+    golds, embedded = golds_hash(golds_of(task).items()), editions_of(data_set.name).get(EMBEDDED)
+    if embedded is not None and not data_set.self_contained and golds == embedded.golds and pinned != embedded:
+        yield "the documents are those of the embedded edition, whatever the results say"
+    if pinned and pinned.documents not in (None, n_documents):
+        yield f"{n_documents} documents, but the edition {pinned.label!r} has {pinned.documents}"
+    elif pinned and knows_golds(task) and pinned.golds != golds:
+        yield f"ids or gold answers are not those of the edition {pinned.label!r}, whose fingerprint it has"
+
+
+def golds_of(task: ScoredTask) -> dict[str, str]:
+    """Each document's id -> its gold answer.
+
+    Raises:
+        DataError: If the task can't read a document.
+    """
+    return {doc_id: str(task.made_of(sample, task.task.target)) for doc_id, sample in task.documents}
+
+
+def knows_golds(task: ScoredTask) -> bool:
+    """Whether the log alone can tell that ids and gold answers are those of an edition that this release knows.
+
+    The gold answers of reports cite what their prompts show, so that they depend on the budget.
+    """
+    default = str(task_files()[task.name].config["metadata"].get(_BUDGET, ""))
+    is_stable = task.task.judge is None or task.conditions.budget == default
+    return is_stable and task.pinned is not None and bool(task.pinned.golds)
+
+
+def _version(task: ScoredTask) -> Iterator[str]:
+    version, release = task.results.get("versions", {}).get(task.name), task_files()[task.name].version
+    if version != release:
+        yield f"it ran in version {version}, this release has {release:g}"
+
+
+def _not_applied(task: ScoredTask) -> Iterator[str]:
+    if "chat_template_sha" in task.results and task.results.get("chat_template") is None:
+        yield "it ran without one"
+
+
+def _chat_template(task: ScoredTask) -> Iterator[str]:
+    template = task.results.get("chat_template")
+    if "chat_template_sha" not in task.results:
+        yield "the results record none"
+    elif isinstance(template, str) and template and task.results["chat_template_sha"] != sha256(template):
+        yield "chat_template_sha is not that of the chat template"
+
+
+def _names(task: ScoredTask) -> Iterator[str]:
+    """Documents are paired by their names, so that each has a different one."""
     lines: dict[str, int] = {}
-    for doc_id, sample in scored.documents:
+    for doc_id, sample in task.documents:
         if (first := lines.setdefault(doc_id, sample.line)) != sample.line:
-            place = f"{scored.log.path.name}:{sample.line}"
-            problem = f"{scored.name}: {place}: a second document {doc_id}; the first is in line {first}"
-            yield Refusal("samples", problem, "give each document of your data a name of its own")
+            yield f"{_line(task, sample)}: a second document {doc_id}; the first is in line {first}"
 
 
-def _edition(scored: ScoredTask) -> Iterator[Refusal]:
-    """On which data it ran, and in which version of the task."""
-    name, version, ours = (
-        scored.name,
-        scored.results.get("versions", {}).get(scored.name),
-        task_files()[scored.name].version,
-    )
-    if scored.status == EMBEDDED:
-        advice = f"get the real data (tls-tasks list --obtain says how) and run {name} on it"
-        yield Refusal("edition", f"{name} ran on the embedded edition", advice)
-    elif scored.edition not in {"local", "fetched", "hub", "embedded"}:
-        yield Refusal("edition", f"{name}: the results don't say on which data it ran ({scored.edition})", AGAIN)
-    if version != ours:
-        advice = "run it again with this release, or submit with the release that ran it"
-        yield Refusal("version", f"{name} ran in version {version}, this release has {ours:g}", advice)
+def _signatures(task: ScoredTask) -> Iterator[str]:
+    """What made a number must be known to whoever reads it."""
+    for metric, signature in {**task.signatures, "the verdicts": str(task.conditions.judge)}.items():
+        if is_unsigned(signature):
+            yield f"nobody can tell what made {metric}: {signature}"
 
 
-def _chat_template(scored: ScoredTask, without_chat_template: bool) -> Iterator[Refusal]:
-    if "chat_template_sha" not in scored.results:
-        yield Refusal("chat template", f"{scored.name}: the results record none", AGAIN)
-    elif scored.results.get("chat_template") is None and not without_chat_template:
-        advice = "run with --apply_chat_template, or say --no-chat-template if the model has none"
-        yield Refusal("chat template", f"{scored.name} ran without one", advice)
-
-
-def _hashes(scored: ScoredTask) -> Iterator[Refusal]:
+def _hashes(task: ScoredTask) -> Iterator[str]:
     """The harness's hashes of documents, prompts, targets and of the task, computed again from what was logged."""
-    name = scored.name
-    for doc_id, sample in scored.documents:
+    for doc_id, sample in task.documents:
         if wrong := [key for key, value in hashes_of(sample).items() if sample.row.get(key) != value]:
-            problem = f"{scored.log.path.name}:{sample.line}: {' and '.join(wrong)} of document {doc_id} differ"
-            yield Refusal("hash", f"{problem} from the logged {name} document", AGAIN)
-    if scored.results.get("task_hashes", {}).get(name) != task_hash(scored.log.samples):
-        yield Refusal("hash", f"{name}: task_hashes in the results differ from those of the samples", AGAIN)
+            yield f"{_line(task, sample)}: {' and '.join(wrong)} of document {doc_id} differ from what is logged"
+    if task.results.get("task_hashes", {}).get(task.name) != task_hash(task.log.samples):
+        yield "task_hashes in the results differ from those of the samples"
 
 
 def hashes_of(sample: Sample) -> dict[str, str]:
@@ -157,15 +184,124 @@ def task_hash(samples: Sequence[Sample]) -> str:
     return sha256("".join(str(row.get(key)) for row in rows for key in ("doc_hash", "prompt_hash", "target_hash")))
 
 
-def _numbers(scored: ScoredTask) -> Iterator[Refusal]:
-    name = scored.name
-    if not scored.reported:
-        yield Refusal("scores", f"{name}: the results hold no scores (--predict_only)", "run without --predict_only")
-    if undefined := [key for key, value in scored.ranked.items() if math.isnan(value)]:
-        advice = "see the log of the run; reports need a judge (--metadata '{\"judge\": …}')"
-        yield Refusal("scores", f"{name}: {', '.join(undefined)} could not be computed (NaN)", advice)
-    for key, (reported, rescored) in scored.disagreements.items():
-        yield Refusal("scores", f"{name}: {key} is {reported!r} in the results, rescored {rescored!r}", AGAIN)
+def sha256(text: str) -> str:
+    """The hex digest of a text in UTF-8; half a surrogate pair is encoded as if it were a character."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _scores(task: ScoredTask) -> Iterator[str]:
+    if not task.reported:
+        yield "the results hold no scores (--predict_only)"
+    if undefined := [key for key, value in task.ranked.items() if math.isnan(value)]:
+        yield f"{', '.join(undefined)} are NaN; reports need a judge (--metadata '{{\"judge\": …}}')"
+    for key, (reported, rescored) in task.disagreements.items():
+        yield f"{key} is {reported!r} in the results, rescored {rescored!r}"
+
+
+def _budget(task: ScoredTask) -> Iterator[str]:
+    """Under a budget that no task takes a run would have a board of its own."""
+    budget = stated_metadata(task.name, task.results).get(_BUDGET)
+    try:
+        if budget not in (None, "auto"):
+            check_whole_number(_BUDGET, budget)
+    except InputError as error:
+        yield f"{error}, or auto"
+
+
+def _answers(task: ScoredTask) -> Iterator[str]:
+    """The task's filters give the first response, and the report in it where a judge reads reports."""
+    samples = task.log.samples
+    if wrong := [sample for sample in samples if not _follows(task, sample)]:
+        problem = f"filtered_resps do not follow from resps in {len(wrong)} of {len(samples)} documents"
+        yield f"{problem} ({_line(task, wrong[0])} first)"
+
+
+def _follows(task: ScoredTask, sample: Sample) -> bool:
+    response, judge = response_of(sample), task.task.judge
+    if response is None or judge is None:
+        return response is not None and sample.answer == [response]
+
+    def is_read_so(doc: Doc) -> bool:  # who judged it does not matter
+        [text] = judge([response], [{**doc, "judge": json.dumps("none")}])
+        read, logged = json.loads(text), json.loads(answer_text(sample.answer))
+        return all(logged[key] == read[key] for key in ("report", "problems"))
+
+    return task.made_of(sample, is_read_so)
+
+
+def response_of(sample: Sample) -> str | None:
+    """What the model wrote, before any filter; None if the log does not hold one response."""
+    match sample.row.get("resps"):
+        case [[_]] as responses:
+            return answer_text(responses)
+    return None
+
+
+def _requests(task: ScoredTask) -> Iterator[str]:
+    """Around the prompts stands the same text for all documents, and no more examples than the results say."""
+    if silent := sum(not sample.request for sample in task.log.samples):
+        yield f"{silent} of {len(task.ids)} documents have no request, so that nobody can tell what was asked"
+    # A request that does not ask the prompt has no frame, and is refused elsewhere.
+    frames = {doc_id: frame for doc_id, sample in task.documents if (frame := frame_of(task, sample)) is not None}
+    if not frames:
+        return
+    first, *_ = frames
+    if others := [doc_id for doc_id, frame in frames.items() if frame != frames[first]]:
+        yield f"around the prompt of {others[0]} stands other text than around that of {first}"
+        return
+    text, n_stated = "".join(frames[first]), task.conditions.shots
+    opening = str(task.made_of(task.log.samples[0], task.task.prompt)).strip().split("\n")[0][:24]
+    escaped = json.dumps(opening, ensure_ascii=False)[1:-1]
+    n_shots = max(map(text.count, (opening, escaped, '"role": "assistant"')))
+    instruction = str(task.results.get("system_instruction") or "").strip()
+    if n_shots != n_stated:
+        yield f"the requests hold {n_shots} examples, the results say {n_stated}-shot"
+    elif task.results.get("chat_template") is None and not n_stated and text.strip() != instruction:
+        yield f"{len(text)} characters stand around each prompt, though the results say no chat template"
+
+
+def frame_of(task: ScoredTask, sample: Sample) -> tuple[str, str] | None:
+    """What stands before and after the prompt in a request; None if the request does not hold it.
+
+    Raises:
+        DataError: If the task can't read the document.
+    """
+    prompt = str(task.made_of(sample, task.task.prompt)).strip()
+    for form in (prompt, *(json.dumps(prompt, ensure_ascii=is_ascii)[1:-1] for is_ascii in (False, True))):
+        before, is_there, after = sample.request.rpartition(form)
+        if is_there:
+            return before, after
+    return None
+
+
+def _verbatim(task: ScoredTask) -> Iterator[str]:
+    """No model writes the references word by word."""
+    golds = golds_of(task)
+    long = [(golds[doc_id], sample) for doc_id, sample in task.documents if len(golds[doc_id]) >= _LONG_GOLD]
+    same = sum((response_of(sample) or "").split() == gold.split() for gold, sample in long)
+    if 2 * same > len(long):
+        yield f"{same} of {len(long)} answers are the gold answer word by word"
+
+
+_AGAIN = "run lm_eval again without changing its files"
+_SIGNED = "give functions and judges whose source is in a file or an installed package, with this release"
+_CHECKS: Sequence[tuple[str, str, Callable[[ScoredTask], Iterable[str]]]] = (
+    ("limit", "run all documents, each once, without --limit", _limit),
+    ("edition", "run on the real data (tls-tasks list --obtain says how), and submit the run's own files", _edition),
+    ("version", "run it again with this release, or submit with the release that ran it", _version),
+    ("chat template", _AGAIN, _chat_template),
+    ("chat template", "run with --apply_chat_template, or say --no-chat-template if it has none", _not_applied),
+    ("samples", _AGAIN, lambda task: map(str, task.log.problems)),
+    ("samples", "give each document of your data a name of its own", _names),
+    ("signature", _SIGNED, _signatures),
+    ("prompts", "run it again with --cache_requests refresh", lambda task: map(str, task.stale)),
+    ("hash", _AGAIN, _hashes),
+    ("scores", "run lm_eval again, without --predict_only and without changing its files", _scores),
+    ("options", _AGAIN, _budget),
+    ("answers", _AGAIN, _answers),
+    ("prompts", _AGAIN, _requests),
+    ("gold", "submit what the model wrote; if it wrote this, it has seen the references", _verbatim),
+)
 
 
 def packed_files(scored: Sequence[ScoredTask]) -> list[Path]:
@@ -173,21 +309,21 @@ def packed_files(scored: Sequence[ScoredTask]) -> list[Path]:
     return sorted({path for task in scored for path in (task.log.path, task.run.results) if path is not None})
 
 
-def secrets(scored: Sequence[ScoredTask]) -> Iterator[Refusal]:
+def secrets(scored: Sequence[ScoredTask]) -> Iterator[str]:
     """What looks like a secret in a run's options, or in a line of its files; and secrets of this environment there."""
+    advice = "give secrets by the name of an environment variable, run again, and change what is written in a file"
     for task in scored:
         options = {**stated_metadata(task.name, task.results), **model_arguments(task.results)}
+        options = {key: value for key, value in options.items() if not _SPECIAL_TOKEN.fullmatch(key)}
         try:
-            check_no_secret(
-                {key: value for key, value in options.items() if not _SPECIAL_TOKEN.fullmatch(key)}, task.name
-            )
+            check_no_secret(options, task.name)
         except InputError as error:
-            yield Refusal("secret", f"{task.run.results}: {error.field} holds {error.got}", _NO_SECRETS)
+            yield f"secret: {task.run.results}: {error.field} holds {error.got}; {advice}"
     values = secret_values(os.environ)
     for path in packed_files(scored):
         with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
             for line, text in enumerate(lines, start=1):
                 kind = next((f"the value of {name}" for value, name in values.items() if value in text), "")
                 if kind := kind or secret_in(text):
-                    yield Refusal("secret", f"{path}:{line} holds {kind} (not shown)", _NO_SECRETS)
+                    yield f"secret: {path}:{line} holds {kind} (not shown); {advice}"
                     break

@@ -1,122 +1,96 @@
 """Numbers of a run in formats of others: Every Eval Ever, and the hub's model cards and ``.eval_results``."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import json
 import math
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import yaml
 
 from tls_tasks import __version__
 from tls_tasks.after.scored_runs import ScoredTask
-from tls_tasks.core.errors import TlsTasksError
 from tls_tasks.core.intervals import LEAST_TRUSTED, Interval
 from tls_tasks.core.options import LEAST_BOOTSTRAP
 from tls_tasks.core.task import answer_text
 
-_SCHEMA_VERSION = "0.3.0"  # of Every Eval Ever
-_COLLECTION = "tls-tasks"
-_KINDS = ("precision", "recall", "f1", "accuracy", "coverage", "support")
-_PLACES = ("provenance", "config_source", "data")  # what is said elsewhere, and paths of one machine
-_JUDGED = "reports"  # the family whose numbers rest on a judge's verdicts
+EVAL_RESULTS = ".eval_results/tls_tasks.yaml"
+"""The file for the model's repository on the hub."""
+
+_KINDS = ("precision", "recall", "f1", "accuracy", "coverage", "support", "rouge")
+_ELSEWHERE = ("provenance", "config_source", "data")  # what is said elsewhere, and paths of one machine
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """What a submitter says of a run.
-
-    Attributes:
-        model: The published model's name, ``ORG/NAME``.
-        organization: Who ran the evaluation.
-        relationship: To the maker of the model: ``first_party``, ``third_party``, ``collaborative`` or ``other``.
-    """
-
-    model: str
-    organization: str
-    relationship: str = "other"
-
-
-def eval_results(scored: Sequence[ScoredTask]) -> list[dict[str, Any]]:
-    """The list of a ``.eval_results/*.yaml`` file, one entry a task and metric, made by huggingface_hub's own class.
-
-    Raises:
-        TlsTasksError: If the installed huggingface_hub is older than the format.
-    """
-    try:
-        from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
-    except ImportError as error:
-        need = "a submission needs huggingface_hub 1.3 or newer: pip install -U huggingface_hub"
-        raise TlsTasksError(need) from error
-    entries = [
-        EvalResultEntry(
-            dataset_id=_hub_source(task)[0] or _named(task),
-            dataset_revision=_hub_source(task)[1],
-            task_id=f"{task.name}.{key}",
-            value=value,
-            date=datetime.datetime.fromtimestamp(task.results["date"], datetime.timezone.utc).isoformat(),
-            notes=f"tls-tasks {__version__}, task version {task.version:g}, {len(task.ids)} documents, {task.data}, "
-            f"{task.conditions}; {'; '.join(task.signatures.values())}",
-        )
-        for task in scored
-        for key, value in task.ranked.items()
-    ]
-    rows: list[dict[str, Any]] = eval_result_entries_to_yaml(entries)
-    return rows
-
-
-def model_index(scored: Sequence[ScoredTask], model: str) -> dict[str, Any]:
-    """The ``model-index`` of a model card, made by huggingface_hub's own classes."""
-    from huggingface_hub import EvalResult, ModelCardData
-
-    results = [
-        EvalResult(
-            task_type="text-generation",
-            dataset_type=_hub_source(task)[0] or _named(task),
-            dataset_name=task.name,
-            dataset_revision=_hub_source(task)[1],
-            metric_type=key,
-            metric_value=value,
-            metric_name=key,
-        )
-        for task in scored
-        for key, value in task.ranked.items()
-    ]
-    card: dict[str, Any] = ModelCardData(model_name=model.partition("/")[2], eval_results=results).to_dict()
-    return {"model-index": card["model-index"]}
-
-
-def _hub_source(scored: ScoredTask) -> tuple[str, str | None]:
-    """The hub repository and revision of the task's data; of other data empty and None."""
-    repository, _, revision = scored.provenance.get("origin", "").partition("@")
-    return (repository, revision or None) if scored.edition == "hub" else ("", None)
-
-
-def _named(scored: ScoredTask) -> str:
-    """The name that data without a repository has on the hub."""
-    return f"tls-tasks/{scored.name}"
-
-
-def every_eval_ever(scored: ScoredTask, claim: Claim) -> dict[str, str]:
-    """The record of one task and its rows: path below the folder that holds ``data/`` -> text.
-
-    The names are made from what was run, so that the same run gives the same files.
+def records_of(scored: Sequence[ScoredTask], manifest: Mapping[str, Any], hub_records: bool) -> dict[str, bytes]:
+    """The files of others' formats: name in the archive -> content.
 
     Args:
-        scored: The task, with at least one document.
-        claim: Of the submitter.
+        scored: The tasks, each with at least one document.
+        manifest: With what the submitter says: ``model``, ``organization`` and ``relationship``.
+        hub_records: Also ``.eval_results``, of the tasks that read a data set on the hub.
     """
-    stamp = str(int(scored.results["date"]))
-    evaluation = f"{scored.name}/{claim.model}/{stamp}"
+    model_index, eval_results = _for_the_hub(scored)
+    name = manifest["model"].partition("/")[2]
+    records = {"model-index.yml": _yaml({"model-index": [{"name": name, "results": model_index}]})}
+    if hub_records:
+        records[EVAL_RESULTS] = _yaml(eval_results)
+    for task in scored:
+        records |= _every_eval_ever(task, manifest)
+    return {name: encoded(text) for name, text in records.items()}
+
+
+def encoded(text: str) -> bytes:
+    """Text that every reader takes: half a surrogate pair, which JSON can hold, becomes a question mark."""
+    return text.encode("utf-8", "replace")
+
+
+def _yaml(value: object) -> str:
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
+
+
+def _for_the_hub(scored: Sequence[ScoredTask]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The results of a card's ``model-index``, and entries of ``.eval_results``, as huggingface_hub writes them."""
+    model_index, eval_results = [], []
+    for task in scored:
+        repository, revision = _source(task)
+        metrics = [{"type": key, "value": value, "name": key} for key, value in task.ranked.items()]
+        data = {"name": task.name, "type": repository, **revision}
+        model_index.append({"task": {"type": "text-generation"}, "dataset": data, "metrics": metrics})
+        if task.edition == "hub":
+            date = datetime.datetime.fromtimestamp(task.results["date"], datetime.timezone.utc).isoformat()
+            documents = f"task version {task.version:g}, {len(task.ids)} documents, {task.data}, {task.conditions}"
+            notes = f"tls-tasks {__version__}, {documents}; {'; '.join(task.signatures.values())}"
+            for key, value in task.ranked.items():
+                data = {"id": repository, "task_id": f"{task.name}.{key}", **revision}
+                eval_results.append({"dataset": data, "value": value, "date": date, "notes": notes})
+    return model_index, eval_results
+
+
+def _source(scored: ScoredTask) -> tuple[str, dict[str, str]]:
+    """The hub repository of the task's data, and its ``revision`` if stated; of other data a name that could be one."""
+    repository, _, revision = scored.provenance.get("origin", "").partition("@")
+    if scored.edition == "hub" and repository:
+        return repository, {"revision": revision} if revision else {}
+    return f"tls-tasks/{scored.name}", {}
+
+
+def _every_eval_ever(scored: ScoredTask, manifest: Mapping[str, Any]) -> dict[str, str]:
+    """The record of one task and its rows: name in the archive -> text.
+
+    The names are made from what was run, so that the same run gives the same files.
+    """
+    model, results = str(manifest["model"]), scored.results
+    stamp, source = str(int(results["date"])), str(results.get("model_source"))
+    deployment = "self_deployed" if source in {"hf", "vllm", "sglang"} else "unknown"
+    if source.endswith("completions"):
+        deployment = "externally_managed"
+    evaluation = f"{scored.name}/{model}/{stamp}"
     name = uuid.UUID(bytes=hashlib.sha256(evaluation.encode()).digest()[:16], version=4)
-    path = f"data/{_COLLECTION}/{claim.model}/{name}"
-    stated = {"schema_version": _SCHEMA_VERSION, "evaluation_id": evaluation}
-    rows = _rows(scored, {**stated, "model_id": claim.model})
-    # Escaped, since the validator takes line separators in a text for ends of lines.
-    text = "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
+    path = f"data/tls-tasks/{model}/{name}"  # below the folder that the validator takes
+    stated = {"schema_version": "0.3.0", "evaluation_id": evaluation}
+    rows = _rows(scored, {**stated, "model_id": model})
     record = {
         **stated,
         "evaluation_timestamp": stamp,
@@ -124,20 +98,22 @@ def every_eval_ever(scored: ScoredTask, claim: Claim) -> dict[str, str]:
         "source_metadata": {
             "source_name": "tls-tasks",
             "source_type": "evaluation_run",
-            "source_organization_name": claim.organization,
-            "evaluator_relationship": claim.relationship,
+            "source_organization_name": manifest.get("organization") or model.partition("/")[0],
+            "evaluator_relationship": manifest.get("relationship") or "other",
         },
         "eval_library": {
             "name": "lm_eval",
-            "version": str(scored.results.get("lm_eval_version", "unknown")),
+            "version": str(results.get("lm_eval_version", "unknown")),
             "additional_details": {"tls_tasks_version": __version__},
         },
-        "model_info": _model_info(claim.model, _deployment(scored)),
+        "model_info": _model_info(model, deployment),
         "evaluation_results": _results(scored, n_rows=len(rows)),
     }
     files = {}
     if rows:
-        files[f"{path}_samples.jsonl"] = text
+        # Escaped, since the validator takes line separators in a text for ends of lines.
+        text = "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
+        files[f"every_eval_ever/{path}_samples.jsonl"] = text
         record["detailed_evaluation_results"] = {
             "format": "jsonl",
             "file_path": f"{path}_samples.jsonl",
@@ -145,7 +121,8 @@ def every_eval_ever(scored: ScoredTask, claim: Claim) -> dict[str, str]:
             "checksum": hashlib.sha256(text.encode()).hexdigest(),
             "total_rows": len(rows),
         }
-    return {f"{path}.json": json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n", **files}
+    content = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return {f"every_eval_ever/{path}.json": content, **files}
 
 
 def _model_info(model: str, deployment: str) -> dict[str, Any]:
@@ -158,16 +135,21 @@ def _model_info(model: str, deployment: str) -> dict[str, Any]:
     }
 
 
-def _deployment(scored: ScoredTask) -> str:
-    source = str(scored.results.get("model_source"))
-    if source.endswith("completions"):
-        return "externally_managed"
-    return "self_deployed" if source in {"hf", "vllm", "sglang"} else "unknown"
-
-
 def _results(scored: ScoredTask, n_rows: int) -> list[dict[str, Any]]:
     intervals, errors = scored.intervals(), scored.score.standard_errors()
-    source, generation = _source(scored), _generation(scored)
+    repository, revision = _source(scored)
+    details = {
+        "edition": scored.edition,
+        "data": scored.data,
+        "status": scored.status,
+        "context_budget": scored.conditions.budget,
+        "fingerprint": scored.provenance.get("fingerprint", ""),
+        "revision": revision.get("revision", ""),
+        "task_version": f"{scored.version:g}",
+    }
+    kind = {"source_type": "hf_dataset", "hf_repo": repository} if scored.edition == "hub" else {"source_type": "other"}
+    source = {"dataset_name": scored.name, **kind, "additional_details": details}
+    generation = _generation(scored)
     return [
         {
             "evaluation_result_id": f"{scored.name}.{key}",
@@ -189,35 +171,26 @@ def _results(scored: ScoredTask, n_rows: int) -> list[dict[str, Any]]:
     ]
 
 
-def _source(scored: ScoredTask) -> dict[str, Any]:
-    repository, revision = _hub_source(scored)
-    details = {
-        "edition": scored.edition,
-        "data": scored.data,
-        "status": scored.status,
-        "context_budget": scored.conditions.budget,
-        "fingerprint": scored.provenance.get("fingerprint", ""),
-        "revision": revision or "",
-        "task_version": f"{scored.version:g}",
-    }
-    source = {"source_type": "hf_dataset", "hf_repo": repository} if repository else {"source_type": "other"}
-    return {"dataset_name": scored.name, **source, "additional_details": details}
-
-
 def _metric(scored: ScoredTask, key: str) -> dict[str, Any]:
-    higher = scored.score.definitions[key].better
-    judge = scored.provenance.get("judge", "")
+    higher, judge = scored.score.definitions[key].better, scored.provenance.get("judge", "")
+    scoring = {}
+    if judge and scored.task.judge is not None:  # as the results name it: PROVIDER/MODEL,OPTION:VALUE,…,prompts:HASH
+        model, *options = judge.split(",")
+        prompts = next((option.partition(":")[2] for option in options if option.startswith("prompts:")), "unknown")
+        judges = [{"model_info": _model_info(model, "unknown"), "additional_details": {"judge": judge}}]
+        about = f"the prompts of tls-tasks {__version__} with the hash {prompts}"
+        scoring = {"llm_scoring": {"judges": judges, "input_prompt": about}}
     return {
         "evaluation_description": f"{key} of {scored.name}; the signature says how it was computed",
         "metric_id": f"tls_tasks.{key}",
         "metric_name": key,
-        "metric_kind": next((kind for kind in _KINDS if kind in key), "rouge" if "rouge" in key else key),
+        "metric_kind": next((kind for kind in _KINDS if kind in key), key),
         "metric_unit": "proportion",
         "lower_is_better": not higher,
         "score_type": "continuous",
         "min_score": 0.0,
         "max_score": 1.0 if higher else "Infinity",
-        **({"llm_scoring": _judging(judge)} if scored.family == _JUDGED and judge else {}),
+        **scoring,
         "additional_details": {"signature": "; ".join(scored.signatures.values())},
     }
 
@@ -233,16 +206,6 @@ def _caution(key: str, interval: Interval | None) -> str:
     if not interval.has_width:
         sentences.append(f"no width, since all gave the same, which says nothing of others: {key}")
     return "; ".join(sentences)
-
-
-def _judging(judge: str) -> dict[str, Any]:
-    """Who judged, as the results name it: ``PROVIDER/MODEL,OPTION:VALUE,…,prompts:HASH``."""
-    model, *options = judge.split(",")
-    prompts = next((option.partition(":")[2] for option in options if option.startswith("prompts:")), "unknown")
-    return {
-        "judges": [{"model_info": _model_info(model, "unknown"), "additional_details": {"judge": judge}}],
-        "input_prompt": f"the prompts of tls-tasks {__version__} with the hash {prompts}",
-    }
 
 
 def _uncertainty(scored: ScoredTask, interval: Interval | None, error: float) -> dict[str, Any]:
@@ -261,20 +224,19 @@ def _uncertainty(scored: ScoredTask, interval: Interval | None, error: float) ->
 
 def _generation(scored: ScoredTask) -> dict[str, Any]:
     """How the answers were generated, and what names the prompts: there is one a document, so none is quoted here."""
-    config = scored.results.get("configs", {}).get(scored.name, {})
+    results, config = scored.results, scored.results.get("configs", {}).get(scored.name, {})
     stated = config.get("generation_kwargs") or {}
-    arguments: dict[str, Any] = {
-        name: stated[name] for name in ("temperature", "top_p", "top_k") if isinstance(stated.get(name), int | float)
-    }
+    names = ("temperature", "top_p", "top_k")
+    arguments = {name: stated[name] for name in names if isinstance(stated.get(name), int | float)}
     if isinstance(stated.get("max_gen_toks"), int):
         arguments["max_tokens"] = stated["max_gen_toks"]
     details = {
         "generation_kwargs": stated,
-        "task_hash": scored.results.get("task_hashes", {}).get(scored.name, ""),
-        "task_options": {key: value for key, value in (config.get("metadata") or {}).items() if key not in _PLACES},
+        "task_hash": results.get("task_hashes", {}).get(scored.name, ""),
+        "task_options": {key: value for key, value in (config.get("metadata") or {}).items() if key not in _ELSEWHERE},
         "num_fewshot": config.get("num_fewshot"),
-        "chat_template_sha": scored.results.get("chat_template_sha"),
-        "system_instruction_sha": scored.results.get("system_instruction_sha"),
+        "chat_template_sha": results.get("chat_template_sha"),
+        "system_instruction_sha": results.get("system_instruction_sha"),
     }
     texts = {key: value if isinstance(value, str) else json.dumps(value, default=str) for key, value in details.items()}
     return {"generation_args": arguments, "additional_details": texts}
@@ -288,18 +250,17 @@ def _rows(scored: ScoredTask, shared: dict[str, str]) -> list[dict[str, Any]]:
         numbers = {key: value for key, value in scored.of_document(position).items() if key in scored.ranked}
         if not math.isfinite(numbers.get(first, math.nan)):
             continue
-        target, request = _encodable(str(sample.row.get("target"))), _encodable(sample.request)
         # As the model wrote it, before the task's filters.
-        answer = _encodable(answer_text(sample.row.get("resps") or sample.answer))
-        attribution = {"turn_idx": 0, "source": "output.raw", "extracted_value": answer}
+        texts = (sample.request, str(sample.row.get("target")), answer_text(sample.row.get("resps") or sample.answer))
+        request, target, answer, name = (encoded(text).decode() for text in (*texts, doc_id))
         identity = json.dumps({"raw": request, "reference": target}, sort_keys=True)
-        results = {key: None if math.isnan(value) else value for key, value in numbers.items()}
+        attribution = {"turn_idx": 0, "source": "output.raw", "extracted_value": answer}
         rows.append(
             {
                 **shared,
                 "evaluation_name": scored.name,
                 "evaluation_result_id": f"{scored.name}.{first}",
-                "sample_id": _encodable(doc_id),
+                "sample_id": name,
                 "sample_hash": hashlib.sha256(identity.encode()).hexdigest(),
                 "interaction_type": "single_turn",
                 "input": {"raw": request, "reference": [target]},
@@ -308,13 +269,8 @@ def _rows(scored: ScoredTask, shared: dict[str, str]) -> list[dict[str, Any]]:
                 "evaluation": {"score": numbers[first], "is_correct": numbers[first] > 1 - 1e-9},
                 "metadata": {
                     **{key: str(sample.row.get(key, "")) for key in ("doc_hash", "prompt_hash", "target_hash")},
-                    "results": json.dumps(results),
+                    "results": json.dumps({key: None if math.isnan(numbers[key]) else numbers[key] for key in numbers}),
                 },
             }
         )
     return rows
-
-
-def _encodable(text: str) -> str:
-    """Text that every reader takes: half a surrogate pair, which JSON can hold, becomes a question mark."""
-    return text.encode("utf-8", "replace").decode()

@@ -1,17 +1,16 @@
 """Judges made of a function, of a model of textual entailment (the extra ``hf``), or of other judges by kind."""
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tls_tasks.core.custom import custom_sign
-from tls_tasks.core.errors import InputError, MissingExtraError, OptionError
+from tls_tasks.core.errors import InputError, MissingExtraError
+from tls_tasks.core.options import check_choice
 from tls_tasks.core.rows import describe
-from tls_tasks.reports.judges.price import Call, PaidJudge
-from tls_tasks.reports.judges.questions import distinct, from_probability, shorten, verdict_in
+from tls_tasks.reports.judges.price import calls_of
+from tls_tasks.reports.judges.questions import ask_once, from_probability, shorten, verdict_in
 from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
 
 _log = logging.getLogger(__name__)
@@ -26,9 +25,7 @@ class CallableJudge:
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
         """One verdict per query, in order; the function is called once for each different question."""
-        questions, positions = distinct(queries)
-        verdicts = [self._ask(query) for query in questions]
-        return [verdicts[position] for position in positions]
+        return ask_once(queries, lambda questions: [self._ask(query) for query in questions.values()])
 
     def _ask(self, query: Query) -> Verdict:
         try:
@@ -106,8 +103,7 @@ class NliJudge(CallableJudge):
         labels = self._model.config.id2label
         entailing = [int(label) for label in labels if str(labels[label]).lower().startswith("entail")]
         if not entailing:
-            got = f"{model} with labels {sorted(labels.values())}"
-            raise InputError("model", None, got, "a label that begins with 'entail'")
+            raise InputError("model", None, f"{model}: {sorted(labels.values())}", "a label that begins with 'entail'")
         self._entailment = entailing[0]
         known = [self._tokenizer.model_max_length, getattr(self._model.config, "max_position_embeddings", None) or 512]
         self._max_length = max_length or min([512, *known])
@@ -117,30 +113,25 @@ class NliJudge(CallableJudge):
         """The highest probability with which a window of the document entails the sentence."""
         if query.kind != "citation_support":
             return Verdict(None, "unsupported")
-        windows = self._windows(query)
-        probabilities: list[float] = []
-        for start in range(0, len(windows["input_ids"]), self._batch_size):
-            batch = {name: rows[start : start + self._batch_size].to(self._device) for name, rows in windows.items()}
-            with self._torch.inference_mode():
-                logits = self._model(**batch).logits.float()
-            probabilities += logits.softmax(-1)[:, self._entailment].tolist()
-        return max(probabilities)
-
-    def _windows(self, query: Query) -> dict[str, Any]:
-        """The inputs of the model, a row per window of the premise: premise and hypothesis as tokens."""
-        premise, hypothesis = (
-            query.fields[name].encode("utf-8", "replace").decode() for name in ("document", "sentence")
-        )
+        names = ("document", "sentence")
+        premise, hypothesis = (query.fields[name].encode("utf-8", "replace").decode() for name in names)
         tokens = self._tokenizer(hypothesis, add_special_tokens=False)["input_ids"]
         if len(tokens) > self._max_length // 2:
             tokens = tokens[: self._max_length // 2]
             hypothesis = self._tokenizer.decode(tokens)
         room = self._max_length - len(tokens) - self._tokenizer.num_special_tokens_to_add(pair=True)
-        inputs = self._tokenizer(
+        windows = self._tokenizer(
             premise, hypothesis, truncation="only_first", max_length=self._max_length, stride=max(room // 4, 0),
             return_overflowing_tokens=True, padding=True, return_tensors="pt",
         )  # fmt: skip
-        return {name: inputs[name] for name in self._tokenizer.model_input_names if name in inputs}
+        inputs = {name: windows[name] for name in self._tokenizer.model_input_names if name in windows}
+        probabilities: list[float] = []
+        for start in range(0, len(inputs["input_ids"]), self._batch_size):
+            batch = {name: rows[start : start + self._batch_size].to(self._device) for name, rows in inputs.items()}
+            with self._torch.inference_mode():
+                logits = self._model(**batch).logits.float()
+            probabilities += logits.softmax(-1)[:, self._entailment].tolist()
+        return max(probabilities)
 
 
 class ByKind:
@@ -163,29 +154,27 @@ class ByKind:
 
     def __init__(self, judges: Mapping[str, Judge], other: Judge) -> None:
         for kind in judges:
-            if kind not in QUERY_KINDS:
-                raise OptionError.unknown("judges", kind, QUERY_KINDS)
+            check_choice("judges", kind, QUERY_KINDS)
         self._judges, self._other = dict(judges), other
         self.name = ",".join([other.name, *(f"{kind}={judge.name}" for kind, judge in judges.items())])
 
-    def calls(self, queries: Sequence[Query]) -> list[Call]:
-        """The requests that the judges would send."""
-        shares = [(judge, positions) for judge, positions in self._shares(queries) if isinstance(judge, PaidJudge)]
-        return [call for judge, positions in shares for call in judge.calls([queries[index] for index in positions])]
+    def calls(self, queries: Sequence[Query]) -> list[tuple[int, int]]:
+        """How many questions and bytes each request has that the judges would send."""
+        return [call for judge, asked in self._shares(queries) for call in calls_of(judge, list(asked.values()))]
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
         """One verdict per query, in order."""
         verdicts: dict[int, Verdict] = {}
-        for judge, positions in self._shares(queries):
-            verdicts |= zip(positions, judge.ask([queries[index] for index in positions]), strict=True)
+        for judge, asked in self._shares(queries):
+            verdicts |= zip(asked, judge.ask(list(asked.values())), strict=True)
         return [verdicts[index] for index in range(len(queries))]
 
-    def _shares(self, queries: Sequence[Query]) -> list[tuple[Judge, list[int]]]:
-        """Each judge with the positions of its questions."""
-        positions: dict[str, list[int]] = {}
+    def _shares(self, queries: Sequence[Query]) -> list[tuple[Judge, dict[int, Query]]]:
+        """Each judge with its questions by their positions."""
+        shares: dict[str, dict[int, Query]] = {}
         for index, query in enumerate(queries):
-            positions.setdefault(query.kind if query.kind in self._judges else "", []).append(index)
-        return [(self._judges.get(kind, self._other), members) for kind, members in positions.items()]
+            shares.setdefault(query.kind if query.kind in self._judges else "", {})[index] = query
+        return [(self._judges.get(kind, self._other), asked) for kind, asked in shares.items()]
 
 
 def _verdict_of(answer: Any, name: str) -> Verdict:
@@ -213,6 +202,4 @@ def _verdict_of(answer: Any, name: str) -> Verdict:
         return verdict_in(answer)
     if isinstance(answer, int | float) and (math.isnan(answer) or 0 <= answer <= 1):
         return from_probability(float(answer))
-    raise InputError(
-        f"answer of {name}", None, describe(answer), "a bool, a number in [0, 1], a str, a Verdict or None"
-    )
+    raise InputError(f"answer of {name}", None, describe(answer), "a bool, a number in [0, 1], a str or a Verdict")

@@ -17,37 +17,52 @@ load takes ``price``, too: prices of a million tokens sent and received, such as
 A specification is written into every document and so into logs and submissions: secrets are named, never given.
 """
 
-from __future__ import annotations
-
 import importlib
-from collections.abc import Callable, Mapping
-from functools import partial
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from enum import Enum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, cast
 
-from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.core.options import check_switches
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.options import check_choice, check_switches
 from tls_tasks.core.rows import describe
 from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.data.fetched import cache_folder
+from tls_tasks.data.files import text_lines
 from tls_tasks.reports.data import EMBEDDED_RECORDING
+from tls_tasks.reports.documents import find_lookup
 from tls_tasks.reports.judges.callable import ByKind, NliJudge, nli_name
-from tls_tasks.reports.judges.endpoint import from_endpoint
-from tls_tasks.reports.judges.prompts import prompts_hash
-from tls_tasks.reports.judges.providers import from_provider, read_key
-from tls_tasks.reports.judges.questions import window_name
+from tls_tasks.reports.judges.endpoint import ChatJudge, from_endpoint
 from tls_tasks.reports.judges.recordings import Recorded
-from tls_tasks.reports.judges.store import check_cache
-from tls_tasks.reports.types import Judge
+from tls_tasks.reports.nuggets import read_requests
+from tls_tasks.reports.read import parse_report_row
+from tls_tasks.reports.types import Judge, Report
 
 _NOBODY = (None, "none")
 _PAID = ("provider", "base_url")
+_ASSIGNMENT = re.compile(
+    r"""^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=[ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^#\n]*))""", re.MULTILINE
+)
+
+
+class ModelProvider(str, Enum):
+    """Whose models judge."""
+
+    TOGETHER = "together"
+    OPENAI = "openai"
+    ANTHROPIC = "anthropic"
+
+
+_HOSTS = {"together": "api.together.xyz", "openai": "api.openai.com", "anthropic": "api.anthropic.com"}
 
 
 def check_judge(spec: Any) -> str:
     """Refuse a specification that can't work, before anything has been generated.
 
-    Files are read, keys are looked up and the cache is tried, but no model is loaded and no server is asked.
+    Files are read, keys are looked up and the cache is opened, but no model is loaded and no server is asked.
 
     Returns:
         The judge's name in results.
@@ -64,11 +79,8 @@ def check_judge(spec: Any) -> str:
         ...
         tls_tasks.core.errors.InputError: model: got None, expected the name of a model
     """
-    if spec in _NOBODY:
-        return "none"
-    kind, value, options, support = _parse(spec)
-    name = kind.name(value, **options)
-    return name if support in _NOBODY else f"{name},citation_support={check_judge(support)}"
+    judge = _judge(spec, loads=False)
+    return "none" if judge is None else judge.name
 
 
 def make_judge(spec: Any) -> Judge | None:
@@ -81,11 +93,7 @@ def make_judge(spec: Any) -> Judge | None:
         >>> make_judge("none") is None
         True
     """
-    if spec in _NOBODY:
-        return None
-    kind, value, options, support = _parse(spec)
-    judge, other = kind.make(value, **options), make_judge(support)
-    return judge if other is None else ByKind({"citation_support": other}, judge)
+    return _judge(spec, loads=True)
 
 
 def is_paid(spec: Any) -> bool:
@@ -107,29 +115,199 @@ def unpaid(spec: Any) -> Any:
     """
     if not is_paid(spec):
         return spec
-    of_questions = {name: value for name, value in spec.items() if name not in ("provider", "api_key_env")}
-    cache = spec.get("cache")
-    has_cache = bool(cache) and Path(cache).is_file()
-    return {**of_questions, "base_url": "http://127.0.0.1", "cache": cache if has_cache else False}
+    options = {name: value for name, value in spec.items() if name not in ("provider", "api_key_env")}
+    file = _cache_file(spec.get("cache", False))
+    return {**options, "base_url": "http://127.0.0.1", "cache": str(file) if file and file.is_file() else False}
 
 
-def _recorded(path: str, **options: Any) -> Judge:
-    return Recorded.read(Path(path).expanduser(), **options)
+def from_provider(
+    provider: str | ModelProvider,
+    model_name: str,
+    *,
+    api_key: str | None = None,
+    base_url: str | None = None,
+    name: str | None = None,
+    **options: Any,
+) -> ChatJudge:
+    """A judge by the name of its provider.
+
+    Args:
+        provider: ``together``, ``openai`` or ``anthropic``.
+        model_name: The model, as the provider calls it.
+        api_key: By default the value of ``TOGETHER_API_KEY``, ``OPENAI_API_KEY`` or ``ANTHROPIC_API_KEY``, in the
+            environment or in the file ``.env``.
+        base_url: Another URL at which the provider answers.
+        name: For the signature; by default provider and model.
+        **options: See :class:`~tls_tasks.reports.judges.model.Endpoint`.
+
+    Raises:
+        OptionError: A provider that doesn't exist.
+        InputError: No key, or an argument that can't be used.
+
+    Example:
+        >>> judge = from_provider("openai", "gpt-4o", api_key="sk-123")
+        >>> judge.name.partition(",")[0]
+        'openai/gpt-4o'
+    """
+    check_choice("provider", provider, _HOSTS)
+    known = ModelProvider(provider).value
+    key = read_key(f"{known.upper()}_API_KEY") if api_key is None else api_key
+    url, label = base_url or f"https://{_HOSTS[known]}/v1", name or f"{known}/{model_name}"
+    return from_endpoint(url, model_name, api_key=key, name=label, **options)
 
 
-def _chat(make: Callable[..., Judge], source: str, *, model: Any = None, cache: Any = None, **options: Any) -> Judge:
-    if "api_key_env" in options and (variable := options.pop("api_key_env")) is not None:
+def read_key(variable: str) -> str:
+    """The key in an environment variable, or else in the file ``.env`` of the working directory.
+
+    Raises:
+        InputError: There is none, or it is empty.
+
+    Example:
+        >>> read_key("NO_SUCH_KEY")
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.InputError: NO_SUCH_KEY: got nothing, expected a key in the environment or in .env
+    """
+    text = ""
+    with suppress(OSError, UnicodeDecodeError):
+        text = Path(".env").read_text(encoding="utf-8")
+    # Nothing is substituted, and nothing is run.
+    assigned = {name: "".join(values) for name, *values in _ASSIGNMENT.findall(text)}
+    key = os.environ.get(variable, "").strip() or assigned.get(variable, "").strip()
+    if not key:
+        raise InputError(variable, None, "nothing", "a key in the environment or in .env")
+    return key
+
+
+def evaluate_report(
+    report: Any,
+    nuggets_file: str | Path,
+    provider: str | ModelProvider = ModelProvider.TOGETHER,
+    model_name: str | None = None,
+    *,
+    documents: Any = None,
+    judge: Any = None,
+    **options: Any,
+) -> dict[str, Any]:
+    """Judge and score one report.
+
+    Args:
+        report: A report in any form that :func:`~tls_tasks.reports.report_eval.report_eval` takes, with ``request_id``.
+        nuggets_file: JSON Lines of requests with nuggets; the first line with the report's ``request_id`` counts.
+        provider: Whose model judges: ``together``, ``openai`` or ``anthropic``.
+        model_name: The model, as the provider calls it.
+        documents: Where the cited documents are, as in ``report_eval``; by default, for a model, in the look-up files
+            of report_gen_eval, ``./neuclir-docs-lookup/doc_mapping_COLLECTION.pkl``.
+        judge: Another judge instead of provider and model.
+        **options: Those of ``report_eval``, such as ``compat="report_gen_eval"``.
+
+    Returns:
+        ``request_id``, ``run_id``, ``metrics`` (the results and counts of ``report_eval``), ``sentence_results`` (for
+        each sentence ``index``, ``text``, ``score``, ``matched`` …), ``signature``.
+
+    Raises:
+        DataError: The file of nuggets can't be read.
+        InputError: A report that can't be read, or no key for the provider.
+        JudgeError: A judge that can't be used.
+
+    Example:
+        >>> import json, tempfile
+        >>> row = {"query_id": "7", "items": [{"question_text": "When did it rain?", "gold_answers": ["on Monday"]}]}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder, "nuggets.jsonl")
+        ...     _ = file.write_text(json.dumps(row))
+        ...     results = evaluate_report(
+        ...         {"request_id": "7", "sentences": [{"text": "It rained on Monday.", "citations": ["d1"]}]},
+        ...         nuggets_file=file,
+        ...         documents={"d1": "Heavy rain fell on Monday."},
+        ...         judge=lambda query: True,
+        ...     )
+        >>> results["metrics"]["recall"], results["sentence_results"][0]["score"]
+        (1.0, 1)
+    """
+    from tls_tasks.reports.report_eval import report_eval  # which imports this package
+
+    parsed = report if isinstance(report, Report) else parse_report_row(report).value
+    if judge is None:
+        judge = from_provider(provider, model_name or "")
+        if documents is None and parsed and any(sentence.citations for sentence in parsed.sentences):
+            documents = find_lookup([parsed])
+    requests, _ = read_requests(text_lines(Path(nuggets_file)), str(nuggets_file))
+    score = report_eval([report], [list(requests)], documents, judge, **options)
+    item = score.as_dict(detailed=True)["items"][0]
+    metrics = {key: value for key, value in score.as_dict().items() if key not in ("signature", "counts")}
+    return {
+        "request_id": item["request_id"],
+        "run_id": item["run_id"],
+        "metrics": {**metrics, **item["counts"]},
+        "sentence_results": item.get("sentences", []),
+        "signature": score.signature,
+    }
+
+
+_OF_ENDPOINTS = tuple(
+    "model api_key_env base_url cache examples give_up_after headers json_verdicts max_in_flight max_tries name "
+    "nuggets_per_call parameters prompts timeout window".split()
+)
+_KINDS: Mapping[str, tuple[str, ...]] = {
+    "recorded": ("name", "defaults"),
+    "provider": _OF_ENDPOINTS,  # before base_url, which is an option of it
+    "base_url": _OF_ENDPOINTS,
+    "harness": ("model_args", "chat", "examples", "window", "batch_size", "device"),
+    "inspect": ("cache", "examples", "name", "parameters", "window"),
+    "nli": ("batch_size", "device", "max_length"),
+}
+"""The key that says which kind of judge is specified -> its options."""
+
+_TEXTS = ("name", "prompts", "api_key_env", "base_url")  # of these keys those whose value is text, and may be null
+_SWITCHES = ("examples", "json_verdicts", "chat")
+
+_EXPECTED = (
+    f"'none', 'recorded', or an object with one of {', '.join(_KINDS)}, such as "
+    '{"base_url": "http://localhost:8000/v1", "model": "NAME"}'
+)
+
+
+def _judge(spec: Any, *, loads: bool) -> Judge | None:
+    """The judge of a specification; unless it ``loads`` models, those that are judges by a name alone."""
+    if spec in _NOBODY:
+        return None
+    check_no_secret(spec, "judge")  # before any other message could repeat it
+    if spec == "recorded":
+        spec = {"recorded": str(EMBEDDED_RECORDING), "name": "embedded"}
+    kind = next((name for name in _KINDS if name in spec), None) if isinstance(spec, Mapping) else None
+    if kind is None:
+        raise InputError("judge", None, repr(spec), _EXPECTED)
+    options = dict(spec)
+    value, support = options.pop(kind), options.pop("citation_support", None)
+    for name in options:
+        check_choice("judge", name, sorted({kind, *_KINDS[kind]}))
+    texts = {kind: value or None} | {name: spec[name] for name in _TEXTS if spec.get(name) is not None}
+    for name, text in texts.items():
+        if not isinstance(text, str) or not text.isprintable():  # it can be no path, address or variable
+            raise InputError(f"judge.{name}", None, describe(spec[name]), "a str of printable characters")
+    check_switches(**{f"judge.{name}": spec[name] for name in _SWITCHES if name in spec})
+    judge, other = _of_kind(kind, value, options, loads=loads), _judge(support, loads=loads)
+    return judge if other is None else ByKind({"citation_support": other}, judge)
+
+
+def _of_kind(kind: str, value: str, options: dict[str, Any], *, loads: bool) -> Judge:
+    # Hosts by name: families don't import them.
+    hosts: Any = importlib.import_module("tls_tasks.hosts.judges") if kind in ("harness", "inspect") else None
+    if kind == "recorded":
+        return Recorded.read(Path(value).expanduser(), **options)
+    if kind == "harness":
+        return cast(Judge, hosts.from_options(value, loads=loads, **options))
+    if kind == "inspect":
+        return cast(Judge, hosts.InspectJudge(value, **options))
+    if kind == "nli":
+        return NliJudge(value, **options) if loads else Recorded([], name=nli_name(value, **options))
+    if (variable := options.pop("api_key_env", None)) is not None:
         options["api_key"] = read_key(variable)
-    if isinstance(headers := options.get("headers"), Mapping):
-        options["headers"] = {name: _header(name, value) for name, value in headers.items()}
-    return make(source, model, cache=_cache_file(cache), **options)
-
-
-def _chat_name(make: Callable[..., Judge], source: str, *, cache: Any = None, **options: Any) -> str:
-    name = _chat(make, source, cache=False, **options).name
-    if (file := _cache_file(cache)) is not None:
-        check_cache(file)
-    return name
+    if isinstance(options.get("headers"), Mapping):
+        options["headers"] = {name: _header(name, header) for name, header in options["headers"].items()}
+    model, cache = options.pop("model", None), _cache_file(options.pop("cache", None))
+    return (from_provider if kind == "provider" else from_endpoint)(value, model, cache=cache, **options)
 
 
 def _header(name: str, value: Any) -> str:
@@ -141,101 +319,7 @@ def _header(name: str, value: Any) -> str:
 
 
 def _cache_file(cache: Any) -> Path | None:
-    """The file in which verdicts are kept, None where they are not."""
+    """The file in which verdicts are kept, by default one in the cache folder; None where they are not."""
     if cache is False:
         return None
-    return _default_cache() if cache in (None, True) else Path(str(cache)).expanduser()
-
-
-def _default_cache() -> Path:
-    """The file in which verdicts are kept by default; the variable ``TLS_TASKS_CACHE`` names another folder.
-
-    Example:
-        >>> _default_cache().name
-        'verdicts.sqlite'
-    """
-    return cache_folder() / "verdicts.sqlite"
-
-
-def _of_host(module: str, make: str, value: str, **options: Any) -> Judge:
-    # By name: families don't import hosts.
-    judge: Judge = getattr(importlib.import_module(f"tls_tasks.hosts.{module}"), make)(value, **options)
-    return judge
-
-
-def _harness(model: str, **options: Any) -> Judge:
-    return _of_host("judge_model", "from_options", model, name=_harness_label(model, **options), **options)
-
-
-def _harness_name(model: str, *, window: Any = None, examples: bool = False, chat: bool = False, **options: Any) -> str:
-    how = ["loglikelihood", *["chat"] * chat, *["examples"] * examples, *window_name(window)]
-    return ",".join([_harness_label(model, **options), *how, f"prompts:{prompts_hash(examples=examples)}"])
-
-
-def _harness_label(model: str, model_args: Any = None, **_: Any) -> str:
-    """A model of the harness and its arguments, as on a command line."""
-    if isinstance(model_args, Mapping):
-        model_args = ",".join(f"{name}={value}" for name, value in sorted(model_args.items()))
-    return f"{model}({model_args or ''})"
-
-
-def _made_name(make: Callable[..., Judge], value: str, **options: Any) -> str:
-    return make(value, **options).name
-
-
-class _Kind(NamedTuple):
-    """What makes a judge, what tells its name without loading a model, and the keys that both take."""
-
-    make: Callable[..., Judge]
-    name: Callable[..., str]
-    options: tuple[str, ...]
-
-
-def _kind(make: Callable[..., Judge], options: str, name: Callable[..., str] | None = None) -> _Kind:
-    return _Kind(make, name or partial(_made_name, make), tuple(options.split()))
-
-
-_OF_ENDPOINTS = (
-    "model api_key_env base_url cache examples give_up_after headers json_verdicts max_in_flight max_tries name "
-    "nuggets_per_call parameters prompts timeout window"
-)
-_KINDS: Mapping[str, _Kind] = {
-    "recorded": _kind(_recorded, "name defaults"),
-    # before base_url, which is an option of it
-    "provider": _kind(partial(_chat, from_provider), _OF_ENDPOINTS, partial(_chat_name, from_provider)),
-    "base_url": _kind(partial(_chat, from_endpoint), _OF_ENDPOINTS, partial(_chat_name, from_endpoint)),
-    "harness": _kind(_harness, "model_args chat examples window batch_size device", _harness_name),
-    "inspect": _kind(partial(_of_host, "inspect_judge", "InspectJudge"), "cache examples name parameters window"),
-    "nli": _kind(NliJudge, "batch_size device max_length", nli_name),
-}
-"""The key that says which kind of judge is specified."""
-
-_TEXTS = ("name", "prompts", "api_key_env", "base_url")  # of these keys those whose value is text, and may be null
-_SWITCHES = ("examples", "json_verdicts", "chat")
-
-_EXPECTED = (
-    f"'none', 'recorded', or an object with one of {', '.join(_KINDS)}, such as "
-    '{"base_url": "http://localhost:8000/v1", "model": "NAME"}'
-)
-
-
-def _parse(spec: Any) -> tuple[_Kind, str, dict[str, Any], Any]:
-    """The kind of judge, its value, its options, and the specification of another judge for support by citations."""
-    check_no_secret(spec, "judge")  # before any other message could repeat it
-    if spec == "recorded":
-        spec = {"recorded": str(EMBEDDED_RECORDING), "name": "embedded"}
-    key = next((name for name in _KINDS if name in spec), None) if isinstance(spec, Mapping) else None
-    if key is None:
-        raise InputError("judge", None, repr(spec), _EXPECTED)
-    options = dict(spec)
-    value, support = options.pop(key), options.pop("citation_support", None)
-    for name in options:
-        if name not in _KINDS[key].options:
-            raise OptionError.unknown("judge", name, sorted({key, *_KINDS[key].options}))
-    texts = {key: value or None} | {name: spec[name] for name in _TEXTS if spec.get(name) is not None}
-    for name, text in texts.items():
-        if not isinstance(text, str) or not text.isprintable():  # it can be no path, address or variable
-            expected = "printable characters" if isinstance(text, str) else "a str"
-            raise InputError(f"judge.{name}", None, describe(spec[name]), expected)
-    check_switches(**{f"judge.{name}": spec[name] for name in _SWITCHES if name in spec})
-    return _KINDS[key], value, options, support
+    return cache_folder() / "verdicts.sqlite" if cache in (None, True) else Path(str(cache)).expanduser()

@@ -9,22 +9,17 @@ answers and accepts no others, and reads each completely before ``openai`` sees 
 chat model becomes an error after which ``openai`` tries again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
-import logging
 from contextlib import aclosing
 from typing import Any
 
 import httpx
 from openai import APIError, APIStatusError, APITimeoutError, AsyncOpenAI
 
-from tls_tasks.core.errors import JudgeError, TlsTasksError
-from tls_tasks.reports.judges.model import Endpoint, JudgeStats
+from tls_tasks.core.errors import JudgeError
+from tls_tasks.reports.judges.model import Endpoint, JudgeStats, Unanswered
 from tls_tasks.reports.judges.prompts import Message
-
-_log = logging.getLogger(__name__)
 
 LIMIT = 4_000_000
 """The most bytes an answer may have. A verdict takes a few hundred; JSON takes up to 25 times its size in memory."""
@@ -34,18 +29,8 @@ _OUT_OF_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 
 _KEPT_HEADERS = ("retry-after", "retry-after-ms", "location")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-_NOT_THIS_WAY = frozenset({400, 415, 422, 501})
-"""With one of these a server may refuse a parameter that it doesn't know."""
 
 _OF_ONE_QUESTION = frozenset({"content_filter", "context_length_exceeded", "string_above_max_length"})
-
-
-class Unanswered(TlsTasksError):
-    """A question got no answer; ``reason`` becomes the verdict's."""
-
-    def __init__(self, reason: str, words: str) -> None:
-        super().__init__(words)
-        self.reason = reason
 
 
 class ChatClient:
@@ -53,7 +38,6 @@ class ChatClient:
 
     def __init__(self, endpoint: Endpoint, stats: JudgeStats) -> None:
         self._endpoint, self._stats = endpoint, stats
-        self._takes_format = True
         http_client: Any = _LimitedClient(endpoint, stats)  # openai 3 prefers httpx2, but takes this too
         self.openai = AsyncOpenAI(
             base_url=endpoint.url,
@@ -72,10 +56,11 @@ class ChatClient:
             JudgeError: The server would refuse any other question as well.
         """
         body = {"model": self._endpoint.model, "messages": messages, **self._endpoint.sent}
-        if self._endpoint.json_verdicts and (is_plain or not self._takes_format):
+        if self._endpoint.json_verdicts and is_plain:
             body.pop("response_format", None)
         try:
-            completion = await self._post(body)
+            # Not chat.completions.create: its checks of messages and answers cost more than everything else.
+            completion: Any = await self.openai.post("/chat/completions", cast_to=object, body=body)
         except APIError as error:
             raise self._sorted(error) from None
         content, usage = completion["choices"][0]["message"].get("content"), completion.get("usage")
@@ -88,28 +73,11 @@ class ChatClient:
             content = "".join(text for text in parts if isinstance(text, str))
         return content if isinstance(content, str) else ""
 
-    async def _post(self, body: dict[str, Any]) -> Any:
-        try:
-            # Not chat.completions.create: its checks of messages and answers cost more than everything else.
-            return await self.openai.post("/chat/completions", cast_to=object, body=body)
-        except APIStatusError as error:
-            if not (self._endpoint.json_verdicts and "response_format" in body and error.status_code in _NOT_THIS_WAY):
-                raise
-        del body["response_format"]
-        completion: Any = await self.openai.post("/chat/completions", cast_to=object, body=body)
-        if self._takes_format:
-            self._takes_format = False
-            _log.warning(
-                "%s at %s takes no response_format; it is asked without", self._endpoint.model, self._endpoint.url
-            )
-        return completion
-
     def _sorted(self, error: APIError) -> Unanswered | JudgeError:
         if not isinstance(error, APIStatusError):
+            reason = "garbage" if isinstance(error.__cause__, httpx.DecodingError) else "connection"
             words = self._shown(str(error.__cause__ or error))
-            if isinstance(error, APITimeoutError):
-                return Unanswered("timeout", words)
-            return Unanswered("garbage" if isinstance(error.__cause__, httpx.DecodingError) else "connection", words)
+            return Unanswered("timeout" if isinstance(error, APITimeoutError) else reason, words)
         status, code, body = error.status_code, str(error.code), error.body
         if isinstance(body, dict):
             body = body.get("message") or body.get("detail") or json.dumps(body)
@@ -123,8 +91,8 @@ class ChatClient:
 
     def _shown(self, words: str) -> str:
         """The beginning of a message, on one line, without key and headers, which some servers repeat."""
-        for secret in (self._endpoint.api_key, *(self._endpoint.headers or {}).values()):
-            words = words.replace(secret, "***") if secret else words
+        for secret in filter(None, (self._endpoint.api_key, *(self._endpoint.headers or {}).values())):
+            words = words.replace(secret, "***")
         return " ".join(words.split())[:300]
 
 
@@ -155,12 +123,22 @@ class _LimitedClient(httpx.AsyncClient):
         # Not the builtin TimeoutError before Python 3.11; httpx may notice it first, and says nothing of it.
         except (asyncio.TimeoutError, httpx.TimeoutException):
             raise httpx.ReadTimeout(f"no answer within {self._endpoint.timeout:g} s") from None
-        kept = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
-        status, code = _status_and_code(response.status_code, content)
-        if str(code) in _OUT_OF_CREDIT:
-            kept["x-should-retry"] = "false"
-        headers = {**kept, "Content-Type": "application/json"}
-        return httpx.Response(status, headers=headers, content=content, request=request)
+        headers = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
+        try:
+            body = json.loads(content)
+        except (ValueError, RecursionError):
+            body = None
+        error = body.get("error") if isinstance(body, dict) else None
+        try:
+            is_completion = not error and isinstance(body["choices"][0]["message"], dict)
+        except (TypeError, KeyError, IndexError):
+            is_completion = False
+        if response.status_code == 200 and not is_completion:  # a gateway's error may come with this status, too
+            raise httpx.DecodingError(content[:1000].decode("utf-8", "replace") or "an empty answer")
+        if isinstance(error, dict) and str(error.get("code")) in _OUT_OF_CREDIT:
+            headers["x-should-retry"] = "false"
+        headers["Content-Type"] = "application/json"
+        return httpx.Response(response.status_code, headers=headers, content=content, request=request)
 
     async def _exchange(self, request: httpx.Request) -> tuple[httpx.Response, bytes]:
         response = await super().send(request, stream=True)
@@ -174,21 +152,3 @@ class _LimitedClient(httpx.AsyncClient):
         if encoding != "identity":
             raise httpx.DecodingError(f"the answer is encoded as {encoding!r:.40}, which was not asked for")
         return response, bytes(content)
-
-
-def _status_and_code(status: int, content: bytes) -> tuple[int, object]:
-    """The status of an answer, and the code of the error in it."""
-    try:
-        body = json.loads(content)
-    except (ValueError, RecursionError):
-        body = None
-    error = body.get("error") if isinstance(body, dict) else None
-    code = error.get("code") if isinstance(error, dict) else None
-    if status == 200 and error:  # a gateway that has begun to answer can't change the status any more
-        return (code if isinstance(code, int) and 400 <= code < 600 else 502), code
-    if status == 200:
-        try:
-            body["choices"][0]["message"].get("content")
-        except (TypeError, KeyError, IndexError, AttributeError):
-            raise httpx.DecodingError(content[:1000].decode("utf-8", "replace") or "an empty answer") from None
-    return status, code

@@ -1,40 +1,25 @@
 """The judge behind an OpenAI-compatible chat endpoint: prompts, a cache, many questions at a time."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tls_tasks.core.coroutines import run_to_end
-from tls_tasks.reports.judges.model import Endpoint, JudgeStats
-from tls_tasks.reports.judges.price import Call
-from tls_tasks.reports.judges.prompts import (
-    Message,
-    PromptFolder,
-    prompts_hash,
-    render,
-    render_together,
-    second_try,
-    together_hash,
-)
-from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, read_numbered, shorten, verdict_in, window_name
+from tls_tasks.reports.judges import prompts, questions
+from tls_tasks.reports.judges.model import Endpoint, JudgeStats, Unanswered
 from tls_tasks.reports.judges.store import VerdictCache
 from tls_tasks.reports.types import Query, Verdict
 
-if TYPE_CHECKING:
-    from tls_tasks.reports.judges.client import ChatClient
-
 _log = logging.getLogger(__name__)
 
-_Question = tuple[str, Query]
-"""What is asked, after its key in the cache."""
+_Batch = dict[str, Query]
+"""Questions of one request by their keys in the cache."""
 
 
 class ChatJudge:
@@ -48,18 +33,20 @@ class ChatJudge:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
-        given = [f"{name}:{value}" for name, value in sorted((endpoint.parameters or {}).items())]
-        given += ["examples:2"] if endpoint.examples else []
-        if endpoint.nuggets_per_call > 1:
-            given += [f"nuggets_per_call:{endpoint.nuggets_per_call}#{together_hash()}"]
-        given += ["verdict:json"] if endpoint.json_verdicts else []
-        given += window_name(None if endpoint.window == WINDOW else endpoint.window)
+        folder = None if endpoint.prompts is None else prompts.PromptFolder(endpoint.prompts)
+        self._render = folder.render if folder else partial(prompts.render, examples=endpoint.examples)
+        self._together = ""  # names the way in which several answers of nuggets are asked about
         label = endpoint.name or f"{endpoint.model}@{endpoint.host}"
-        given += [] if endpoint.model in label else [f"model:{endpoint.model}"]
-        folder = None if endpoint.prompts is None else PromptFolder(endpoint.prompts)
-        self._render = folder.render if folder else partial(render, examples=endpoint.examples)
-        sign = folder.hash if folder else prompts_hash(examples=endpoint.examples)
-        self.name = ",".join([label, *given, f"prompts:{sign}"])
+        parts = [label, *(f"{name}:{value}" for name, value in sorted((endpoint.parameters or {}).items()))]
+        parts += ["examples:2"] * endpoint.examples
+        if endpoint.nuggets_per_call > 1:
+            self._together = f"{endpoint.nuggets_per_call}#{prompts.together_hash()}"
+            parts.append(f"nuggets_per_call:{self._together}")
+        parts += ["verdict:json"] * endpoint.json_verdicts
+        parts += questions.window_name(None if endpoint.window == questions.WINDOW else endpoint.window)
+        parts += [] if endpoint.model in label else [f"model:{endpoint.model}"]
+        prompts_hash = folder.hash if folder else prompts.prompts_hash(examples=endpoint.examples)
+        self.name = ",".join([*parts, f"prompts:{prompts_hash}"])
         self.cache = endpoint.cache if isinstance(endpoint.cache, VerdictCache) else VerdictCache(endpoint.cache)
         self.stats = JudgeStats()
         self._turn = threading.Lock()
@@ -77,52 +64,45 @@ class ChatJudge:
         """
         with self._turn:
             self.stats.asked += len(queries)
-            return ask_in_windows(queries, self.endpoint.window, self._ask)
+            return questions.ask_once(queries, self._ask, self.endpoint.window, self._key)
 
-    def calls(self, queries: Sequence[Query]) -> list[Call]:
-        """The requests that these questions take, without those that the cache answers; nothing is sent."""
-        calls: list[Call] = []
+    def calls(self, queries: Sequence[Query]) -> list[tuple[int, int]]:
+        """How many questions and bytes each request has that these questions take; nothing is sent.
 
-        def note(asked: Sequence[Query]) -> list[Verdict]:
-            for batch in self._batches(self._look_up(asked)[2]):
-                sent = "".join(message["content"] for message in self._messages(batch))
-                calls.append(Call(batch[0][1].kind, len(batch), len(sent.encode("utf-8", "replace"))))
-            return [Verdict(None)] * len(asked)
+        What the cache answers takes none.
+        """
+        asked = {self._key(part): part for query in queries for part in questions.windows(query, self.endpoint.window)}
+        known = self.cache.get(list(asked))
+        batches = self._batches({key: query for key, query in asked.items() if key not in known})
+        sent = ["".join(message["content"] for message in self._messages(batch)) for batch in batches]
+        return [(len(batch), len(text.encode("utf-8", "replace"))) for batch, text in zip(batches, sent, strict=True)]
 
-        ask_in_windows(queries, self.endpoint.window, note)
-        return calls
+    def _key(self, query: Query) -> str:
+        """The key of a question in the cache; one that is asked with others has another one."""
+        parts: list[Any] = [self.endpoint.model, self._render(query), self.endpoint.sent]
+        if query.kind == "nugget_agreement" and self._together:
+            parts.append(self._together)
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
-    def _look_up(self, queries: Sequence[Query]) -> tuple[list[_Question], dict[str, Verdict], list[_Question]]:
-        """All questions with their keys, the verdicts that the cache has, and the different questions that it lacks."""
-        asked = [(self._key(query), query) for query in queries]
-        questions = dict(asked)
-        verdicts = self.cache.get(list(questions))
-        return asked, verdicts, [question for question in questions.items() if question[0] not in verdicts]
-
-    def _batches(self, missing: Sequence[_Question]) -> list[list[_Question]]:
+    def _batches(self, missing: _Batch) -> list[_Batch]:
         """What is asked in one request: a question, or several answers of nuggets of one sentence."""
-        batches: list[list[_Question]] = []
-        of_sentence: dict[object, list[_Question]] = {}
-        for question in missing:
-            query = question[1]
-            about = (query.kind, query.fields.get("sentence"), query.about.get("passage"))
-            open_batch = of_sentence.get(about, [])
-            if query.kind == "nugget_agreement" and 0 < len(open_batch) < self.endpoint.nuggets_per_call:
-                open_batch.append(question)
-            else:
-                batches.append([question])
-                of_sentence[about] = batches[-1]
-        return batches
+        groups: dict[object, list[str]] = {}
+        for key, query in missing.items():
+            about = (query.fields.get("sentence"), query.about.get("passage"))
+            groups.setdefault(about if query.kind == "nugget_agreement" else key, []).append(key)
+        most = self.endpoint.nuggets_per_call
+        parts = (keys[start : start + most] for keys in groups.values() for start in range(0, len(keys), most))
+        return [{key: missing[key] for key in part} for part in parts]
 
-    def _messages(self, batch: Sequence[_Question]) -> list[Message]:
-        if len(batch) > 1:
-            return render_together([query for _, query in batch])
-        return self._render(batch[0][1])
+    def _messages(self, batch: _Batch) -> list[prompts.Message]:
+        first, *others = batch.values()
+        return prompts.render_together([first, *others]) if others else self._render(first)
 
-    def _ask(self, queries: Sequence[Query]) -> list[Verdict]:
+    def _ask(self, asked: Mapping[str, Query]) -> list[Verdict]:
         start = time.perf_counter()
-        asked, verdicts, missing = self._look_up(queries)
-        self.stats.distinct += len(verdicts) + len(missing)
+        verdicts = self.cache.get(list(asked))
+        missing = {key: query for key, query in asked.items() if key not in verdicts}
+        self.stats.distinct += len(asked)
         self.stats.cached += len(verdicts)
         if missing:
             waiting = deque(self._batches(missing))
@@ -131,17 +111,16 @@ class ChatJudge:
             finally:
                 waiting.clear()  # after an interrupt, which a thread doesn't notice, nothing more is sent
                 self.stats.seconds += time.perf_counter() - start
-            self._warn([verdicts[key] for key, _ in missing])
-        return [verdicts[key] for key, _ in asked]
+            reasons = Counter(verdicts[key].reason for key in missing if verdicts[key].value is None)
+            self.stats.failed += reasons.total()
+            self.stats.answered += len(missing) - reasons.total()
+            if reasons:
+                counts = ", ".join(f"{reason} {n}" for reason, n in reasons.most_common())
+                message = "judge %s: %d of %d questions without a verdict: %s"
+                _log.warning(message, self.name, reasons.total(), len(missing), counts)
+        return [verdicts[key] for key in asked]
 
-    def _key(self, query: Query) -> str:
-        """Where the cache has a question; one that is asked with others has a place of its own."""
-        parts = [self.endpoint.model, self._render(query), self.endpoint.sent]
-        if query.kind == "nugget_agreement" and self.endpoint.nuggets_per_call > 1:
-            parts.append(f"{self.endpoint.nuggets_per_call}#{together_hash()}")
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-
-    async def _ask_all(self, waiting: deque[list[_Question]], verdicts: dict[str, Verdict]) -> None:
+    async def _ask_all(self, waiting: deque[_Batch], verdicts: dict[str, Verdict]) -> None:
         """Put the verdicts on all waiting questions into ``verdicts``."""
         import asyncio
 
@@ -158,11 +137,11 @@ class ChatJudge:
                 async def work() -> None:
                     while waiting:
                         batch = waiting.popleft()
-                        for question, verdict in zip(batch, await self._answer(client, batch), strict=True):
+                        for key, verdict in zip(batch, await self._answer(client.ask, batch), strict=True):
                             if verdict.reason == "unreadable" and len(batch) > 1:
-                                (verdict,) = await self._answer(client, [question])
-                            verdicts[question[0]] = verdict
-                            self._keep(question[0], verdict)
+                                (verdict,) = await self._answer(client.ask, {key: batch[key]})
+                            verdicts[key] = verdict
+                            self.cache.store(key, verdict)
                             bar.update()
 
                 try:
@@ -170,43 +149,26 @@ class ChatJudge:
                 finally:
                     waiting.clear()  # nor after a refusal
 
-    async def _answer(self, client: ChatClient, batch: Sequence[_Question]) -> list[Verdict]:
+    async def _answer(self, ask: Callable[..., Awaitable[str]], batch: _Batch) -> list[Verdict]:
         """The verdicts on the questions of one request; what can't be read of a question alone is asked once more."""
-        from tls_tasks.reports.judges.client import Unanswered
-
         if self._n_failures >= self.endpoint.give_up_after:
             return [Verdict(None, "down")] * len(batch)
-        messages = self._messages(batch)
-        prompts = [message["content"] for message in messages]
+        messages, is_alone = self._messages(batch), len(batch) == 1
+        sent = [message["content"] for message in messages]
         try:
-            text = await client.ask(messages, is_plain=len(batch) > 1)
-            if len(batch) > 1:
-                values = read_numbered(text, len(batch), prompts)
-                verdicts = [Verdict(value, "unreadable" if value is None else "", shorten(text)) for value in values]
-            else:
-                verdicts = [verdict_in(text, prompts)]
-                if verdicts[0].value is None:
-                    verdicts = [verdict_in(await client.ask(second_try(messages, text)), prompts)]
-        except Unanswered as error:
-            self._n_failures += error.reason != "refused"
-            return [Verdict(None, error.reason, shorten(str(error)))] * len(batch)
-        self._n_failures = 0
-        return verdicts
-
-    def _keep(self, key: str, verdict: Verdict) -> None:
-        if verdict.value is None:
-            self.stats.failed += 1
-        else:
-            self.stats.answered += 1
-            self.cache.store(key, verdict)
-
-    def _warn(self, verdicts: Sequence[Verdict]) -> None:
-        reasons = Counter(verdict.reason for verdict in verdicts if verdict.value is None)
-        if reasons:
-            said = ", ".join(f"{reason} {n}" for reason, n in reasons.most_common())
-            _log.warning(
-                "judge %s: %d of %d questions without a verdict: %s", self.name, reasons.total(), len(verdicts), said
+            text = await ask(messages, is_plain=not is_alone)
+            values = (
+                [questions.read_verdict(text, sent)] if is_alone else questions.read_numbered(text, len(batch), sent)
             )
+            if values == [None]:
+                text = await ask(prompts.second_try(messages, text))
+                values = [questions.read_verdict(text, sent)]
+        except Unanswered as error:
+            reason, words = error.args
+            self._n_failures += reason != "refused"
+            return [Verdict(None, reason, questions.shorten(words))] * len(batch)
+        self._n_failures = 0
+        return [questions.as_verdict(value, text) for value in values]
 
 
 def from_endpoint(url: str, model: str, **options: Any) -> ChatJudge:

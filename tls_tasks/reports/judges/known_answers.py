@@ -4,14 +4,10 @@ Half of them are YES. Most have a trap: a near miss (another number, another yea
 pronoun whose meaning stands around the sentence, or an instruction to the judge in a document or a sentence.
 """
 
-from __future__ import annotations
-
 import json
-import math
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tls_tasks.reports.types import Judge, Query, Verdict
 
@@ -46,20 +42,17 @@ class Share(NamedTuple):
         right: Right answers.
         n: Questions.
         unread: Questions without a verdict.
-        low: The lower end of the interval of the accuracy.
+        accuracy: Right answers among the questions.
+        low: The lower end of the accuracy's interval.
         high: Its upper end.
     """
 
     right: int
     n: int
     unread: int
+    accuracy: float
     low: float
     high: float
-
-    @property
-    def accuracy(self) -> float:
-        """Right answers among the questions."""
-        return self.right / self.n
 
 
 def self_test(judge: Judge) -> list[Case]:
@@ -75,12 +68,12 @@ def self_test(judge: Judge) -> list[Case]:
         (60, 30)
     """
     rows = [json.loads(line) for line in _FILE.read_text(encoding="utf-8").splitlines()]
-    queries = [_query(row, number) for number, row in enumerate(rows)]
-    verdicts = judge.ask(queries)
-    return [
-        Case(query, row["trap"], row["verdict"] == "YES", verdict)
-        for query, row, verdict in zip(queries, rows, verdicts, strict=True)
-    ]
+    queries = []
+    for number, row in enumerate(rows):
+        passage = {"passage": row["passage"]} if "passage" in row else {}
+        queries.append(Query(row["kind"], row["fields"], {"request_id": "self-test", "sentence": number, **passage}))
+    judged = zip(queries, rows, judge.ask(queries), strict=True)
+    return [Case(query, row["trap"], row["verdict"] == "YES", verdict) for query, row, verdict in judged]
 
 
 def shares(cases: Sequence[Case]) -> dict[str, dict[str, Share]]:
@@ -106,18 +99,12 @@ def wilson(right: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
         >>> [round(end, 3) for end in wilson(12, 12)], [round(end, 3) for end in wilson(6, 12)]
         ([0.758, 1.0], [0.254, 0.746])
     """
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    share, weight = right / n, z * z / n
-    middle = (share + weight / 2) / (1 + weight)
-    reach = z * math.sqrt(share * (1 - share) / n + weight / (4 * n)) / (1 + weight)
-    return max(0.0, middle - reach), min(1.0, middle + reach)
+    from scipy.stats import binomtest
+
+    interval = binomtest(right, n).proportion_ci(confidence, "wilson")
+    return float(interval.low), float(interval.high)
 
 
 def _share(cases: Sequence[Case]) -> Share:
     right, unread = sum(case.is_right for case in cases), sum(case.verdict.value is None for case in cases)
-    return Share(right, len(cases), unread, *wilson(right, len(cases)))
-
-
-def _query(row: dict[str, Any], number: int) -> Query:
-    about: dict[str, str | int] = {"request_id": "self-test", "sentence": number}
-    return Query(row["kind"], row["fields"], about | ({"passage": row["passage"]} if "passage" in row else {}))
+    return Share(right, len(cases), unread, right / len(cases), *wilson(right, len(cases)))

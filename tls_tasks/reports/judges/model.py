@@ -1,7 +1,5 @@
 """A model behind an OpenAI-compatible endpoint: where it is, how it is asked, and what was asked of it."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -10,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import InputError, TlsTasksError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.reports.judges.questions import WINDOW
@@ -19,19 +17,12 @@ from tls_tasks.reports.judges.store import VerdictCache
 DEFAULTS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 512}
 """Parameters of a request. A word takes fewer than 512 tokens, but some models think before they answer."""
 
-_JSON_FORMAT = {
-    "type": "json_schema",
-    "json_schema": {
-        "name": "verdict",
-        "strict": True,
-        "schema": {
-            "type": "object",
-            "properties": {"verdict": {"type": "string", "enum": ["YES", "NO"]}},
-            "required": ["verdict"],
-            "additionalProperties": False,
-        },
-    },
-}
+_JSON_FORMAT = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": {
+    "type": "object",
+    "properties": {"verdict": {"type": "string", "enum": ["YES", "NO"]}},
+    "required": ["verdict"],
+    "additionalProperties": False,
+}}}  # fmt: skip
 
 _KEY = re.compile(r"[!-~]([ -~]*[!-~])?")
 
@@ -52,16 +43,16 @@ class Endpoint:
         examples: Whether each question comes after two others of its kind with their answers, which small models need.
         nuggets_per_call: How many answers of nuggets a sentence is checked for in one request. Where one of several
             verdicts can't be read, its question is asked alone. Those requests have no examples and no JSON.
-        json_verdicts: Whether the server is asked for a verdict in JSON, by the parameter ``response_format``. One that
-            refuses the parameter is asked without it.
+        json_verdicts: Whether the server is asked for a verdict in JSON, by the parameter ``response_format``.
         prompts: A folder of prompts instead of ours, see :class:`~tls_tasks.reports.judges.prompts.PromptFolder`.
         cache: Where verdicts are kept, a file or a cache; by default in memory, as long as the judge lives.
         max_in_flight: How many requests are under way at a time.
         window: How many characters of a document are shown at a time, see
-            :func:`~tls_tasks.reports.judges.questions.ask_in_windows`.
+            :func:`~tls_tasks.reports.judges.questions.windows`.
         timeout: Seconds until a try is given up.
         max_tries: How often a request is sent before its question is given up.
         give_up_after: After so many questions given up in a row, the rest of the call is not sent.
+        host: The host of the URL.
     """
 
     url: str
@@ -80,19 +71,20 @@ class Endpoint:
     timeout: float = 60.0
     max_tries: int = 7
     give_up_after: int = 8
+    host: str = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse now what would fail later."""
         import httpx
 
-        expected = "an address such as http://localhost:8000/v1"
         check_no_secret(self.url, "url")  # it is in messages
         try:
             parts = httpx.URL(self.url)
-        except (httpx.InvalidURL, TypeError) as error:
-            raise InputError("url", None, f"{self.url!r} ({error})", expected) from error
-        if parts.scheme not in {"http", "https"} or not parts.host:
-            raise InputError("url", None, repr(self.url), expected)
+            object.__setattr__(self, "host", parts.host if parts.scheme in {"http", "https"} else "")
+        except (httpx.InvalidURL, TypeError):
+            object.__setattr__(self, "host", "")
+        if not self.host:
+            raise InputError("url", None, repr(self.url), "an address such as http://localhost:8000/v1")
         object.__setattr__(self, "url", self.url.rstrip("/").removesuffix("/chat/completions"))
         if not isinstance(self.model, str) or not self.model:
             raise InputError("model", None, repr(self.model), "the name of a model")
@@ -100,23 +92,15 @@ class Endpoint:
             raise InputError("api_key", None, "something else (not shown)", "printable characters, no blanks around")
         for name in ("max_in_flight", "max_tries", "give_up_after", "nuggets_per_call"):
             check_whole_number(name, getattr(self, name))
-        if self.prompts is not None and (self.nuggets_per_call > 1 or self.examples):
-            got = "nuggets_per_call" if self.nuggets_per_call > 1 else "examples"
-            raise InputError(got, None, "prompts of your own beside it", "one of the two: it changes our prompts")
         check_whole_number("window", self.window, 100)
+        if self.prompts is not None and (self.nuggets_per_call > 1 or self.examples):
+            raise InputError("prompts", None, "examples or nuggets_per_call beside it", "one of them: both change ours")
         if not isinstance(self.timeout, int | float) or not 0 < self.timeout < math.inf:
             raise InputError("timeout", None, repr(self.timeout), "a number of seconds above 0")
         try:
             json.dumps(self.sent, allow_nan=False)
         except (TypeError, ValueError) as error:
             raise InputError("parameters", None, repr(self.parameters), f"JSON values ({error})") from error
-
-    @property
-    def host(self) -> str:
-        """The host of the URL."""
-        import httpx
-
-        return httpx.URL(self.url).host
 
     @property
     def sent(self) -> dict[str, Any]:
@@ -151,3 +135,7 @@ class JudgeStats:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = 0.0
+
+
+class Unanswered(TlsTasksError):
+    """A question got no answer: the verdict's ``reason``, and the words of who gave none."""

@@ -4,15 +4,13 @@ Which questions are asked depends on the verdicts on earlier ones. So the report
 suppose the verdicts: what all of these are asked is asked for certain, and nothing is asked that none of them is.
 """
 
-from __future__ import annotations
-
 import math
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
+from tls_tasks.reports.judges.recordings import Recorded, Recorder
+from tls_tasks.reports.types import QUERY_KINDS, Judge, Query
 
 BYTES_PER_TOKEN = 4
 """Of UTF-8, in a prompt: about what tokenizers make of English; two thirds of it in most other languages."""
@@ -20,35 +18,15 @@ BYTES_PER_TOKEN = 4
 TOKENS_PER_VERDICT = 3
 
 # Kinds that are answered NO; all others YES. Between them they take every branch of both trees.
-_SUPPOSED: tuple[frozenset[str], ...] = (
-    frozenset(),
-    frozenset({"nugget_agreement"}),
-    frozenset({"negative"}),
-    frozenset({"negative", "first_instance"}),
-    frozenset(QUERY_KINDS),
-)
+_REFUSED = ((), ("nugget_agreement",), ("negative",), ("negative", "first_instance"), QUERY_KINDS)
 
 
-class Call(NamedTuple):
-    """A request that a judge would send.
+def calls_of(judge: Any, queries: Sequence[Query]) -> list[tuple[int, int]]:
+    """How many questions and bytes each request has that a judge sends, if it sends any and has no answer in a cache.
 
-    Attributes:
-        kind: Of its questions.
-        n_questions: How many it asks; every window of a long document is one.
-        n_bytes: The length of its messages.
+    Every window of a long document is a question.
     """
-
-    kind: str
-    n_questions: int
-    n_bytes: int
-
-
-@runtime_checkable
-class PaidJudge(Protocol):
-    """A judge that knows what it would send."""
-
-    def calls(self, queries: Sequence[Query]) -> list[Call]:
-        """The requests that these questions take, without those that a cache answers."""
+    return judge.calls(queries) if hasattr(judge, "calls") else []
 
 
 class Price(NamedTuple):
@@ -98,57 +76,31 @@ def read_prices(name: str, text: Any) -> tuple[float, float]:
 
 
 def price(score: Callable[[Judge], Any], judge: Judge) -> dict[str, Price]:
-    """Kind of question -> what it takes; only kinds that may be asked.
+    """Kind of question -> what it takes; only kinds that may be asked, and ``all`` for their sum.
 
     Args:
         score: Scores the reports by a judge.
         judge: Who would be asked. One that sends nothing, such as a recording, has questions and no calls.
     """
-    queries: dict[object, Query] = {}
-    n_judges: Counter[object] = Counter()  # how many of the supposed judges are asked a question
-    for refused in _SUPPOSED:
-        supposed = _Supposed(refused)
+    runs: list[dict[Any, Query]] = []
+    for refused in _REFUSED:
+        verdicts = {kind: kind not in refused for kind in QUERY_KINDS}
+        supposed = Recorder(Recorded([], defaults=verdicts, name="supposed"))
         score(supposed)
-        queries |= supposed.asked
-        n_judges.update(supposed.asked.keys())
+        runs.append({query.identity: query for query, _ in supposed.asked})
+    queries = {identity: query for run in runs for identity, query in run.items()}
     prices = {}
     for kind in QUERY_KINDS:
-        possible = [query for query in queries.values() if query.kind == kind]
-        certain = [query for query in possible if n_judges[query.identity] == len(_SUPPOSED)]
+        possible = {identity: query for identity, query in queries.items() if query.kind == kind}
+        certain = [query for identity, query in possible.items() if all(identity in run for run in runs)]
         if possible:
-            prices[kind] = Price(*zip(_totals(certain, judge), _totals(possible, judge), strict=True))
-    return prices
-
-
-def total(prices: Mapping[str, Price]) -> Price:
-    """The sum over kinds.
-
-    Example:
-        >>> each = Price((1, 2), (1, 2), (10, 20), (3, 6))
-        >>> total({"a": each, "b": each})
-        Price(questions=(2, 4), calls=(2, 4), prompt_tokens=(20, 40), completion_tokens=(6, 12))
-    """
-    columns = zip(*prices.values(), strict=True)
-    sums = [(sum(low for low, _ in column), sum(high for _, high in column)) for column in columns]
-    return Price(*sums) if sums else Price(*[(0, 0)] * 4)
-
-
-class _Supposed:
-    """Says NO to some kinds of questions and YES to all others, and keeps what it was asked."""
-
-    name = "supposed"
-
-    def __init__(self, refused: frozenset[str]) -> None:
-        self._refused = refused
-        self.asked: dict[object, Query] = {}
-
-    def ask(self, queries: Sequence[Query]) -> list[Verdict]:
-        for query in queries:
-            self.asked.setdefault(query.identity, query)
-        return [Verdict(query.kind not in self._refused) for query in queries]
+            prices[kind] = Price(*zip(_totals(certain, judge), _totals([*possible.values()], judge), strict=True))
+    columns = zip([(0, 0)] * 4, *prices.values(), strict=True)
+    sums: Any = [tuple(map(sum, zip(*ranges, strict=True))) for ranges in columns]
+    return {**prices, "all": Price(*sums)}
 
 
 def _totals(queries: Sequence[Query], judge: Judge) -> tuple[int, int, int, int]:
-    calls = judge.calls(queries) if isinstance(judge, PaidJudge) else []
-    n_bytes, n_verdicts = sum(call.n_bytes for call in calls), sum(call.n_questions for call in calls)
+    calls = calls_of(judge, queries)
+    n_verdicts, n_bytes = map(sum, zip((0, 0), *calls, strict=True))
     return len(queries), len(calls), n_bytes // BYTES_PER_TOKEN, n_verdicts * TOKENS_PER_VERDICT

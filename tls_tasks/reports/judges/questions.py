@@ -1,19 +1,17 @@
 """What all judges do: ask equal questions once, ask about long documents window by window, and read yes or no."""
 
-from __future__ import annotations
-
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
+from operator import attrgetter
+from typing import Any
 
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.reports.types import Query, Verdict
 
 WINDOW = 24_000
 """Default size of a window, in characters: about 6,000 tokens of English."""
-
-_RUN = re.compile(r"\w+")
 
 RAW_LENGTH = 200
 """How many characters of a judge's words are kept with a verdict: the last ones, where the verdict stands."""
@@ -61,25 +59,47 @@ def window_name(window: int | None) -> list[str]:
     return [] if window is None else [f"window:{window}"]
 
 
-def distinct(queries: Sequence[Query]) -> tuple[list[Query], list[int]]:
-    """The different questions in order, and for each query the position of its question among them.
+def windows(query: Query, size: int | None) -> list[Query]:
+    """A question about each window of a document longer than ``size`` characters; neighbours share a tenth.
+
+    Windows begin and end at whitespace if there is any nearby. Every passage as long as the overlap is in one of them
+    as a whole, so that what supports a claim is not cut in two. Chinese and Japanese are cut anywhere.
 
     Example:
-        >>> first, second = Query("negative", {"sentence": "a"}), Query("negative", {"sentence": "b"})
-        >>> distinct([first, second, first])[1]
-        [0, 1, 0]
+        >>> text = "the talks of both sides ended on Monday without a result, and will go on"
+        >>> [part.fields["document"] for part in windows(Query("citation_support", {"document": text}), 60)]
+        ['the talks of both sides ended on Monday without a result,', ' result, and will go on']
+        >>> [part.about for part in windows(Query("citation_support", {"document": "short"}), 40)]
+        [{}]
     """
-    questions: dict[object, Query] = {}
-    for query in queries:
-        questions.setdefault(query.identity, query)
-    positions = {identity: position for position, identity in enumerate(questions)}
-    return list(questions.values()), [positions[query.identity] for query in queries]
+    document = query.fields.get("document", "")
+    if size is None or len(document) <= size:
+        return [query]
+    texts, start = [], 0
+    while len(document) - start > size:
+        end = _back_to_blank(document, start + size, size // 4)
+        texts.append(document[start:end])
+        # At most 1/10 + 1/4 + 1/8 of the size is given back, so that every step is a step forward.
+        start = _back_to_blank(document, end - size // 10, size // 8)
+    return [
+        Query(query.kind, {**query.fields, "document": window}, {**query.about, "window": number})
+        for number, window in enumerate([*texts, document[start:]], start=1)
+    ]
 
 
-def ask_in_windows(
-    queries: Sequence[Query], size: int, ask: Callable[[Sequence[Query]], Sequence[Verdict]]
+def _back_to_blank(text: str, position: int, reach: int) -> int:
+    """The nearest blank at or before a position, no further than ``reach``; else the position itself."""
+    blanks = (candidate for candidate in range(position, position - reach - 1, -1) if text[candidate].isspace())
+    return next(blanks, position)
+
+
+def ask_once(
+    queries: Sequence[Query],
+    ask: Callable[[Mapping[Any, Query]], Sequence[Verdict]],
+    window: int | None = None,
+    key: Callable[[Query], Any] = attrgetter("identity"),
 ) -> list[Verdict]:
-    """Ask about each window of documents longer than ``size`` characters; neighbouring windows share a tenth.
+    """Ask questions with the same key once, and about each window of a long document (:func:`windows`).
 
     One verdict per query, in order. A single yes is a yes, and ``raw`` says which window gave it. Without a yes, a
     window without a verdict leaves the query without one. Otherwise it is a no.
@@ -87,76 +107,29 @@ def ask_in_windows(
     Example:
         >>> document = "It rained. " * 30 + "Talks ended."
         >>> def ask(asked):
-        ...     return [Verdict("Talks" in query.fields["document"], raw="said") for query in asked]
-        >>> verdicts = ask_in_windows([Query("citation_support", {"document": document, "sentence": "s"})], 100, ask)
-        >>> verdicts[0].value, verdicts[0].raw
+        ...     return [Verdict("Talks" in query.fields["document"], raw="said") for query in asked.values()]
+        >>> verdicts = ask_once([Query("citation_support", {"document": document, "sentence": "s"})] * 2, ask, 100)
+        >>> verdicts[0].value, verdicts[1].raw
         (True, 'window 4 of 4: said')
     """
-    pieces = [_pieces(query, size) for query in queries]
-    verdicts = iter(ask([piece for of_query in pieces for piece in of_query]))
-    return [_combined([next(verdicts) for _ in of_query]) for of_query in pieces]
+    keyed = [[(key(part), part) for part in windows(query, window)] for query in queries]
+    questions: dict[Any, Query] = {}
+    for part_key, part in chain.from_iterable(keyed):
+        questions.setdefault(part_key, part)
+    verdicts = dict(zip(questions, ask(questions), strict=True))
+    return [_combined([verdicts[part_key] for part_key, _ in parts]) for parts in keyed]
 
 
-def _pieces(query: Query, size: int) -> list[Query]:
-    document = query.fields.get("document", "")
-    if len(document) <= size:
-        return [query]
-    return [
-        Query(query.kind, {**query.fields, "document": window}, {**query.about, "window": number})
-        for number, window in enumerate(_windows(document, size, size // 10), start=1)
-    ]
-
-
-def _combined(verdicts: list[Verdict]) -> Verdict:
+def _combined(verdicts: Sequence[Verdict]) -> Verdict:
     if len(verdicts) == 1:
         return verdicts[0]
     values = [verdict.value for verdict in verdicts]
     position = next(values.index(value) for value in (True, None, False) if value in values)
-    chosen = verdicts[position]
-    probabilities = [verdict.probability for verdict in verdicts if verdict.probability is not None]
-    return chosen._replace(
-        raw=f"window {position + 1} of {len(verdicts)}: {chosen.raw}",
-        probability=max(probabilities, default=None),
+    return verdicts[position]._replace(
+        raw=f"window {position + 1} of {len(verdicts)}: {verdicts[position].raw}",
+        probability=max((each.probability for each in verdicts if each.probability is not None), default=None),
         cached=all(verdict.cached for verdict in verdicts),
     )
-
-
-def _windows(text: str, size: int, overlap: int) -> tuple[str, ...]:
-    """Cut a text into overlapping pieces, at whitespace if there is any nearby.
-
-    Every passage of at most ``overlap`` characters is in one of the pieces as a whole, so that what supports a claim is
-    not cut in two. Chinese and Japanese have no whitespace and are cut anywhere.
-
-    Args:
-        text: Any text.
-        size: The greatest length of a piece in characters, above 0.
-        overlap: How many characters two neighbours share at least; at most half of ``size``.
-
-    Returns:
-        The pieces in order, at least one; a text of ``size`` characters or fewer is returned as it is.
-
-    Example:
-        >>> _windows("the talks ended on Monday without a result, and will go on", size=40, overlap=12)
-        ('the talks ended on Monday without a', ' Monday without a result, and will go on')
-        >>> _windows("short", size=40, overlap=12)
-        ('short',)
-    """
-    pieces = []
-    start = 0
-    while len(text) - start > size:
-        end = _back_to_blank(text, start + size, size // 4)
-        pieces.append(text[start:end])
-        # At most 1/2 + 1/4 + 1/8 of the size is given back, so that every step is a step forward.
-        start = _back_to_blank(text, end - overlap, size // 8)
-    return (*pieces, text[start:])
-
-
-def _back_to_blank(text: str, position: int, reach: int) -> int:
-    """The nearest blank at or before a position, no further than ``reach``; else the position itself."""
-    for candidate in range(position, position - reach - 1, -1):
-        if text[candidate].isspace():
-            return candidate
-    return position
 
 
 def read_verdict(text: str, prompts: Sequence[str] = ()) -> bool | None:
@@ -186,17 +159,20 @@ def read_verdict(text: str, prompts: Sequence[str] = ()) -> bool | None:
         >>> read_verdict("<think>It says YES.</think> **No**")
         False
     """
-    answer = strip_thinking(_ANSWER_TAGS.sub("\n", text)).text.strip()
-    if _is_echo(answer, prompts):
-        return None
+    answer = _said(text, prompts)
     if (found := _OBJECT.fullmatch(answer)) and (words := _FIELD.findall(found[1])):
         return _only({word.lower() in ("yes", "true") for word in words})
-    lines = [line.strip() for line in _BOTH.sub(" ", answer).splitlines() if line.strip()]
+    lines = _lines(answer)
     bare = [(number, match) for number, line in enumerate(lines) if (match := _BARE.fullmatch(line))]
     if bare:
-        last = bare[-1][0]
-        return _only({_is_yes(match) for number, match in bare if number >= last - 1})
-    return _stated(lines)
+        return _only({_is_yes(match) for number, match in bare if number >= bare[-1][0] - 1})
+    heads, closing = [line[:_NEAR] for line in lines], _CLOSING.search("".join(lines[-1:])[-_NEAR:])
+    openings = [*filter(None, map(_OPENING.match, heads))]
+    stated = [*map(_OPENING.match, heads[:1]), *map(_LABELLED.match, heads[1:]), closing]
+    value = _only({_is_yes(match) for match in stated if match})
+    # Capitals before a word that closes their line may be quoted: "It says YES, but that is no evidence: NO".
+    capitals = [_CAPITALS.finditer(line) for line in (lines[:-1] if closing else lines)]
+    return value if all(_is_yes(match) is value for match in chain(openings, *capitals)) else None
 
 
 def read_numbered(text: str, n: int, prompts: Sequence[str] = ()) -> list[bool | None]:
@@ -206,27 +182,16 @@ def read_numbered(text: str, n: int, prompts: Sequence[str] = ()) -> list[bool |
         >>> read_numbered("1: YES\n2. **no**\n3: maybe\n4: YES or NO\n5: YES\n5: NO", 6)
         [True, False, None, None, None, None]
     """
-    answer = strip_thinking(_ANSWER_TAGS.sub("\n", text)).text.strip()
-    found: dict[int, set[bool]] = {}
-    if not _is_echo(answer, prompts):
-        for line in _BOTH.sub(" ", answer).splitlines():
-            if match := _NUMBERED.match(line[:_NEAR]):
-                said = {word.upper() == "YES" for word in (match[2], *_CAPITALS.findall(line))}
-                found.setdefault(int(match[1]), set()).update(said)
-    return [_only(found.get(number, set())) for number in range(1, n + 1)]
+    said: dict[int, set[bool]] = {}
+    for line in _lines(_said(text, prompts)):
+        if match := _NUMBERED.match(line[:_NEAR]):
+            words = (match[2], *_CAPITALS.findall(line))
+            said.setdefault(int(match[1]), set()).update(word.upper() == "YES" for word in words)
+    return [_only(said.get(number, set())) for number in range(1, n + 1)]
 
 
-def _stated(lines: Sequence[str]) -> bool | None:
-    """The verdict that an answer opens or closes with, if nothing else in it says the opposite."""
-    if not lines:
-        return None
-    heads, closing = [line[:_NEAR] for line in lines], _CLOSING.search(lines[-1][-_NEAR:])
-    stated = [_OPENING.match(heads[0]), *map(_LABELLED.match, heads[1:]), closing]
-    value = _only({_is_yes(match) for match in stated if match})
-    # Capitals before a word that closes their line may be quoted: "It says YES, but that is no evidence: NO".
-    capitals = [_CAPITALS.finditer(line) for line in (lines[:-1] if closing else lines)]
-    said = [*filter(None, map(_OPENING.match, heads)), *chain.from_iterable(capitals)]
-    return value if all(_is_yes(match) is value for match in said) else None
+def _lines(answer: str) -> list[str]:
+    return [line.strip() for line in _BOTH.sub(" ", answer).splitlines() if line.strip()]
 
 
 def _is_yes(match: re.Match[str]) -> bool:
@@ -238,17 +203,20 @@ def _only(values: set[bool]) -> bool | None:
     return values.pop() if len(values) == 1 else None
 
 
-def _is_echo(answer: str, prompts: Sequence[str]) -> bool:
-    """Whether an answer has the beginning or the end of a prompt in it, whatever stands between the words."""
+def _said(text: str, prompts: Sequence[str]) -> str:
+    """An answer without its reasoning; empty if it has the beginning or the end of a prompt in it."""
+    answer = strip_thinking(_ANSWER_TAGS.sub("\n", text)).text.strip()
     said = _words(answer)
-    if len(said) < _ECHO:
-        return False
-    sent = [words for prompt in prompts if len(words := _words(_ANSWER_TAGS.sub("\n", prompt))) >= _ECHO]
-    return any(words[:_ECHO] in said or words[-_ECHO:] in said for words in sent)
+    for prompt in prompts if len(said) >= _ECHO else ():
+        words = _words(_ANSWER_TAGS.sub("\n", prompt))
+        if len(words) >= _ECHO and (words[:_ECHO] in said or words[-_ECHO:] in said):
+            return ""
+    return answer
 
 
 def _words(text: str) -> str:
-    return " ".join(_RUN.findall(text.casefold()))
+    """The words, whatever stands between them."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def verdict_in(text: str, prompts: Sequence[str] = ()) -> Verdict:
@@ -258,7 +226,11 @@ def verdict_in(text: str, prompts: Sequence[str] = ()) -> Verdict:
         >>> verdict_in("NOT SURE")
         Verdict(value=None, reason='unreadable', raw='NOT SURE', probability=None, cached=False)
     """
-    value = read_verdict(text, prompts)
+    return as_verdict(read_verdict(text, prompts), text)
+
+
+def as_verdict(value: bool | None, text: str) -> Verdict:
+    """What was read in an answer, with its end; ``unreadable`` if that was nothing."""
     return Verdict(value, "unreadable" if value is None else "", shorten(text))
 
 

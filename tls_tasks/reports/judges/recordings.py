@@ -22,14 +22,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.options import check_choice
 from tls_tasks.core.rows import describe
-from tls_tasks.reports.files import read_objects, write_rows
+from tls_tasks.reports.documents import read_objects, write_rows
 from tls_tasks.reports.judges.questions import read_verdict, shorten
 from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
 
@@ -59,7 +60,7 @@ PARTS = ("sentence", "doc_id", "question", "answer", *_RESTRICTIONS)
 
 _WORDS = {True: "YES", False: "NO", None: None}
 
-_Key = tuple[Any, ...]
+_Question = tuple[Any, ...]
 
 
 class Judgment(NamedTuple):
@@ -68,18 +69,30 @@ class Judgment(NamedTuple):
     Attributes:
         place: Where the line is.
         kind: One of :data:`~tls_tasks.reports.types.QUERY_KINDS`.
-        key: A hash of the question; empty if the line has none.
-        parts: Those of :data:`PARTS` that are known.
+        parts: Those of :data:`PARTS` that are known, and ``key``, a hash of the question, if the line has one.
         attempts: What was said at the first, second … try, word by word.
         verdict: That of the last attempt that can be read.
     """
 
     place: str
     kind: str
-    key: str
     parts: Mapping[str, str]
     attempts: tuple[Any, ...]
     verdict: Verdict
+
+    @property
+    def question(self) -> _Question:
+        """What identifies the question in a recording.
+
+        Raises:
+            InputError: The line lacks one of the parts that identify a question of its kind.
+        """
+        if "key" in self.parts:
+            return self.kind, self.parts["key"]
+        for name in _IDENTIFYING[self.kind]:
+            if name not in self.parts:
+                raise InputError(f"{self.place}: {name}", None, "nothing", "a str, or a key or fields")
+        return self.kind, *(self.parts.get(name) for name in (*_IDENTIFYING[self.kind], *_RESTRICTIONS))
 
 
 def read_judgment(row: Any, place: str) -> Judgment:
@@ -90,19 +103,34 @@ def read_judgment(row: Any, place: str) -> Judgment:
 
     Example:
         >>> row = {"kind": "check_negative", "sentence": "s", "verdict": "NO."}
-        >>> read_judgment(row, "line 1")[:4]
-        ('line 1', 'negative', '', {'sentence': 's'})
+        >>> read_judgment(row, "line 1")[:3]
+        ('line 1', 'negative', {'sentence': 's'})
     """
     if not isinstance(row, Mapping):
         raise InputError(place, None, describe(row), "a line of a recording: a dict")
-    kind, key = _kind(row.get("kind"), place), row.get("key")
+    kind: Any = row.get("kind")
+    key, attempts = row.get("key"), row.get("attempts")
+    check_choice(f"{place}: kind", kind, _KIND_NAMES)
     about, fields = (value if isinstance(value := row.get(name), Mapping) else {} for name in ("about", "fields"))
     known = {**about, "sentence": None, **row, **fields}  # about.sentence is a number, not the text
     parts = {name: str(known[name]) for name in PARTS if known.get(name) is not None}
-    return Judgment(place, kind, key if isinstance(key, str) else "", parts, *_said(row, place))
+    if isinstance(key, str) and key:
+        parts["key"] = key
+    answers = (*(attempts if isinstance(attempts, list) else ()), row.get("verdict"))
+    if "verdict" not in row or any(answer is not None and not isinstance(answer, str | bool) for answer in answers):
+        got = describe(row["verdict"]) if "verdict" in row else "nothing"
+        raise InputError(f"{place}: verdict", None, got, "YES, NO, null or the words of a judge")
+    said = [(read_verdict(answer) if isinstance(answer, str) else answer, answer) for answer in reversed(answers)]
+    value, answer = next((pair for pair in said if pair[0] is not None), said[0])
+    reason = "" if value is not None else str(row.get("reason") or ("missing" if answer is None else "unreadable"))
+    raw, probability = str(row.get("raw", answer if isinstance(answer, str) else "")), row.get("probability")
+    if isinstance(probability, bool) or not isinstance(probability, float | int):
+        probability = None
+    verdict = Verdict(value, reason, shorten(raw), probability, cached=True)
+    return Judgment(place, _KIND_NAMES[kind], parts, answers, verdict)
 
 
-def keep(judgments: dict[_Key, Judgment], question: _Key, new: Judgment) -> None:
+def keep(judgments: dict[_Question, Judgment], question: _Question, new: Judgment) -> None:
     """Keep what a judge said to a question; of several lines the first with a verdict counts.
 
     Raises:
@@ -112,8 +140,8 @@ def keep(judgments: dict[_Key, Judgment], question: _Key, new: Judgment) -> None
     if known.verdict.value is None and value is not None:
         judgments[question] = new
     elif value not in (None, known.verdict.value):
-        said = f"{_WORDS[value]} to a {new.kind} question to which {known.place} says {_WORDS[known.verdict.value]}"
-        raise InputError(new.place, None, said, "the verdicts of one judge")
+        got = f"{_WORDS[value]} to a {new.kind} question to which {known.place} says {_WORDS[known.verdict.value]}"
+        raise InputError(new.place, None, got, "the verdicts of one judge")
 
 
 class Recorded:
@@ -147,23 +175,21 @@ class Recorded:
     ) -> None:
         if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
             raise InputError("judge", None, describe(rows), "a list of lines of a recording")
-        self._judgments: dict[_Key, Judgment] = {}
-        self._restricted_by: set[str] = set()
+        self._judgments: dict[_Question, Judgment] = {}
         judges: dict[str, None] = {}
         for place, row in zip(places or (f"judge[{number}]" for number in count()), rows, strict=False):
             judgment = read_judgment(row, place)
-            keep(self._judgments, _key(judgment), judgment)
-            self._restricted_by |= judgment.parts.keys() & _RESTRICTIONS
+            keep(self._judgments, judgment.question, judgment)
             if isinstance(row.get("judge"), str):
                 judges[row["judge"]] = None
-        self._defaults = {
-            known: Judgment("defaults", known, "", {}, *_said({"verdict": word}, "defaults"))
-            for kind, word in (defaults or {}).items()
-            for known in [_kind(kind, "defaults")]
-        }
-        assumed = [f"default:{kind}={_WORDS[said.verdict.value]}" for kind, said in sorted(self._defaults.items())]
+        assumed = ({"kind": kind, "verdict": verdict} for kind, verdict in (defaults or {}).items())
+        self._defaults = {judgment.kind: judgment for row in assumed for judgment in [read_judgment(row, "defaults")]}
         self.is_of_program = any(judgment.parts.get("scope") == PROGRAM for judgment in self._judgments.values())
-        self.name = ",".join([name or "+".join(judges) or f"recorded#{_hash(self._judgments)}", *assumed])
+        if not name and not judges:
+            verdicts = sorted(repr((key, judgment.verdict.value)) for key, judgment in self._judgments.items())
+            name = f"recorded#{_digest(verdicts)[:8]}"
+        signed = [f"default:{kind}={_WORDS[self._defaults[kind].verdict.value]}" for kind in sorted(self._defaults)]
+        self.name = ",".join([name or "+".join(judges), *signed])
 
     @classmethod
     def read(cls, path: str | Path, *, defaults: Mapping[str, Any] | None = None, name: str | None = None) -> Recorded:
@@ -173,8 +199,8 @@ class Recorded:
             DataError: A file that can't be read.
             InputError: As for rows; names file and line.
         """
-        lines = [(place, own) for place, row in read_objects(Path(path)) for own in recorded_rows(row)]
-        return cls([row for _, row in lines], defaults=defaults, name=name, places=[place for place, _ in lines])
+        lines = [(line, place) for place, row in read_objects(Path(path)) for line in recorded_rows(row)]
+        return cls([line for line, _ in lines], defaults=defaults, name=name, places=[place for _, place in lines])
 
     def __len__(self) -> int:
         """How many verdicts it knows."""
@@ -182,8 +208,7 @@ class Recorded:
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
         """One verdict per query, in order; ``missing`` where nothing is recorded."""
-        found = [self._find(query) for query in queries]
-        return [Verdict(None, "missing") if judgment is None else judgment.verdict for judgment in found]
+        return [judgment.verdict if judgment else Verdict(None, "missing") for judgment in map(self._find, queries)]
 
     def tries(self, query: Query) -> tuple[Any, ...]:
         """What was said at the first, second … try, word by word; empty where nothing is recorded.
@@ -193,13 +218,20 @@ class Recorded:
             >>> Recorded([row]).tries(Query("negative", {"sentence": "s"}))
             ('Well', 'YES.')
         """
-        found = self._find(query)
-        return () if found is None else found.attempts
+        judgment = self._find(query)
+        return judgment.attempts if judgment else ()
 
     def _find(self, query: Query) -> Judgment | None:
-        keys = _keys(query, self._restricted_by)
-        known = (self._judgments[key] for key in keys if key in self._judgments)
-        return next(known, self._defaults.get(query.kind))
+        """The most specific line on a question: by its key, then by its parts, then a line for all (``*``)."""
+        parts, names = {**query.about, **query.fields}, _IDENTIFYING.get(query.kind, ())
+        about = {**query.about, "place": query.about.get("sentence")}
+        restrictions = [(None if about.get(name) is None else str(about[name]), None) for name in _RESTRICTIONS]
+        questions: list[_Question] = [(query.kind, _question_key(query.kind, query.fields))]
+        for known in (parts, dict.fromkeys(names, ANY) | {"sentence": parts.get("sentence")}):
+            identity = (query.kind, *(known.get(name) for name in names))
+            questions += [(*identity, *restriction) for restriction in product(*restrictions)]
+        judgments = (self._judgments[question] for question in questions if question in self._judgments)
+        return next(judgments, self._defaults.get(query.kind))
 
 
 class Recorder:
@@ -210,6 +242,9 @@ class Recorder:
     Args:
         judge: The judge to ask.
 
+    Attributes:
+        asked: The questions with its verdicts, in the order of asking.
+
     Example:
         >>> recorder = Recorder(Recorded([{"kind": "negative", "sentence": "Nobody knows.", "verdict": "YES"}]))
         >>> _ = recorder.ask([Query("negative", {"sentence": "Nobody knows."})])
@@ -218,27 +253,22 @@ class Recorder:
     """
 
     def __init__(self, judge: Judge) -> None:
-        self.judge = judge
-        self._asked: list[tuple[Query, Verdict]] = []
+        self.judge, self.name = judge, judge.name
+        self.asked: list[tuple[Query, Verdict]] = []
         self._known: dict[object, Verdict] = {}
-
-    @property
-    def name(self) -> str:
-        """The judge's name."""
-        return self.judge.name
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
         """What the judge says."""
-        new = [query for query in queries if query.identity not in self._known]
-        told = dict(zip((query.identity for query in new), self.judge.ask(new), strict=True)) if new else {}
-        verdicts = [self._known.get(query.identity) or told[query.identity] for query in queries]
-        self._known |= {identity: verdict for identity, verdict in told.items() if verdict.value is not None}
-        self._asked += zip(queries, verdicts, strict=True)
+        new = {query.identity: query for query in queries if query.identity not in self._known}
+        answers = dict(zip(new, self.judge.ask(list(new.values())), strict=True)) if new else {}
+        verdicts = [self._known.get(query.identity) or answers[query.identity] for query in queries]
+        self._known |= {identity: verdict for identity, verdict in answers.items() if verdict.value is not None}
+        self.asked += zip(queries, verdicts, strict=True)
         return verdicts
 
     def rows(self) -> list[dict[str, Any]]:
         """The lines of the recording, in the order of asking."""
-        return [record(query, verdict, self.judge.name) for query, verdict in self._asked]
+        return [record(query, verdict, self.name) for query, verdict in self.asked]
 
     def write(self, path: str | Path) -> int:
         """Write the recording; returns how many lines it has."""
@@ -266,12 +296,6 @@ def record(query: Query, verdict: Verdict, judge: str) -> dict[str, Any]:
     }
 
 
-def _hash(judgments: Mapping[_Key, Judgment]) -> str:
-    """A hash of what was said to which question, in whatever order."""
-    said = sorted(repr((key, judgment.verdict.value)) for key, judgment in judgments.items())
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:8]
-
-
 def _question_key(kind: str, fields: Mapping[str, str]) -> str:
     """A hash of a question, whoever is asked and in whatever words.
 
@@ -279,56 +303,11 @@ def _question_key(kind: str, fields: Mapping[str, str]) -> str:
         >>> _question_key("negative", {"sentence": "s"}) == _question_key("negative", {"sentence": "s"})
         True
     """
-    return hashlib.sha256(json.dumps([kind, sorted(fields.items())]).encode()).hexdigest()
+    return _digest([kind, sorted(fields.items())])
 
 
-def _keys(query: Query, restricted_by: Container[str]) -> Iterator[_Key]:
-    """Where a query's verdict may be recorded, the most specific first."""
-    yield query.kind, _question_key(query.kind, query.fields)
-    about = {**query.about, "place": query.about.get("sentence")}
-    parts = {**query.about, **query.fields}
-    names = _IDENTIFYING.get(query.kind, ())
-    fits = [
-        dict.fromkeys((None if name not in restricted_by or about.get(name) is None else str(about[name]), None))
-        for name in _RESTRICTIONS
-    ]
-    for known in (parts, dict.fromkeys(names, ANY) | {"sentence": parts.get("sentence")}):
-        for fit in product(*fits):
-            yield query.kind, *(known.get(name) for name in names), *fit
-
-
-def _key(judgment: Judgment) -> _Key:
-    """Where a line is kept."""
-    kind, parts = judgment.kind, judgment.parts
-    if judgment.key:
-        return kind, judgment.key
-    for name in _IDENTIFYING[kind]:
-        if name not in parts:
-            raise InputError(f"{judgment.place}: {name}", None, "nothing", "a str, or a key or fields")
-    return kind, *(parts[name] for name in _IDENTIFYING[kind]), *(parts.get(name) for name in _RESTRICTIONS)
-
-
-def _kind(kind: Any, place: str) -> str:
-    if not isinstance(kind, str) or kind not in _KIND_NAMES:
-        raise OptionError.unknown(f"{place}: kind", kind, _KIND_NAMES)
-    return _KIND_NAMES[kind]
-
-
-def _said(row: Mapping[str, Any], place: str) -> tuple[tuple[Any, ...], Verdict]:
-    """The attempts of a line, and its verdict."""
-    attempts = row.get("attempts")
-    said = (*(attempts if isinstance(attempts, list) else ()), row.get("verdict"))
-    if "verdict" not in row or any(word is not None and not isinstance(word, str | bool) for word in said):
-        got = describe(row["verdict"]) if "verdict" in row else "nothing"
-        raise InputError(f"{place}: verdict", None, got, "YES, NO, null or the words of a judge")
-    values = [read_verdict(word) if isinstance(word, str) else word for word in said]
-    chosen = next((index for index in reversed(range(len(said))) if values[index] is not None), -1)
-    value, word = values[chosen], said[chosen]
-    reason = "" if value is not None else row.get("reason") or ("missing" if word is None else "unreadable")
-    probability = row.get("probability")
-    known = probability if isinstance(probability, float | int) and not isinstance(probability, bool) else None
-    raw = row.get("raw", word if isinstance(word, str) else "")
-    return said, Verdict(value, str(reason), shorten(str(raw)), known, cached=True)
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
 
 
 def recorded_rows(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -346,28 +325,24 @@ def recorded_rows(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """
     if "sentence_results" not in row:
         return [row]
-    return [
-        {**line, "request_id": row.get("request_id"), "run_id": row.get("run_id"), "place": index, "scope": PROGRAM}
-        for index, sentence in enumerate(_objects(row["sentence_results"]))
-        if not sentence.get("error")
-        for line in _lines(sentence)
-    ]
-
-
-def _lines(sentence: Mapping[str, Any]) -> list[dict[str, Any]]:
-    details = sentence.get("evaluation_details")
-    said = _objects(details.get("model_responses")) if isinstance(details, Mapping) else []
-    given = [
-        (own.get("question_text"), own.get("matched_answer"), "YES")
-        for own in _objects(sentence.get("matched_nuggets"))
-    ]
-    text = {"sentence": sentence.get("sentence")}
-    return [
-        *({**text, "kind": own.get("type"), "doc_id": ANY, "verdict": own.get("response")} for own in said),
-        *({**text, "kind": "nugget_agreement", "question": question, "answer": answer, "verdict": verdict}
-          for question, answer, verdict in (*given, (ANY, ANY, "NO"))),
-    ]  # fmt: skip
+    lines: list[Mapping[str, Any]] = []
+    for place, result in enumerate(_objects(row["sentence_results"])):
+        if result.get("error"):
+            continue
+        line = {"sentence": result.get("sentence"), "request_id": row.get("request_id"), "run_id": row.get("run_id")}
+        line |= {"place": place, "scope": PROGRAM, "kind": "nugget_agreement"}
+        (details,) = _objects([result.get("evaluation_details")])
+        responses = _objects(details.get("model_responses"))
+        lines += (
+            {**line, "kind": said.get("type"), "doc_id": ANY, "verdict": said.get("response")} for said in responses
+        )
+        for match in _objects(result.get("matched_nuggets")):
+            pair = {"question": match.get("question_text"), "answer": match.get("matched_answer")}
+            lines.append({**line, **pair, "verdict": "YES"})
+        lines.append({**line, "question": ANY, "answer": ANY, "verdict": "NO"})
+    return lines
 
 
 def _objects(value: Any) -> list[Mapping[str, Any]]:
-    return [own if isinstance(own, Mapping) else {} for own in value] if isinstance(value, list) else []
+    """The members of a list, an empty object in place of what is none."""
+    return [member if isinstance(member, Mapping) else {} for member in value] if isinstance(value, list) else []

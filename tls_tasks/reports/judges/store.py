@@ -3,11 +3,8 @@
 Threads may share both.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
-import tempfile
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,6 +25,8 @@ CREATE TABLE IF NOT EXISTS verdicts (
     request TEXT PRIMARY KEY, value INTEGER NOT NULL, raw TEXT NOT NULL, probability REAL, line TEXT NOT NULL
 ) WITHOUT ROWID;
 """
+
+_KNOWN = "SELECT * FROM verdicts WHERE request IN (SELECT value FROM json_each(?))"
 
 # A compressed news article fits into a page of 8 KB. A table clustered by id would move the texts to overflow pages,
 # where compression gains nothing; an index that is made at the end is sorted once, on disk.
@@ -60,9 +59,9 @@ class VerdictCache:
     """
 
     def __init__(self, path: str | Path | None = None) -> None:
-        self._place = f"{path}: cache of verdicts"
+        self._label = f"{path}: cache of verdicts"
         self._lock = threading.Lock()
-        with _naming(self._place):
+        with _naming(self._label, "; name another file as `cache`, or false to keep none"):
             if path is not None:
                 Path(path).parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(
@@ -71,12 +70,8 @@ class VerdictCache:
                 isolation_level=None,  # each statement is a transaction
                 check_same_thread=False,  # the lock takes care of that
             )
-            try:
-                self._connection.executescript(_VERDICTS)
-                self._connection.execute("PRAGMA user_version = 1")  # what can't be written is refused now
-            except Exception:  # of a damaged file not even the message may be readable
-                self._connection.close()
-                raise
+            self._connection.executescript(_VERDICTS)  # writes, so that what can't be written is refused now
+            self._connection.execute(_KNOWN, ['[""]']).fetchall()  # and what can't be read
 
     def get(self, requests: Sequence[str]) -> dict[str, Verdict]:
         """The verdicts that are known, by request.
@@ -84,18 +79,13 @@ class VerdictCache:
         Raises:
             DataError: The file is damaged.
         """
-        rows = self._run(
-            "SELECT line, request, value, raw, probability FROM verdicts WHERE request IN "
-            "(SELECT value FROM json_each(?))",
-            json.dumps(list(requests)),
-        )
-        for line, *values in rows:
+        verdicts = {}
+        for *values, line in self._run(_KNOWN, json.dumps(list(requests))):
             if line != _checksum(*values) and line != "" and not str(line).startswith("{"):
-                raise DataError(f"{self._place}: damaged: a verdict is not as it was written")
-        return {
-            request: Verdict(bool(value), "", raw, probability, cached=True)
-            for _, request, value, raw, probability in rows
-        }
+                raise DataError(f"{self._label}: damaged: a verdict is not as it was written")
+            request, value, raw, probability = values
+            verdicts[request] = Verdict(bool(value), "", raw, probability, cached=True)
+        return verdicts
 
     def store(self, request: str, verdict: Verdict) -> None:
         """Keep a verdict at once, unless it has no value or the request already has one.
@@ -117,32 +107,12 @@ class VerdictCache:
         self._connection.close()
 
     def _run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        with self._lock, _naming(self._place):
+        with self._lock, _naming(self._label):
             return self._connection.execute(statement, values).fetchall()
 
 
 def _checksum(*values: Any) -> str:
     return f"{zlib.crc32(repr(values).encode()):08x}"
-
-
-def check_cache(path: Path) -> None:
-    """Refuse, before anything is asked, a file in which no verdicts can be kept; it is not made.
-
-    Raises:
-        DataError: The file can't be written, or is not a cache.
-    """
-    try:
-        if path.exists():
-            with closing(VerdictCache(path)) as cache:
-                cache.get([""])  # reads the table
-            return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".tls-tasks-", dir=path.parent) as trial:
-            VerdictCache(Path(trial) / path.name).close()
-    except (DataError, OSError) as error:
-        said = (getattr(error, "strerror", None) or str(error).rpartition(": ")[2]).lower()
-        advice = "name another file as `cache`, or false to keep none"
-        raise DataError(f"{path}: cache of verdicts: {said}; {advice}") from error
 
 
 class DocumentStore(Mapping[str, dict[str, str]]):
@@ -169,7 +139,7 @@ class DocumentStore(Mapping[str, dict[str, str]]):
     def __init__(self, path: str | Path) -> None:
         if not Path(path).is_file():
             raise DataError(f"{path}: no such file; tls-tasks build-store makes one")
-        self._place = f"{path}: store of documents"
+        self._label = f"{path}: store of documents"
         # Read-only and immutable: no locks, so that threads and forks may share it, and the disk may be read-only.
         uri = f"{Path(path).resolve().as_uri()}?mode=ro&immutable=1"
         self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
@@ -182,20 +152,17 @@ class DocumentStore(Mapping[str, dict[str, str]]):
             KeyError: There is no document with this id.
             DataError: The file is damaged.
         """
-        with _naming(self._place):
+        with _naming(self._label):
             try:
-                row = self._connection.execute("SELECT packed FROM documents WHERE id = ?", (doc_id,)).fetchone()
-            except UnicodeEncodeError:  # a lone surrogate: sqlite has UTF-8 only
-                row = None
-            if row is None:
-                raise KeyError(doc_id)
-            document: dict[str, str] = json.loads(zlib.decompress(row[0]).decode("utf-8", "surrogatepass"))
+                [(packed,)] = self._connection.execute("SELECT packed FROM documents WHERE id = ?", (doc_id,))
+            except ValueError:  # no row; or a lone surrogate: sqlite has UTF-8 only
+                raise KeyError(doc_id) from None
+            document: dict[str, str] = json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass"))
         return document
 
     def __iter__(self) -> Iterator[str]:
         """The ids, in the order in which the store was built."""
-        for (doc_id,) in self._connection.execute("SELECT id FROM documents ORDER BY rowid"):
-            yield doc_id
+        return (doc_id for (doc_id,) in self._connection.execute("SELECT id FROM documents ORDER BY rowid"))
 
     def __len__(self) -> int:
         """How many documents there are."""
@@ -218,8 +185,7 @@ def build_store(path: str | Path, documents: Iterable[tuple[str, Mapping[str, An
     """
     with _naming(str(path)), replaced(Path(path)) as file, closing(sqlite3.connect(file)) as connection:
         connection.executescript(_DOCUMENTS)
-        rows = ((doc_id, _packed(document)) for doc_id, document in documents)
-        connection.executemany("INSERT INTO documents VALUES (?, ?)", rows)
+        connection.executemany("INSERT INTO documents VALUES (?, ?)", map(_packed, documents))
         n_documents = connection.total_changes
         try:
             connection.execute("CREATE UNIQUE INDEX by_id ON documents (id)")
@@ -230,17 +196,18 @@ def build_store(path: str | Path, documents: Iterable[tuple[str, Mapping[str, An
     return n_documents
 
 
-def _packed(document: Mapping[str, Any]) -> bytes:
+def _packed(row: tuple[str, Mapping[str, Any]]) -> tuple[str, bytes]:
+    doc_id, document = row
     kept = {"title": document.get("title") or "", "text": document["text"]}
-    return zlib.compress(json.dumps(kept, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    return doc_id, zlib.compress(json.dumps(kept, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 
 @contextmanager
-def _naming(place: str) -> Iterator[None]:
+def _naming(place: str, advice: str = "") -> Iterator[None]:
     """Raise trouble with a file as a DataError that says which."""
     try:
         yield
     except (sqlite3.Error, zlib.error, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DataError(f"{place}: {error}") from error
+        raise DataError(f"{place}: {error}{advice}") from error
     except OSError as error:
-        raise DataError(f"{place}: {(error.strerror or str(error)).lower()}") from error
+        raise DataError(f"{place}: {(error.strerror or str(error)).lower()}{advice}") from error

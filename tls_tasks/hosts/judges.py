@@ -1,0 +1,216 @@
+"""Models of a host as judges: of the harness, by the likelihoods of YES and NO, and of Inspect, by what they answer."""
+
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tls_tasks.core.coroutines import run_to_end
+from tls_tasks.core.errors import InputError, MissingExtraError
+from tls_tasks.core.options import check_whole_number
+from tls_tasks.reports.judges.model import DEFAULTS
+from tls_tasks.reports.judges.prompts import Message, prompts_hash, render, second_try
+from tls_tasks.reports.judges.questions import WINDOW, ask_once, from_probability, shorten, verdict_in, window_name
+from tls_tasks.reports.types import Query, Verdict
+
+WORDS = (" YES", " NO")
+"""The continuations that are compared."""
+
+_PROMPT_TOKENS = 1300  # room for the prompt and the passage around the sentence, beside a window
+_EXAMPLES_TOKENS = 700
+_SMALLEST_WINDOW = 200  # characters
+
+_log = logging.getLogger(__name__)
+
+
+class HarnessJudge:
+    """Asks a model of the harness by the likelihoods of YES and NO after the prompt.
+
+    The verdict is yes if YES is at least as likely as NO; its probability is that of YES among the two. A question for
+    which the model gives no numbers is left without a verdict, ``unreadable``.
+
+    Args:
+        lm: Any model of the harness that has ``loglikelihood``.
+        chat: Whether the prompt goes through the model's chat template.
+        examples: Whether two questions of the same kind with their answers stand before each, which small models need.
+        name: For the signature; by default the model's class and checkpoint. A checkpoint that it hides is added.
+        window: How many characters of a document the model is shown at a time; longer documents are judged window by
+            window. By default what fits its context, at two characters per token.
+
+    Example:
+        ``HarnessJudge(lm_eval.models.huggingface.HFLM(pretrained="ORG/MODEL"))``
+    """
+
+    def __init__(
+        self, lm: Any, *, chat: bool = False, examples: bool = False, name: str | None = None, window: int | None = None
+    ) -> None:
+        self._lm, self._chat, self._examples = lm, chat, examples
+        if window is None:
+            length, room = getattr(lm, "max_length", None), _PROMPT_TOKENS + _EXAMPLES_TOKENS * examples
+            fitting = max(_SMALLEST_WINDOW, 2 * (length - room)) if isinstance(length, int) else WINDOW
+            self._window = min(WINDOW, fitting)
+        else:
+            self._window = check_whole_number("window", window, 100)
+        checkpoint = getattr(getattr(getattr(lm, "model", None), "config", None), "_name_or_path", "")
+        label = name or ":".join(filter(None, [type(lm).__name__, checkpoint]))
+        hidden = [] if checkpoint in label else [f"model:{checkpoint}"]
+        how = ["loglikelihood", *["chat"] * chat, *["examples"] * examples, *window_name(window)]
+        self.name = ",".join([label, *hidden, *how, f"prompts:{prompts_hash(examples=examples)}"])
+
+    def ask(self, queries: Sequence[Query]) -> list[Verdict]:
+        """One verdict per query, in order; all different questions in one call of the model.
+
+        Raises:
+            NotImplementedError: The model gives no likelihoods; says which.
+        """
+        return ask_once(queries, self._ask, self._window)
+
+    def _ask(self, questions: Mapping[Any, Query]) -> list[Verdict]:
+        from lm_eval.api.instance import Instance
+
+        requests = [
+            Instance(request_type="loglikelihood", doc={}, arguments=(context, word), idx=number)
+            for number, context in enumerate(map(self._context, questions.values()))
+            for word in WORDS
+        ]
+        likelihoods = [float(answer[0]) for answer in self._lm.loglikelihood(requests)] if requests else []
+        pairs = zip(likelihoods[::2], likelihoods[1::2], strict=True)
+        return [from_probability(_probability_of_first(yes, no)) for yes, no in pairs]
+
+    def _context(self, query: Query) -> str:
+        messages = render(query, examples=self._examples)
+        if self._chat:
+            # The template opens the model's turn: YES follows immediately.
+            return str(self._lm.apply_chat_template(messages)).rstrip()
+        opening = {"user": "", "assistant": "Answer: "}
+        turns = [f"{opening[message['role']]}{message['content']}" for message in messages]
+        return "\n\n".join([*turns, "Answer:"])
+
+
+def from_options(
+    model: str, *, model_args: Mapping[str, Any] | str | None = None, loads: bool = True, **options: Any
+) -> HarnessJudge:
+    """The judge that :mod:`tls_tasks.reports.judges.choose` specifies by ``harness``.
+
+    Args:
+        model: The harness's name for the kind of model, such as ``hf``.
+        model_args: Its arguments.
+        loads: Whether the model is loaded; without it the judge has nothing but a name.
+        **options: Those of :class:`HarnessJudge`; ``batch_size`` and ``device`` as the harness takes them.
+    """
+    how = {name: options.pop(name) for name in ("chat", "examples", "window") if name in options}
+    label, method, lm = model_args or "", "create_from_arg_string", None
+    if isinstance(model_args, Mapping):
+        label, method = ",".join(f"{name}={value}" for name, value in sorted(model_args.items())), "create_from_arg_obj"
+    if loads:
+        from lm_eval.api.registry import get_model
+
+        lm = getattr(get_model(model), method)(model_args or "", options)
+    return HarnessJudge(lm, name=f"{model}({label})", **how)
+
+
+def _probability_of_first(first: float, second: float) -> float:
+    """The probability of the first of two outcomes, from their log-likelihoods; NaN where they say nothing.
+
+    Example:
+        >>> _probability_of_first(-1.0, -1.0), _probability_of_first(-800.0, 0.0), _probability_of_first(0.0, -math.inf)
+        (0.5, 0.0, 1.0)
+    """
+    difference = second - first
+    if math.isnan(difference):
+        return math.nan
+    return 1 / (1 + math.exp(difference)) if difference < 700 else 0.0
+
+
+class InspectJudge:
+    """Asks a model of Inspect for YES or NO; of an answer without either, it asks once more.
+
+    Args:
+        model: As ``inspect eval --model`` takes it.
+        parameters: Fields of Inspect's ``GenerateConfig``; by default temperature 0 and 512 tokens.
+        examples: Whether two questions of the same kind with their answers stand before each, which small models need.
+        window: How many characters of a document are shown at a time.
+        cache: Whether Inspect keeps the answers.
+        name: For the signature, instead of the model.
+
+    Raises:
+        MissingExtraError: Inspect isn't installed.
+        InputError: Parameters that Inspect doesn't have, or a window that is too small.
+
+    Example:
+        ``InspectJudge("openai/gpt-4o").name`` begins with ``inspect/openai/gpt-4o,prompts:``.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        parameters: Mapping[str, Any] | None = None,
+        examples: bool = False,
+        window: int = WINDOW,
+        cache: bool = True,
+        name: str | None = None,
+    ) -> None:
+        try:
+            from inspect_ai.model import GenerateConfig
+        except ImportError as error:
+            raise MissingExtraError("judge", "inspect") from error
+        given = dict(parameters or {})
+        if unknown := next((key for key in given if key not in GenerateConfig.model_fields), None):
+            raise InputError(f"parameters.{unknown}", None, repr(given[unknown]), "a field of Inspect's GenerateConfig")
+        self._model, self._examples, self._cache = model, examples, cache
+        self._window = check_whole_number("window", window, 100)
+        self._config = GenerateConfig(**{**DEFAULTS, **given})
+        label = name or f"inspect/{model}"
+        parts = [label, *([] if model in label else [f"model:{model}"])]
+        parts += [f"{key}:{value}" for key, value in sorted(given.items())] + ["examples:2"] * examples
+        parts += window_name(None if window == WINDOW else window)
+        self.name = ",".join([*parts, f"prompts:{prompts_hash(examples=examples)}"])
+
+    def ask(self, queries: Sequence[Query]) -> list[Verdict]:
+        """One verdict per query, in order; all different questions at once, as far as Inspect's limits allow."""
+        return ask_once(queries, self._ask, self._window)
+
+    def _ask(self, questions: Mapping[Any, Query]) -> list[Verdict]:
+        from anyio import create_task_group, from_thread
+
+        verdicts: dict[Any, Verdict] = {}
+
+        async def ask(model: Any, key: Any, query: Query) -> None:
+            messages = render(query, examples=self._examples)
+            try:
+                verdicts[key] = await self._verdict(model, messages)
+            except Exception as error:  # a fault of the instrument, whatever it is: unscored and counted
+                _log.warning("judge %s failed on a question of kind %s: %r", self.name, query.kind, error)
+                verdicts[key] = Verdict(None, "failed", shorten(repr(error)))
+
+        async def work() -> None:
+            from inspect_ai.model import get_model
+
+            # Not one that Inspect remembers: its connections belong to a loop, which may have ended.
+            async with get_model(self._model, memoize=False) as model, create_task_group() as group:
+                for key, query in questions.items():
+                    group.start_soon(ask, model, key, query)
+
+        try:
+            from_thread.check_cancelled()  # a scorer's thread: Inspect's own loop asks, so that its log has the calls
+        except RuntimeError:
+            run_to_end(work())
+        else:
+            from_thread.run(work)
+        return [verdicts[key] for key in questions]
+
+    async def _verdict(self, model: Any, messages: list[Message]) -> Verdict:
+        from inspect_ai.model import CachePolicy, ChatMessageAssistant, ChatMessageUser
+
+        kinds = {"user": ChatMessageUser, "assistant": ChatMessageAssistant}
+        options = {"config": self._config, "cache": self._cache and CachePolicy(expiry=None, per_epoch=False)}
+        prompts = [message["content"] for message in messages]
+        for _ in range(2):
+            turns = [kinds[message["role"]](content=message["content"]) for message in messages]
+            text = str((await model.generate(turns, **options)).completion)
+            verdict = verdict_in(text, prompts)
+            if verdict.value is not None:
+                break
+            messages = second_try(messages, text)
+        return verdict

@@ -1,0 +1,198 @@
+"""Loading a task's documents: so that they fit the model's context, and the harness asks of them and no others.
+
+Of what the user says of the model, a task sees ``--model_args``. Whatever cannot be found out there without network is
+unknown, and a document is then cut by characters alone.
+
+``lm_eval --cache_requests`` keeps a task's requests by its name: with other data or another budget, the old ones. The
+harness then asks the old questions and scores the answers by the new documents, in the right form and without a word. A
+task can't see whether the option is set, and nothing of ours is called between the cache and the model. So what lies in
+the cache is compared when the documents are loaded, and what is of other documents is taken out: the harness makes the
+requests anew, and keeps those.
+"""
+
+from __future__ import annotations
+
+import glob
+import logging
+import pickle
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from tls_tasks.core.errors import DataError, OptionError
+from tls_tasks.core.task import Doc, Task, is_asked
+from tls_tasks.data.model_context import model_context
+from tls_tasks.hosts.discovery import tasks_path
+from tls_tasks.registry import find_task
+
+_AUTO = "auto"
+"""The ``context_budget`` that fills the model's context."""
+
+_MOST_BYTES_PER_TOKEN = 8
+"""So long is the text that is taken before it is cut to fit."""
+
+_RANK = re.compile(r"shot-rank(\d+)-world_size(\d+)")
+_NAME = re.compile(r"^task:\s*['\"]?([^'\"#\s]+)", re.MULTILINE)
+
+_log = logging.getLogger(__name__)
+
+
+def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[Doc]:
+    """Load a task's documents, so that each prompt fits into the model's context together with its answer.
+
+    One warning says what was cut, and ``provenance`` keeps it for the results.
+
+    Args:
+        task: The task; its ``shorter`` shortens documents, unless its ``load`` takes ``model_args`` and fits them.
+        name: The name of the task.
+        options: All that the loading of a task is given. ``generation`` is the task's ``generation_kwargs`` itself, by
+            an anchor in its YAML: its ``max_gen_toks`` becomes what fits, counted from the constant ``answer_tokens``,
+            since the harness may use one configuration twice.
+
+    Raises:
+        OptionError: If the budget is a word other than ``auto``.
+
+    Example:
+        >>> import tls_tasks
+        >>> task, generation = tls_tasks.task("tree_extraction"), {"max_gen_toks": 2048}
+        >>> options = {"generation": generation, "answer_tokens": 2048, "max_length": 2048, "edition": "embedded"}
+        >>> documents = load_fitting(task, task.name, options)
+        >>> generation, documents[0]["text_truncated"]
+        ({'max_gen_toks': 1024}, 0)
+    """
+    rest = {key: value for key, value in options.items() if key in task.options}
+    if "model_args" in task.options:  # it fits its documents itself: timelines choose their sentences
+        return task.load(name, **{**rest, "model_args": options})
+    generation, wanted, budget = options.get("generation"), options.get("answer_tokens"), rest.get("context_budget")
+    if isinstance(budget, str):
+        if budget != _AUTO:
+            raise OptionError.unknown("context_budget", budget, ("a whole number", _AUTO))
+        del rest["context_budget"]  # the family's default, in characters, where the context is not known
+    if generation is None or not wanted:
+        return task.load(name, **rest)
+    generation["max_gen_toks"] = wanted
+    if (model := model_context(options)) is None:
+        return task.load(name, **rest)
+    answer = generation["max_gen_toks"] = min(wanted, model.answer(1 / 2))
+    room = model.prompt(answer)
+    if budget == _AUTO:
+        rest["context_budget"] = max(1, room) * _MOST_BYTES_PER_TOKEN
+    docs = task.load(name, **rest)
+    fitting = [_fitting(task, doc, room, model.count) for doc in docs]
+    n_cut = sum(new is not old for new, old in zip(fitting, docs, strict=True))
+    said = f"{n_cut} of {len(docs)} documents shortened to prompts of {room} tokens, answers of {answer} tokens"
+    n_over = sum(not _fits(task.prompt(doc), room, model.count) for doc in fitting) if n_cut else 0
+    if n_over:
+        said += f"; {n_over} prompts are longer even without their documents"
+    if n_cut or answer < wanted:
+        _log.warning("%s: to fit the model's context of %s tokens: %s (of %s)", name, model.size, said, wanted)
+    if (provenance := rest.get("provenance")) is not None:
+        provenance["context"] = f"{model.size} tokens: {said}"
+    return fitting
+
+
+def _fitting(task: Task, doc: Doc, room: int, count: Callable[[str], int]) -> Doc:
+    assert task.shorter is not None
+    while True:
+        prompt = task.prompt(doc)
+        if _fits(prompt, room, count):
+            return doc
+        n_tokens = count(prompt)  # the end of a text may have fewer tokens than its share: then it is cut once more
+        cut = task.shorter(doc, max(1, len(prompt) * (n_tokens - room) // n_tokens))
+        if len(task.prompt(cut)) >= len(prompt):
+            return doc  # what is left is the instruction
+        doc = cut
+
+
+def _fits(prompt: str, room: int, count: Callable[[str], int]) -> bool:
+    """No token is shorter than a byte, so that most prompts need not be counted for a large context."""
+    return len(prompt.encode("utf-8", "replace")) <= room or count(prompt) <= room
+
+
+def drop_stale_requests(name: str, source: object, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Take requests of other documents than ``rows`` out of the harness's cache, and say so.
+
+    Args:
+        name: The data set, of which a task of ours is called.
+        source: The task's YAML file, where the harness says it (``config_source``).
+        rows: The documents, as they were loaded now.
+
+    Raises:
+        DataError: If the file can't be removed: the run would use it.
+    """
+    from lm_eval.caching import cache
+
+    task, prompt = _task_of(name, source)
+    for file in sorted(Path(cache.PATH).glob(f"requests-{glob.escape(task)}-*shot-rank*")):
+        if not (difference := _difference(file, rows, prompt)):
+            continue
+        stale = f"{task}: the requests that lm_eval --cache_requests keeps in {file} are stale: {difference}"
+        try:
+            file.unlink(missing_ok=True)
+        except OSError as error:
+            remedy = "remove it, or set LM_HARNESS_CACHE_PATH to a folder of your own"
+            raise DataError(f"{stale}. The file can't be removed ({error}): {remedy}") from error
+        _log.warning("%s. The file was removed; requests are made of the documents of this run", stale)
+
+
+def _task_of(name: str, source: object) -> tuple[str, Callable[[Mapping[str, Any]], str] | None]:
+    """The task's name for the harness, and its prompt if that is ours: a user's file may name another."""
+    path, named = Path(str(source)), None
+    with suppress(OSError, ValueError):  # "inline": no file
+        named = _NAME.search(path.read_text(encoding="utf-8"))
+    name = named[1] if named else name
+    if named is None or tasks_path().resolve() in path.resolve().parents:
+        with suppress(OptionError):
+            task = find_task(name)
+            return task.name, task.prompt
+    return name, None
+
+
+def _difference(
+    file: Path, rows: Sequence[Mapping[str, Any]], prompt: Callable[[Mapping[str, Any]], str] | None
+) -> str:
+    """In words how the requests in a file differ from those of these documents; empty if they don't."""
+    match = _RANK.search(file.name)
+    try:
+        with file.open("rb") as opened:
+            requests = [request for group in _Inert.Unpickler(opened).load() for request in group]
+        asked = {request.doc_id: (dict(request.doc), request.arguments[0]) for request in requests}
+    except Exception as error:  # damaged pickles raise almost anything; what can't be compared must not be used
+        return f"it can't be read ({error or type(error).__name__})"
+    expected = range(int(match[1]), len(rows), int(match[2])) if match else range(len(rows))
+    if set(asked) != set(expected):
+        return f"it has {len(asked)} documents, not {len(expected)}"
+    for number, row in ((number, dict(rows[number])) for number in expected):
+        doc, request = asked[number]
+        if doc != row:
+            fields = ", ".join(key for key in row | doc if row.get(key) != doc.get(key))
+            return f"document {row.get('doc_id')} is not the one of now, in {fields}"
+        if number == expected[0] and prompt is not None and not is_asked(prompt(row), _text(request)):
+            return "its prompts are not the ones of now"
+    return ""
+
+
+def _text(request: Any) -> str:
+    """A request's text; of a chat the JSON of its messages, which the harness keeps in a tuple of its own."""
+    return str(request.built_of[0]) if isinstance(request, _Inert) else str(request)
+
+
+class _Inert:
+    """Stands for each object in a pickle that is no plain data: it keeps its fields, and nothing is called."""
+
+    built_of: tuple[Any, ...]
+
+    def __new__(cls, *built_of: Any, **_: Any) -> _Inert:
+        """Keep what the object would have been made of."""
+        self = super().__new__(cls)
+        self.built_of = built_of
+        return self
+
+    class Unpickler(pickle.Unpickler):
+        """Fetches no function and no class, so that nothing in the file is run."""
+
+        def find_class(self, module: str, name: str) -> Any:
+            """The stand-in, whatever is asked for; what dill would call makes classes."""
+            return (lambda *_, **__: _Inert) if module.partition(".")[0] == "dill" else _Inert

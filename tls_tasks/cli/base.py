@@ -155,8 +155,8 @@ def progress(items: Iterable[T], what: str, n_items: int) -> Iterable[T]:
         >>> list(progress([1, 2], "documents", 2))
         [1, 2]
     """
-    is_off = not sys.stderr.isatty()
-    bar: Iterable[T] = tqdm(items, desc=what, total=n_items, leave=False, delay=0.5, disable=is_off)
+    # disable=None: only where stderr is no terminal
+    bar: Iterable[T] = tqdm(items, desc=what, total=n_items, leave=False, delay=0.5, disable=None)
     return bar
 
 
@@ -167,14 +167,11 @@ def progress_of_blocks(what: str) -> Iterator[Callable[[int], Callable[[int, int
     The function that it gives takes the number of blocks, and returns one that takes (blocks, documents) as they are
     done.
     """
-    with tqdm(desc=what, unit=" blocks", leave=False, disable=not sys.stderr.isatty()) as bar:
-
-        def report(n_blocks: int, n_documents: int) -> None:
-            bar.update(n_blocks)
+    with tqdm(desc=what, unit=" blocks", leave=False, disable=None) as bar:
 
         def begin(n_blocks: int) -> Callable[[int, int], None]:
             bar.reset(n_blocks)
-            return report
+            return lambda n_done, _: bar.update(n_done)
 
         yield begin
 

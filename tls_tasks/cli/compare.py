@@ -89,7 +89,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.json is not None:
         write_json(args.json, [_as_dict(comparison, settings) for comparison in comparisons])
     if args.markdown is not None:
-        text = "\n".join([*(_markdown(comparison, holm) for comparison in comparisons), f"{method}."])
+        text = "\n".join([*(_text(comparison, holm, is_markdown=True) for comparison in comparisons), f"{method}."])
         if str(args.markdown) == "-":
             say(text)
         else:
@@ -148,14 +148,10 @@ def _notes(paths: list[Path], systems: list[System]) -> Iterator[str]:
         yield "the same run is given more than once"
 
 
-def _text(comparison: TaskComparison, holm: bool) -> str:
-    results, *most = map(text_table, _tables(comparison, holm))
-    return "\n".join([_head(comparison), results, *comparison.warnings, *most, ""])
-
-
-def _markdown(comparison: TaskComparison, holm: bool) -> str:
-    results, *most = map(_markdown_table, _tables(comparison, holm))
-    return "\n\n".join([f"**{_head(comparison)}**", results, *comparison.warnings, *most]) + "\n"
+def _text(comparison: TaskComparison, holm: bool, *, is_markdown: bool = False) -> str:
+    as_text, gap, mark = (_markdown_table, "\n\n", "**") if is_markdown else (text_table, "\n", "")
+    results, *most = map(as_text, _tables(comparison, holm))
+    return gap.join([f"{mark}{_head(comparison)}{mark}", results, *comparison.warnings, *most]) + "\n"
 
 
 def _markdown_table(rows: Table) -> str:

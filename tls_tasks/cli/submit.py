@@ -154,15 +154,20 @@ def _run_leaderboard(args: argparse.Namespace) -> int:
     bound = bound_names(args.allowed_signers)
     accepted: dict[str, Verified] = {}  # by a hash of the manifest
     for path in args.submissions:
+        reasons: list[str] = []
         try:
-            _accept(path, means, accepted)
+            with opened(path) as folder:
+                verified = verify_submission(folder, **means)
+                digest = hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
+            if digest in accepted and not verified.refusals:
+                reasons = [f"a second submission of {verified.manifest['model']} with the same files"]
+            elif not (reasons := list(verified.refusals)):
+                accepted[digest] = verified
         except (TlsTasksError, OSError) as error:
             # An error of the operating system names the file itself.
             reasons = str(error).removeprefix(f"{path}: ").splitlines()
         except Exception as error:  # a mistake of ours: nobody may stop the board by it
             reasons = [f"it could not be checked, please report this: {type(error).__name__}: {error}"]
-        else:
-            continue
         note("leaderboard", *(f"{path} left out: {reason}" for reason in reasons))
     if not accepted:
         raise DataError("no submission passed its checks, so there is nothing to rank")
@@ -170,15 +175,3 @@ def _run_leaderboard(args: argparse.Namespace) -> int:
     n_left_out = len(args.submissions) - len(accepted)
     say(f"{args.out / 'index.html'}: {count(len(accepted), 'submission')}, {n_left_out} left out")
     return int(n_left_out > 0)
-
-
-def _accept(path: Path, means: dict[str, Any], accepted: dict[str, Verified]) -> None:
-    """Add a submission, by a hash of its manifest, if it has no refusals."""
-    with opened(path) as folder:
-        verified = verify_submission(folder, **means)
-        if verified.refusals:
-            raise DataError("\n".join(verified.refusals))
-        digest = hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
-        if digest in accepted:
-            raise DataError(f"a second submission of {verified.manifest['model']} with the same files")
-        accepted[digest] = verified

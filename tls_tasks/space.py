@@ -145,10 +145,8 @@ def choices(metric: str, option: str, many: bool = False) -> tuple[object, ...]:
     arguments = _arguments(METRICS[metric], next(iter(examples(metric).values())))
     try:
         METRICS[metric].load()(**{**arguments, option: ["\0"] if many else "\0"})
-    except OptionError as error:
-        return error.choices
-    except TlsTasksError:
-        pass
+    except TlsTasksError as error:
+        return error.choices if isinstance(error, OptionError) else ()
     return ()
 
 

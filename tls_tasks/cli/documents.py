@@ -1,7 +1,7 @@
 """``tls-tasks bundle-docs`` and ``build-store``: documents for the judge; ``agree``: how far two judges agree."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -123,14 +123,9 @@ def open_documents(places: Sequence[str]) -> Any:
         name, _, path = place.partition("=") if is_named else ("", "", place)
         if name in documents or not (name or len(places) == 1):
             raise InputError("--documents", None, place, "COLLECTION=PATH, each collection once")
-        opened = _open(Path(path))
-        documents[name] = opened.get(name, opened) if isinstance(opened, dict) else opened
+        if path.endswith((".jsonl", ".jsonl.gz", ".pkl")):
+            held = dict(read_documents(path)) if path.endswith(".pkl") else read_bundle(path)
+            documents[name] = held.get(name, held)
+        else:
+            documents[name] = DocumentStore(Path(path))
     return documents.get("", documents)
-
-
-def _open(path: Path) -> Mapping[str, Any]:
-    if path.name.endswith((".jsonl", ".jsonl.gz")):
-        return read_bundle(path)
-    if path.suffix == ".pkl":
-        return dict(read_documents(path))
-    return DocumentStore(path)

@@ -25,6 +25,7 @@ _FOLDERS = frozenset({"site-packages", "dist-packages"})
 _PLAIN = frozenset({type(None), type(...), bool, int, float, complex, str, bytes})
 _NO_BEHAVIOUR = frozenset({
     "__doc__", "__module__", "__annotations__", "__dataclass_fields__", "__firstlineno__", "__static_attributes__",
+    "__dict__", "__weakref__",
 })  # fmt: skip
 _PICKLING = ("__reduce__", "__reduce_ex__", "__getstate__")
 _OF_CODE = (
@@ -109,16 +110,13 @@ class _Describer:
             return self._all((value.__qualname__, members, *value.__bases__))
         if isinstance(value, types.CodeType):
             return value.co_code, self._all(getattr(value, name, None) for name in _OF_CODE)
-        if type(value) in (set, frozenset):
-            return sorted(self._all(value))
-        if type(value) in (list, tuple):
-            return self._all(value)
+        if type(value) in (list, tuple, set, frozenset):
+            parts = self._all(value)
+            return parts if isinstance(value, list | tuple) else sorted(parts)
         if type(value) in (dict, types.MappingProxyType):
             return self._all((*value.keys(), *value.values()))
         if isinstance(value, property):
             return self._all((value.fget, value.fset, value.fdel))
-        if hasattr(type(value), "__objclass__"):  # str.split, or a slot
-            return value.__name__, value.__objclass__.__qualname__, _release(value.__objclass__.__module__)
         if isinstance(value, staticmethod | classmethod | functools._lru_cache_wrapper):
             return self.digest(value.__wrapped__)
         return self._object(value)

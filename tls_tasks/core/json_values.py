@@ -37,13 +37,7 @@ TOKEN = re.compile(
 
 _CLOSES = re.compile(r"\s{0,200}[\]}]")
 _WORDS = {"None": "null", "True": "true", "False": "false"}
-_MENDED = {
-    "comment": "comment",
-    "single": "quotes",
-    "key": "quotes",
-    "word": "Python literal",
-    "mark": "trailing comma",
-}
+_MENDED = {"single": "quotes", "key": "quotes", "word": "Python literal", "mark": "trailing comma"}
 
 
 class RepeatedKeys(dict[str, Any]):

@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 _MAX_CELLS = 32
@@ -60,10 +61,7 @@ def table_at(lines: Sequence[str], index: int, is_header: Callable[[Sequence[str
 
 
 def _run(lines: Sequence[str], index: int, belongs: Callable[[str], bool]) -> Sequence[str]:
-    end = index
-    while end < len(lines) and belongs(lines[end]):
-        end += 1
-    return lines[index:end]
+    return list(takewhile(belongs, map(lines.__getitem__, range(index, len(lines)))))
 
 
 def _is_rule(line: str) -> bool:

@@ -151,10 +151,8 @@ def _without_blocks(text: str) -> Answer:
 def _unwrapped(text: str) -> str:
     """What stands in ``<answer>`` or the like, if there is just one such tag."""
     for name in _WRAPPERS:
-        if (
-            text.count(f"<{name}>") == 1
-            and (inside := text.partition(f"<{name}>")[2].partition(f"</{name}>")[0]).strip()
-        ):
+        inside = text.partition(f"<{name}>")[2].partition(f"</{name}>")[0]
+        if text.count(f"<{name}>") == 1 and inside.strip():
             text = inside
     return text
 

@@ -84,7 +84,6 @@ def read_columns(is_row: IsRow = _never, /, **columns: Any) -> list[Any]:
 
 
 _NEEDED = ("predictions", "references")
-_ROWS = "a list with one row a document"
 
 
 def _joined(columns: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -109,9 +108,7 @@ def _listed(name: str, column: Any) -> list[Any]:
         known = [str(own) for own in table]
         got = f"a {type(column).__name__} with the columns {shorten(known)}"
         raise InputError(name, None, got, f"one column of it, such as {name}=table[{(known or ['text'])[0]!r}]")
-    is_one = isinstance(column, str | bytes | Mapping) or any(
-        check(column) for check in (_is_object, _is_ours, _is_tilse)
-    )
+    is_one = isinstance(column, str | bytes | Mapping) or _is_ours(column) or _fields(column) is not None
     rows = None if is_one or isinstance(column, Set) else _unfolded(column)
     if rows is column and hasattr(column, "__len__") and isinstance(column, Iterable):
         rows = list(column)
@@ -119,7 +116,7 @@ def _listed(name: str, column: Any) -> list[Any]:
         hint = f"; did you mean {name}=[{shorten(column)}]?" if is_one else ""
         if isinstance(column, Iterator):
             hint = f"; did you mean {name}=list(…)?"
-        raise InputError(name, None, describe(column), _ROWS + hint)
+        raise InputError(name, None, describe(column), f"a list with one row a document{hint}")
     if are_plain(rows):
         return list(rows)
     found = [as_values(row) for row in rows]
@@ -180,9 +177,8 @@ def as_values(value: Any, depth: int = 0) -> Any:
         return value
     if depth > _DEPTH or isinstance(value, type):
         return value
-    if _is_tilse(value):
-        value = value.dates_to_summaries
-    value = _fields(value) if _is_object(value) else _unfolded(value)
+    named = _fields(value)
+    value = _unfolded(value) if named is None else named
     if isinstance(value, Mapping):
         return {as_values(key, depth + 1): as_values(inner, depth + 1) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -205,35 +201,25 @@ def _refuse_classes(row: Any, field: str, index: int, depth: int = 0) -> None:
 _VALUES = "values that JSON has, or dates"
 
 
-def _is_tilse(value: Any) -> bool:
-    """Whether a value is a timeline of tilse, which is iterable and no mapping."""
-    return hasattr(value, "dates_to_summaries")
-
-
 def _is_ours(value: Any) -> bool:
     return type(value).__module__.partition(".")[0] == "tls_tasks"
 
 
-def _is_object(value: Any) -> bool:
-    """Whether a value is an object with named fields, rather than a container or a scalar."""
+def _fields(value: Any) -> Mapping[Any, Any] | None:
+    """The named fields of an object; None for a container or a scalar."""
+    if hasattr(value, "dates_to_summaries"):  # a timeline of tilse, which is iterable and no mapping
+        dated: Mapping[Any, Any] = value.dates_to_summaries
+        return dated
     if isinstance(value, Mapping | list | set | type) or any(hasattr(value, name) for name in _UNFOLD):
-        return False
-    return is_dataclass(value) or hasattr(value, "model_dump") or hasattr(value, "_asdict") or bool(_attributes(value))
-
-
-def _attributes(value: Any) -> dict[str, Any]:
-    if isinstance(value, Iterable) or callable(value):
-        return {}
-    return {name: own for name, own in getattr(value, "__dict__", {}).items() if not name.startswith("_")}
-
-
-def _fields(value: Any) -> dict[str, Any]:
+        return None
     if is_dataclass(value):
         return {own.name: getattr(value, own.name) for own in fields(value)}
     for dump in ("model_dump", "_asdict"):
         if hasattr(value, dump):
             return dict(getattr(value, dump)())
-    return _attributes(value)
+    if isinstance(value, Iterable) or callable(value):
+        return None
+    return {name: own for name, own in getattr(value, "__dict__", {}).items() if not name.startswith("_")} or None
 
 
 # of pyarrow, its scalars, polars' frames, numpy and pandas, polars

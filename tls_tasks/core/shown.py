@@ -49,14 +49,10 @@ class Shown:
     def _repr_html_(self) -> str:
         """The results as a small table, for notebooks."""
         rows, said = self._rows()
-        lines = [
-            [
-                f"<th style='text-align:left'>{html.escape(key)}</th>",
-                *(f"<td>{html.escape(cell)}</td>" for cell in cells),
-            ]
-            for key, *cells in rows
-        ]
-        table = "".join(f"<tr>{''.join(line)}</tr>" for line in lines)
+        table = ""
+        for key, *cells in rows:
+            data = "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)
+            table += f"<tr><th style='text-align:left'>{html.escape(key)}</th>{data}</tr>"
         notes = "".join(f"<p>{html.escape(line)}</p>" for line in said)
         return f"<table>{table}</table>{notes}<code>{html.escape(self._signed)}</code>"
 
@@ -108,12 +104,11 @@ class Shown:
         rows = []
         for place, unit in enumerate(self.units):
             item = self.items[place] if self.items else None
-            place_of = {key: getattr(item, key, None) for key in _PLACE}
-            own = {key: result.value([unit]) for key, result in self.definitions.items()}
-            counts = {
-                key: int(value) for key, value in own.items() if self.definitions[key].is_count and value == value
-            }
-            rows.append({**{key: value for key, value in place_of.items() if value is not None}, **own, **counts})
+            row = {key: value for key in _PLACE if (value := getattr(item, key, None)) is not None}
+            for key, result in self.definitions.items():
+                value = result.value([unit])
+                row[key] = int(value) if result.is_count and not math.isnan(value) else value
+            rows.append(row)
         return pandas.DataFrame(rows)
 
     def explain(self, row: int = 0) -> str:

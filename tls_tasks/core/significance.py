@@ -111,23 +111,14 @@ def compare(first: Sums, second: Sums, keys: Sequence[str], *, settings: Setting
     check_whole_number("n_permutations", settings.n_permutations)
     check_interval(len(left), settings.confidence, settings.n_resamples)
 
-    observed = first.values(left.sum(axis=0), keys), second.values(right.sum(axis=0), keys)
+    old, new = first.values(left.sum(axis=0), keys), second.values(right.sum(axis=0), keys)
     p_values = _p_values(first, second, keys, settings)
     differences = _differences(first, second, keys)
     intervals = differences.intervals(settings.confidence, settings.n_resamples, settings.seed)
     errors = differences.standard_errors()
     exact, n = len(left) <= MOST_EXACT, len(left)
     return [
-        Difference(
-            key,
-            observed[0][key],
-            observed[1][key],
-            p_values[key],
-            intervals.get(key),
-            _detectable(errors[key], n),
-            n,
-            exact,
-        )
+        Difference(key, old[key], new[key], p_values[key], intervals.get(key), _detectable(errors[key], n), n, exact)
         for key in keys
     ]
 

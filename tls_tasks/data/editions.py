@@ -39,11 +39,6 @@ class Edition:
 
 
 @cache
-def _editions() -> dict[str, dict[str, dict[str, Any] | None]]:
-    found: dict[str, dict[str, dict[str, Any] | None]] = json.loads(EDITIONS_FILE.read_text(encoding="utf-8"))
-    return found
-
-
 def editions_of(name: str) -> dict[str, Edition | None]:
     """The editions of a data set by label; None for those that have no fingerprint yet.
 
@@ -51,7 +46,7 @@ def editions_of(name: str) -> dict[str, Edition | None]:
         >>> editions_of("evidence_journals")["embedded"].documents
         50
     """
-    found = _editions().get(name, {})
+    found = json.loads(EDITIONS_FILE.read_text(encoding="utf-8")).get(name, {})
     return {label: Edition(label, **values) if values is not None else None for label, values in found.items()}
 
 

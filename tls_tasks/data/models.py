@@ -14,15 +14,11 @@ from tls_tasks.core.errors import DataError
 RowT = TypeVar("RowT", bound="DataRow")
 
 
-def _as_list(value: Any) -> Any:
-    return value if isinstance(value, list) and value else [value]
-
-
 def _as_id(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-Texts = Annotated[list[str], BeforeValidator(_as_list)]
+Texts = Annotated[list[str], BeforeValidator(lambda value: value if isinstance(value, list) and value else [value])]
 """One text, or a list of at least one."""
 
 Id = Annotated[str, BeforeValidator(_as_id)]

@@ -303,13 +303,13 @@ def settle(expression: DateExpression, numeric: Numeric | None) -> DateExpressio
 
 def _expression(match: re.Match[str], known: Known) -> DateExpression | None:
     """The expression that a form matched; None if there is no such date."""
-    if match.re is date_forms.ISO_DAY:  # by far the most frequent
-        return _day(*map(int, match.group("y", "m", "d")))
     part = match.groupdict()
     year = int(part["y"]) if part.get("y") else known.year or 0
     if len(part.get("y") or "") == 2:
         year += 2000 if year < 70 else 1900
     try:
+        if match.re is date_forms.ISO_DAY:  # by far the most frequent
+            return DateExpression(datetime.date(year, int(part["m"]), int(part["d"])))
         if "a" in part:
             return _numeric_day(year, int(part["a"]), int(part["b"]), part["sep"].strip())
         month = _month(part.get("m"), part.get("mon"))
@@ -327,13 +327,6 @@ def _expression(match: re.Match[str], known: Known) -> DateExpression | None:
     except ValueError:
         return None
     return DateExpression(begin, precision, end) if end >= begin else None
-
-
-def _day(year: int, month: int, day: int) -> DateExpression | None:
-    try:
-        return DateExpression(datetime.date(year, month, day))
-    except ValueError:
-        return None
 
 
 def _numeric_day(year: int, first: int, second: int, separator: str) -> DateExpression:

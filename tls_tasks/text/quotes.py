@@ -5,7 +5,6 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
-from itertools import islice
 
 from tls_tasks.text.rouge155 import normal_form
 
@@ -127,7 +126,7 @@ class Source:
         if not self.holds_normalised(quote):
             return []
         pattern = re.escape(quote) if self.holds(quote) else "".join(map(_any_form, _normalised_form(quote)))
-        return [match.span() for match in islice(re.finditer(pattern, self.text), MAX_PLACES)]
+        return [match.span() for match in itertools.islice(re.finditer(pattern, self.text), MAX_PLACES)]
 
     @cached_property
     def _normalised(self) -> str:

@@ -43,14 +43,10 @@ _STEP_4 = (
 )  # fmt: skip
 
 
-def _longest_first(endings: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(sorted(endings, key=len, reverse=True))
+_ENDINGS_2, _ENDINGS_3, _ENDINGS_4 = (sorted(step, key=len, reverse=True) for step in (_STEP_2, _STEP_3, _STEP_4))
 
 
-_ENDINGS_2, _ENDINGS_3, _ENDINGS_4 = map(_longest_first, (tuple(_STEP_2), tuple(_STEP_3), _STEP_4))
-
-
-def _ending(word: str, endings: tuple[str, ...]) -> str | None:
+def _ending(word: str, endings: Sequence[str]) -> str | None:
     """The longest of ``endings`` (given longest first) that ``word`` has; the others are then not tried."""
     return next((ending for ending in endings if word.endswith(ending)), None)
 

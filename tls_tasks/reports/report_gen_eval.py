@@ -193,7 +193,5 @@ def score_as_program(rows: Sequence[ReportRow], find: LookUp | None, judge: Judg
 
 def _programs_form(row: Any) -> Any:
     """A row of nuggets with ``items``, whatever form it has."""
-    if isinstance(row, Mapping) and "items" not in row:
-        request = parse_request(row).value
-        row = row if request is None else request.as_row()
-    return row
+    request = parse_request(row).value if isinstance(row, Mapping) and "items" not in row else None
+    return row if request is None else request.as_row()

@@ -22,6 +22,7 @@ import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import fields
 from enum import Enum
 from pathlib import Path
 from typing import Any, cast
@@ -36,6 +37,7 @@ from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.documents import find_lookup
 from tls_tasks.reports.judges.callable import ByKind, NliJudge, nli_name
 from tls_tasks.reports.judges.endpoint import ChatJudge, from_endpoint
+from tls_tasks.reports.judges.model import Endpoint
 from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.nuggets import read_requests
 from tls_tasks.reports.read import parse_report_row
@@ -235,20 +237,14 @@ def evaluate_report(
     requests, _ = read_requests(text_lines(Path(nuggets_file)), str(nuggets_file))
     score = report_eval([report], [list(requests)], documents, judge, **options)
     item = score.as_dict(detailed=True)["items"][0]
-    metrics = {key: value for key, value in score.as_dict().items() if key not in ("signature", "counts")}
-    return {
-        "request_id": item["request_id"],
-        "run_id": item["run_id"],
-        "metrics": {**metrics, **item["counts"]},
-        "sentence_results": item.get("sentences", []),
-        "signature": score.signature,
-    }
+    results = {key: value for key, value in score.as_dict().items() if key not in ("signature", "counts")}
+    about = {"request_id": item["request_id"], "run_id": item["run_id"], "metrics": {**results, **item["counts"]}}
+    return {**about, "sentence_results": item.get("sentences", []), "signature": score.signature}
 
 
-_OF_ENDPOINTS = tuple(
-    "model api_key_env base_url cache examples give_up_after headers json_verdicts max_in_flight max_tries name "
-    "nuggets_per_call parameters prompts timeout window".split()
-)
+_ARGUMENTS = {option.name for option in fields(Endpoint) if option.init}
+# A specification names the key's variable, never the key.
+_OF_ENDPOINTS = ("api_key_env", "base_url", *sorted(_ARGUMENTS - {"url", "api_key"}))
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "recorded": ("name", "defaults"),
     "provider": _OF_ENDPOINTS,  # before base_url, which is an option of it

@@ -11,7 +11,7 @@ chat model becomes an error after which ``openai`` tries again.
 
 import asyncio
 import json
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 import httpx
@@ -124,15 +124,11 @@ class _LimitedClient(httpx.AsyncClient):
         except (asyncio.TimeoutError, httpx.TimeoutException):
             raise httpx.ReadTimeout(f"no answer within {self._endpoint.timeout:g} s") from None
         headers = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
-        try:
+        error, is_completion = None, False
+        with suppress(ValueError, RecursionError, TypeError, KeyError, IndexError):
             body = json.loads(content)
-        except (ValueError, RecursionError):
-            body = None
-        error = body.get("error") if isinstance(body, dict) else None
-        try:
+            error = body.get("error") if isinstance(body, dict) else None
             is_completion = not error and isinstance(body["choices"][0]["message"], dict)
-        except (TypeError, KeyError, IndexError):
-            is_completion = False
         if response.status_code == 200 and not is_completion:  # a gateway's error may come with this status, too
             raise httpx.DecodingError(content[:1000].decode("utf-8", "replace") or "an empty answer")
         if isinstance(error, dict) and str(error.get("code")) in _OUT_OF_CREDIT:

@@ -289,9 +289,7 @@ def record(query: Query, verdict: Verdict, judge: str) -> dict[str, Any]:
         "fields": {name: text for name, text in query.fields.items() if name != "document"},  # the key stands for it
         "about": {name: value for name, value in query.about.items() if name != "passage"},
         "verdict": _WORDS[verdict.value],
-        "reason": verdict.reason,
-        "raw": verdict.raw,
-        "probability": verdict.probability,
+        **{name: getattr(verdict, name) for name in ("reason", "raw", "probability")},
         "judge": judge,
     }
 
@@ -333,9 +331,8 @@ def recorded_rows(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         line |= {"place": place, "scope": PROGRAM, "kind": "nugget_agreement"}
         (details,) = _objects([result.get("evaluation_details")])
         responses = _objects(details.get("model_responses"))
-        lines += (
-            {**line, "kind": said.get("type"), "doc_id": ANY, "verdict": said.get("response")} for said in responses
-        )
+        asked = {**line, "doc_id": ANY}
+        lines += ({**asked, "kind": said.get("type"), "verdict": said.get("response")} for said in responses)
         for match in _objects(result.get("matched_nuggets")):
             pair = {"question": match.get("question_text"), "answer": match.get("matched_answer")}
             lines.append({**line, **pair, "verdict": "YES"})

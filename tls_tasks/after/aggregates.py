@@ -164,14 +164,15 @@ def _aggregated(
     from tls_tasks.hosts.registered import additive_aggregation
 
     if additive := additive_aggregation(name):
+        statistics_of, score_of = additive
         try:
-            rows = [additive.rows(run.values) for run in runs]
+            rows = [statistics_of(run.values) for run in runs]
         except Exception:  # no such values, or a release of sacreBLEU that keeps its statistics elsewhere
             rows = []
         if rows and all(rows):
             parts = tuple(f"{key} {place}" for place in range(len(rows[0][0])))
             units = [[_Counts(zip(parts, row, strict=True)) for row in own] for own in rows]
-            return Result(parts, partial(_safe, additive.of), math.nan, bounded=False), units
+            return Result(parts, partial(_safe, score_of), math.nan, bounded=False), units
     if registered is None or name in _MEANS:
         return None
     texts = [[None if value is None else json.dumps(value, sort_keys=True) for value in run.values] for run in runs]

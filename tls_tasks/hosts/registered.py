@@ -7,7 +7,6 @@ the corpus, where the harness would take the mean over documents. The entry poin
 import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any
@@ -46,19 +45,6 @@ def registered_aggregation(metric: str, name: str) -> tuple[str, Callable[[list[
     return None
 
 
-@dataclass(frozen=True)
-class Additive:
-    """An aggregation that is a function of sums.
-
-    Attributes:
-        rows: The logged values -> statistics of each document, which add up. May raise for values of other forms.
-        of: Their sums -> the number.
-    """
-
-    rows: Callable[[Sequence[Any]], list[list[float]]]
-    of: Callable[..., float]
-
-
 _OF_SACREBLEU = {"bleu": "BLEU", "chrf": "CHRF", "ter": "TER"}
 _OF_LIKELIHOODS: Mapping[str, Callable[[float, float], float]] = {
     "perplexity": lambda total, weight: math.exp(-total / weight),
@@ -67,17 +53,21 @@ _OF_LIKELIHOODS: Mapping[str, Callable[[float, float], float]] = {
 }
 
 
-def additive_aggregation(name: str) -> Additive | None:
-    """Perplexities, and BLEU, chrF and TER; None for others.
+def additive_aggregation(name: str) -> tuple[Callable[[Sequence[Any]], list[list[float]]], Callable[..., float]] | None:
+    """An aggregation that is a function of sums: perplexities, and BLEU, chrF and TER; None for others.
+
+    Returns:
+        What makes statistics of each document, which add up, of the logged values (it may raise for values of other
+        forms), and what makes the number of their sums.
 
     Example:
-        >>> bleu = additive_aggregation("bleu")
-        >>> round(bleu.of(*bleu.rows([("The cat sees the lamp.", "The cat sees a lamp.")])[0]), 2)
+        >>> statistics_of, score_of = additive_aggregation("bleu")
+        >>> round(score_of(*statistics_of([("The cat sees the lamp.", "The cat sees a lamp.")])[0]), 2)
         37.99
     """
     if name in _OF_SACREBLEU:
-        return Additive(partial(_statistics, name), partial(_corpus_score, name))
-    return Additive(_weighted, _OF_LIKELIHOODS[name]) if name in _OF_LIKELIHOODS else None
+        return partial(_statistics, name), partial(_corpus_score, name)
+    return (_weighted, _OF_LIKELIHOODS[name]) if name in _OF_LIKELIHOODS else None
 
 
 def _weighted(values: Sequence[Any]) -> list[list[float]]:

@@ -46,9 +46,8 @@ def answer(prompt: str) -> str:
         [('Mild headache', 'present'), ('no fever', 'absent')]
     """
     document, instruction = read_prompt(prompt)
-    keys = [
-        (key, only.split(", ") if only else (), _VALUE.findall(rest)) for key, only, rest in _KEY.findall(instruction)
-    ]
+    lines = _KEY.findall(instruction)
+    keys = [(key, only.split(", ") if only else (), _VALUE.findall(rest)) for key, only, rest in lines]
     if len(keys) < 2:
         return "[]"
     (domain_key, _, domains), (span_key, _, _), *attributes = keys

@@ -95,10 +95,8 @@ def read_rows(
         entries = row.gold
         if all(value.get(name) is None for name in OBJECT_FIELDS):
             entries = _from_offsets(schema, entries, row.text, where)
-        objects = (
-            _object(reader, entry, row.text if strict else None, f"{where}, object {number}")
-            for number, entry in enumerate(entries, start=1)
-        )
+        text = row.text if strict else None
+        objects = (_object(reader, own, text, f"{where}, object {n}") for n, own in enumerate(entries, start=1))
         documents.append(EvidenceDocument(row.id or str(index), row.text, tuple(objects)))
     return distinct("evidence", documents)
 
@@ -370,19 +368,14 @@ def prompt(doc: Mapping[str, Any]) -> str:
     if schema == schema_of(wanted):
         instruction, span = wanted.settings["instruction"], wanted.settings["example_span"]
     keys = "\n".join(_key_lines(schema))
+    form = {schema.domain_field: schema.domains[0], schema.span_field: span}  # with each attribute's first value
+    form |= {key: attribute.values[0] for attribute, key in schema.fields_of(schema.domains[0])}
     return (
         f"<document>\n{doc['text']}\n</document>\n\n{instruction}\n\nAnswer with a JSON array that has one object "
         f"for each thing that you list. The keys of an object are:\n{keys}\nAn array with one object looks like this:\n"
-        f"{json.dumps([_form(schema, span)], ensure_ascii=False)}\nList nothing that the document does not say. "
+        f"{json.dumps([form], ensure_ascii=False)}\nList nothing that the document does not say. "
         "If there is nothing to list, answer [].\nWrite only the JSON array.\n\nJSON:"
     )
-
-
-def _form(schema: EvidenceSchema, span: str) -> dict[str, str]:
-    """An object of the first domain, with the first of each attribute's values."""
-    domain = schema.domains[0]
-    keys = {key: attribute.values[0] for attribute, key in schema.fields_of(domain)}
-    return {schema.domain_field: domain, schema.span_field: span, **keys}
 
 
 def _key_lines(schema: EvidenceSchema) -> Iterator[str]:
@@ -401,13 +394,8 @@ def _one_of(values: Iterable[str]) -> str:
 
 
 def _reading(wanted: DataSet, schema: EvidenceSchema) -> Reading[EvidenceDocument]:
-    return Reading(
-        wanted,
-        DATA_SETS.values(),
-        at=lambda place: read_rows(schema, rows_at(place)),
-        published=partial(_published, wanted),
-        from_rows=partial(read_rows, schema),
-    )
+    read = partial(read_rows, schema)
+    return Reading(wanted, DATA_SETS.values(), lambda place: read(rows_at(place)), partial(_published, wanted), read)
 
 
 def _published(wanted: DataSet, source: HubFiles) -> Loaded[EvidenceDocument]:

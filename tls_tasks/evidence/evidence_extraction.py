@@ -120,10 +120,8 @@ def evidence_extraction(
     # Before a function of the caller's has been called.
     signed = options.signature("evidence_extraction", config, VERSION)
     matcher = Matcher(read, OVERLAPS[overlap], find_tokenizer(tokenizer, TOKENIZERS), limit, matching)
-    documents = [
-        _document(index, row, matcher, require_grounding, postprocess)
-        for index, row in enumerate(read_rows(predictions, references, sources, read))
-    ]
+    rows = enumerate(read_rows(predictions, references, sources, read))
+    documents = [_document(index, row, matcher, require_grounding, postprocess) for index, row in rows]
     unread = [document.row for document in documents if document.parsed.failed]
     warn_of_unread(unread, len(documents), "evidence")
     return Score(

@@ -198,8 +198,5 @@ def _optimal(overlaps: NDArray[np.float64], threshold: float) -> Iterator[tuple[
             yield row, column
 
 
-MATCHINGS: Mapping[str, Callable[[NDArray[np.float64], float], Iterator[tuple[int, int]]]] = {
-    "greedy": _greedy,
-    "optimal": _optimal,
-}
+MATCHINGS: Mapping[str, Callable[..., Iterator[tuple[int, int]]]] = {"greedy": _greedy, "optimal": _optimal}
 """Name -> how (overlaps, the least overlap of a match) become pairs of a row and a column."""

@@ -157,9 +157,7 @@ class ObjectReader:
         if isinstance(value, dict):
             inners = [inner for inner in value.values() if isinstance(inner, list | dict)]
             return not self._is_object(value) and all(map(self.says_nothing, inners)) and bool(inners or not value)
-        return isinstance(value, list) and all(
-            isinstance(entry, list | dict) and self.says_nothing(entry) for entry in value
-        )
+        return isinstance(value, list) and all(map(self.says_nothing, value))
 
     def named(self, value: Any) -> Any:
         """An object with the schema's keys in place of those that are spelt in another way: ``evidenceSpan``."""

@@ -135,10 +135,8 @@ def examples(name: str) -> list[dict[str, Any]]:
     """  # noqa: E501 - a summary is one line
     wanted, rows = find_data_set(ALL_SETS, name), json.loads(_EXAMPLES.read_text(encoding="utf-8"))
     documents = [_read_row(wanted, _EXAMPLES.name, row, 0) for row in rows.get(name) or next(iter(rows.values()))]
-    return [
-        _row(name, one, "examples", DEFAULT_CONTEXT_BUDGET, _rounded(len(one.references[0].split())))
-        for one in documents
-    ]
+    asked = ((one, _rounded(len(one.references[0].split()))) for one in documents)
+    return [_row(name, one, "examples", DEFAULT_CONTEXT_BUDGET, words) for one, words in asked]
 
 
 def _rounded(words: float) -> int:
@@ -185,9 +183,8 @@ def prompt(doc: Mapping[str, Any]) -> str:
     query = f"Query: {doc['query']}\n" if doc["query"] else ""
     instruction = ALL_SETS[doc["data_set"]].settings["instruction"]
     length = f"The summary should have about {doc['words']} words. " if doc.get("words") else ""
-    return (
-        f"<document>\n{doc['text']}\n</document>\n\n{query}{instruction}\n{length}Write only the summary.\n\nSummary:"
-    )
+    asked = f"{query}{instruction}\n{length}Write only the summary."
+    return f"<document>\n{doc['text']}\n</document>\n\n{asked}\n\nSummary:"
 
 
 def _row(name: str, document: Document, edition: str, budget: int, words: int) -> dict[str, str | int]:
@@ -208,13 +205,11 @@ def _row(name: str, document: Document, edition: str, budget: int, words: int) -
 
 
 def _reading(wanted: DataSet) -> Reading[Document]:
-    return Reading(
-        wanted,
-        DATA_SETS.values(),
-        at=lambda place: _read_rows(wanted, chain.from_iterable(map(file_rows, split_files(place, wanted.split)))),
-        published=partial(_published, wanted),
-        from_rows=partial(_read_rows, wanted),
-    )
+    def at(place: Path) -> tuple[Document, ...]:
+        return read(chain.from_iterable(map(file_rows, split_files(place, wanted.split))))
+
+    read = partial(_read_rows, wanted)
+    return Reading(wanted, DATA_SETS.values(), at, partial(_published, wanted), read)
 
 
 def _published(wanted: DataSet, source: HubFiles) -> Loaded[Document]:
@@ -306,9 +301,7 @@ def read_summaries(gold: Path, predictions: Path) -> list[SummaryRow]:
     Raises:
         DataError: A place that can't be read, a row that is no text, or a prediction that the gold lacks.
     """
-    sides = (
-        read_keyed(place, ID_FIELDS, text="line", of_a_model=place is predictions) for place in (gold, predictions)
-    )
+    sides = (read_keyed(side, ID_FIELDS, text="line", of_a_model=side is predictions) for side in (gold, predictions))
     rows = []
     for name, reference, prediction in joined(*sides):
         with said_of(reference):

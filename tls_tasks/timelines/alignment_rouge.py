@@ -23,16 +23,8 @@ from tls_tasks.core.prf import Counts, Item, check_aggregate
 from tls_tasks.core.score import Score, ratio
 from tls_tasks.text.rouge155 import NonAsciiWarning, Tokenizer, is_mostly_unseen, rouge_counts, tokenize
 from tls_tasks.text.tokenizers import find_tokenizer, unicode_words
-from tls_tasks.timelines.alignment import (
-    VARIANTS,
-    AlignedDays,
-    Alignment,
-    DayWords,
-    align_all,
-    compare,
-    content_words,
-    weighted_counts,
-)
+from tls_tasks.timelines import alignment
+from tls_tasks.timelines.alignment import VARIANTS, AlignedDays, Alignment, DayWords, align_all, compare
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, read_policy
 from tls_tasks.timelines.rows import TimelineRow, read_rows, score_of
 from tls_tasks.timelines.tilse_engine import tilse_counts
@@ -80,9 +72,8 @@ class _AlignmentRougeConfig:
         check_choice("engine", self.engine, _ENGINES)
         plain = self.tokenizer == "rouge155" and self.remove_stopwords and self.use_stemmer
         if self.engine == "tilse" and not plain:
-            raise OptionError(
-                "engine", None, "'tilse' with another tokeniser, stop words or stemming", "its own settings"
-            )
+            got = "'tilse' with another tokeniser, stop words or stemming"
+            raise OptionError("engine", None, got, "its own settings")
 
 
 @signed_by(_AlignmentRougeConfig, data=("predictions", "references"), adds=("exact_date_mean",))
@@ -177,7 +168,7 @@ def _reader(config: _AlignmentRougeConfig) -> Callable[[Timeline], DayWords]:
     if config.tokenizer != "rouge155":
         return partial(DayWords.of, counted=tokenizer, content=tokenizer)
     counted = partial(tokenize, remove_stopwords=config.remove_stopwords, use_stemmer=config.use_stemmer)
-    return partial(DayWords.of, counted=counted, content=content_words)
+    return partial(DayWords.of, counted=counted, content=alignment.content_words)
 
 
 def _score_rows(rows: Sequence[TimelineRow], config: _AlignmentRougeConfig) -> Iterator[tuple[Item, _Variants]]:
@@ -189,7 +180,7 @@ def _score_rows(rows: Sequence[TimelineRow], config: _AlignmentRougeConfig) -> I
             words = compare(prediction, [read(reference) for reference in group])
             alignments = align_all(words)
             variants = {
-                name: {prefix: weighted_counts(words, days, gram) for gram, prefix in enumerate(_PREFIXES)}
+                name: {prefix: alignment.weighted_counts(words, days, gram) for gram, prefix in enumerate(_PREFIXES)}
                 for name, days in alignments.items()
             }
             flags = (*row.empty_flags(group), *_zero_flags(variants[config.variant]))
@@ -216,9 +207,8 @@ def _alignment_rows(alignment: Alignment | None) -> dict[str, Any]:
 def _pair_rows(side: AlignedDays) -> list[dict[str, Any]]:
     predicted, reference = ([date.fromordinal(day).isoformat() for day in days.tolist()] for days in side[:2])
     columns = predicted, reference, side.weight.tolist(), side.hits[0].astype(float).tolist()
-    return [
-        dict(zip(("predicted", "reference", "weight", "hits"), row, strict=True)) for row in zip(*columns, strict=True)
-    ]
+    names = "predicted", "reference", "weight", "hits"
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _with_exact_date_means(score: Score, rows: Sequence[TimelineRow], config: _AlignmentRougeConfig) -> Score:
@@ -268,11 +258,8 @@ def _warn_of_large(rows: Sequence[TimelineRow], reference_mode: str) -> None:
 
 def _warn_of_unseen(rows: Sequence[TimelineRow]) -> None:
     """Warn once, with the number of rows in which the exact engine ignores most letters."""
-    unseen = [
-        row.index
-        for row in rows
-        if any(is_mostly_unseen(timeline.text) for timeline in (row.prediction, *row.references))
-    ]
+    texts = ((row.index, [one.text for one in (row.prediction, *row.references)]) for row in rows)
+    unseen = [index for index, own in texts if any(map(is_mostly_unseen, own))]
     if unseen:
         warn_caller(
             f"in {len(unseen)} of {len(rows)} rows most letters are not ASCII, and the rouge155 engine sees only "

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from tls_tasks.text.centrality import centrality
-from tls_tasks.timelines.prompts import CLOSED_BOOK_OPENING, MONTHS, OPENING, mentioned_dates
+from tls_tasks.timelines.prompts import CLOSED_BOOK_OPENING, MONTHS, OPENING, day_or_none, mentioned_dates
 
 _MENTION_WEIGHT = 2.0
 """What a mention of a date is worth, an average day's publications being 1: who names a date means that day."""
 
 _PROMPT = re.compile(rf"^(?:{OPENING}|{CLOSED_BOOK_OPENING})", re.MULTILINE)
-_HEADING = re.compile(r"[A-Z][a-z]+day, (\d{4}-\d{2}-\d{2})")
+_HEADING = re.compile(r"[A-Z][a-z]+day, (\d{4})-(\d{2})-(\d{2})")
 _N_DATES = re.compile(r"^- Choose about (\d{1,6}) date", re.MULTILINE)
 _N_SENTENCES = re.compile(r"^- Summarise .* in at most (\d{1,6}) sentences", re.MULTILINE)
 _SPAN = re.compile(
@@ -72,17 +72,8 @@ def answer(prompt: str) -> str:
     if not sentences:
         return "\n".join(f"{day.isoformat()}: {request.query}" for day in _even_days(request))
     days = _best_days(sentences, request)
-    return "\n".join(
-        f"{day.isoformat()}: {' '.join(_central_sentences(_about(sentences, day), request.n_sentences))}"
-        for day in days
-    )
-
-
-def _day(text: str) -> datetime.date | None:
-    try:
-        return datetime.date.fromisoformat(text)
-    except ValueError:
-        return None
+    entries = ((day, _central_sentences(_about(sentences, day), request.n_sentences)) for day in days)
+    return "\n".join(f"{day.isoformat()}: {' '.join(texts)}" for day, texts in entries)
 
 
 def _read_request(instruction: str) -> _Request | None:
@@ -100,10 +91,8 @@ def _read_span(instruction: str) -> tuple[datetime.date, datetime.date] | None:
         return None
     month, year, last_month, last_year = found.groups()
     try:
-        first, last = (
-            MONTHS.index((month or "January").lower()) + 1,
-            MONTHS.index((last_month or "December").lower()) + 1,
-        )
+        first = MONTHS.index((month or "January").lower()) + 1
+        last = MONTHS.index((last_month or "December").lower()) + 1
         end = int(last_year or year)
         return datetime.date(int(year), first, 1), datetime.date(end, last, calendar.monthrange(end, last)[1])
     except ValueError:  # no month of that name, or the year 0
@@ -115,7 +104,7 @@ def _read_sentences(articles: str, request: _Request) -> list[_Sentence]:
     published = None
     for line in articles.splitlines():
         if heading := _HEADING.fullmatch(line):
-            published = _day(heading[1])
+            published = day_or_none(*heading.groups())
         elif published is not None and line.startswith("- "):
             text = line[2:].strip()
             inside = frozenset(day for day in mentioned_dates(text, published) if request.start <= day <= request.end)

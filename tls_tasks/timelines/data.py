@@ -169,12 +169,8 @@ def _common(topic: Topic, phrases: Mapping[str, str]) -> dict[str, str]:
     """What all documents of a topic say."""
     words = topic.keywords or (_TRAILING_DATE.sub("", topic.name).replace("_", " "),)  # Open-TLS has no keywords
     start, end = _time(topic)
-    return {
-        "topic": topic.name,
-        "query": phrases.get(topic.name) or ", ".join(words),
-        "start_date": start.isoformat(),
-        "end_date": end.isoformat(),
-    }
+    time = {"start_date": start.isoformat(), "end_date": end.isoformat()}
+    return {"topic": topic.name, "query": phrases.get(topic.name) or ", ".join(words), **time}
 
 
 def _time(topic: Topic) -> tuple[datetime.date, datetime.date]:
@@ -299,10 +295,8 @@ def _budget(characters: int | str, tokens: int | str | None, tokenizer: object) 
 def _say(name: str, room: Room, contexts: Collection[Context]) -> None:
     """Which share of the articles is shown; and a warning if the model's context is too small for what was wanted."""
     if contexts:
-        shown, there, days, all_days = (
-            sum(getattr(context, key) for context in contexts)
-            for key in ("n_sentences", "all_sentences", "n_days", "all_days")
-        )
+        parts = "n_sentences", "all_sentences", "n_days", "all_days"
+        shown, there, days, all_days = (sum(getattr(context, part) for context in contexts) for part in parts)
         _log.log(
             logging.WARNING if shown < there else logging.INFO,  # the harness hides our INFO
             "%s: the prompts show %d of %d sentences (%.1f %%), on %d of %d days (%.1f %%)",

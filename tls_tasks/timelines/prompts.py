@@ -42,7 +42,7 @@ def mentioned_dates(text: str, published: datetime.date) -> frozenset[datetime.d
         >>> mentioned_dates("yesterday", tuesday)
         frozenset({datetime.date(2011, 1, 31)})
     """
-    days = [_day(year, month, day) for year, month, day in _ISO.findall(text)]
+    days = [day_or_none(year, month, day) for year, month, day in _ISO.findall(text)]
     days += [_near(year, month, day, published) for day, month, year in _DAY_MONTH.findall(text)]
     days += [_near(year, month, day, published) for month, day, year in _MONTH_DAY.findall(text)]
     back = [(published.weekday() - WEEKDAYS.index(name.lower())) % 7 for name in _WEEKDAY.findall(text)]
@@ -51,7 +51,8 @@ def mentioned_dates(text: str, published: datetime.date) -> frozenset[datetime.d
     return frozenset(day for day in days if day is not None)
 
 
-def _day(year: str | int, month: str | int, day: str | int) -> datetime.date | None:
+def day_or_none(year: str | int, month: str | int, day: str | int) -> datetime.date | None:
+    """The day with these numbers; None if there is none."""
     try:
         return datetime.date(int(year), int(month), int(day))
     except ValueError:
@@ -61,7 +62,7 @@ def _day(year: str | int, month: str | int, day: str | int) -> datetime.date | N
 def _near(year: str, month: str, day: str, published: datetime.date) -> datetime.date | None:
     number = _MONTHS[month.lower()]
     years = [int(year)] if year else [published.year + offset for offset in (-1, 0, 1)]
-    around = [_day(near, number, day) for near in years]
+    around = [day_or_none(near, number, day) for near in years]
     return min(filter(None, around), key=lambda candidate: abs((candidate - published).days), default=None)
 
 
@@ -147,9 +148,7 @@ def build_context(articles: Sequence[Article], budgets: Sequence[Budget]) -> Con
             misses += 1
         if misses == _MISSES:
             break
-    text = "".join(
-        day_heading(day) + "".join(chosen[day][index] for index in sorted(chosen[day])) for day in sorted(chosen)
-    )
+    text = "".join(day_heading(day) + "".join(chosen[day][n] for n in sorted(chosen[day])) for day in sorted(chosen))
     n_chosen, n_all = (sum(map(len, sides.values())) for sides in (chosen, days))
     return Context(text, len(chosen), n_chosen, len(days), n_all, tuple(refused))
 
@@ -170,9 +169,7 @@ def sentences_by_day(articles: Iterable[Article]) -> dict[datetime.date, list[st
 
 def _by_priority(days: Mapping[datetime.date, Sequence[str]]) -> list[tuple[datetime.date, int]]:
     """Day and index of every sentence, those to be shown first at the beginning."""
-    mentions = Counter(
-        mentioned for day, texts in days.items() for text in texts for mentioned in mentioned_dates(text, day)
-    )
+    mentions = Counter(named for day, texts in days.items() for text in texts for named in mentioned_dates(text, day))
     queue = []
     for day, texts in days.items():
         scores = centrality(texts)

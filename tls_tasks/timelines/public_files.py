@@ -119,11 +119,8 @@ def _articles(topic: str, file: Path) -> Iterator[Article]:
     csv.field_size_limit(max(_LONGEST_FIELD, csv.field_size_limit()))
     with file.open(encoding="utf-8", newline="") as lines:
         for number, row in enumerate(csv.DictReader(lines)):
-            article = {
-                "id": f"{topic}-{number}",
-                "date": row["time"],
-                "sentences": _literal(row["Sentences"], str(file)),
-            }
+            sentences = _literal(row["Sentences"], str(file))
+            article = {"id": f"{topic}-{number}", "date": row["time"], "sentences": sentences}
             yield topics.read_article(article, str(file))
 
 

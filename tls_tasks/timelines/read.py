@@ -77,9 +77,8 @@ class TimelinePolicy:
 
     def __str__(self) -> str:
         """What differs from the default, for signatures."""
-        return ",".join(
-            f"{field.name}={value}" for field in fields(self) if (value := getattr(self, field.name)) != field.default
-        )
+        given = ((field, getattr(self, field.name)) for field in fields(self))
+        return ",".join(f"{field.name}={value}" for field, value in given if value != field.default)
 
 
 OPTIONS: dict[str, tuple[str, ...]] = {name: get_args(kind) for name, kind in get_type_hints(TimelinePolicy).items()}

@@ -1,7 +1,7 @@
 """Timelines in JSON: lists of objects, maps date -> text, pairs, lists of dated strings, and wrappers around them."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -91,11 +91,7 @@ def _read_text(value: Any, known: Known) -> list[_Item]:
     if not isinstance(value, str) or not (known.year or may_hold_date(value)):
         return []
     lines = read_lines(value, known=known)
-    return lines if _has_entry(lines) else []
-
-
-def _has_entry(items: Iterable[_Item]) -> bool:
-    return any(isinstance(item, RawEntry) for item in items)
+    return lines if any(isinstance(item, RawEntry) for item in lines) else []
 
 
 def _list(value: list[Any], depth: int, known: Known) -> Iterator[_Item]:

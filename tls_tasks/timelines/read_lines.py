@@ -13,18 +13,8 @@ from dataclasses import dataclass
 from tls_tasks.core.markdown_tables import Table, table_at
 from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.text.dates import DateExpression, Known, dates_in
-from tls_tasks.timelines.entries import (
-    TEXT_LABEL,
-    UNKNOWN,
-    Prefix,
-    RawEntry,
-    continued,
-    item_of,
-    split_entries,
-    split_prefix,
-    split_title,
-    without_marker,
-)
+from tls_tasks.timelines import entries
+from tls_tasks.timelines.entries import UNKNOWN, Prefix, RawEntry, item_of, split_entries, split_prefix, split_title
 from tls_tasks.timelines.prompts import EXAMPLE
 from tls_tasks.timelines.tables import as_lines, is_header, read_table
 
@@ -226,7 +216,7 @@ class _Lines:
             return
         if level:
             self.section.heading(stripped, True)
-        if text := continued(stripped):
+        if text := entries.continued(stripped):
             self.day.sentences.append(text)
             self.day.last_is_item = is_item
             self.day.has_body = self.day.has_body or not level
@@ -250,7 +240,7 @@ class _Lines:
         self.section.heading(stripped, is_heading)
         if next(dates_in(stripped), None):
             yield problem("dated_text", stripped)
-        elif self.seen_date or not self.keep_undated or TEXT_LABEL.match(without_marker(stripped)):
+        elif self.seen_date or not self.keep_undated or entries.TEXT_LABEL.match(entries.without_marker(stripped)):
             yield problem("undated_text", stripped)
 
     def _close(self, child: DateExpression | None = None) -> Iterator[_Item]:

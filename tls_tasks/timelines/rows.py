@@ -197,9 +197,8 @@ def _first(entry: Mapping[str, Any], keys: Sequence[str]) -> Any:
 def _day(value: Any, place: _Place) -> datetime.date:
     day = day_of(value)
     if day is None:
-        raise InputError(
-            *place, f"date {describe(value)}", "a date such as '2011-01-25', a datetime.date or a datetime.datetime"
-        )
+        expected = "a date such as '2011-01-25', a datetime.date or a datetime.datetime"
+        raise InputError(*place, f"date {describe(value)}", expected)
     return day
 
 
@@ -350,10 +349,8 @@ def _details(
     """The results under all variants, and of each topic."""
     details: dict[str, Any] = {}
     if variants:
-        details["variants"] = {
-            name: values(table, [prf_unit(pair, beta) for pair in counts], score.topics)
-            for name, counts in variants.items()
-        }
+        units = {name: [prf_unit(pair, beta) for pair in counts] for name, counts in variants.items()}
+        details["variants"] = {name: values(table, own, score.topics) for name, own in units.items()}
     if score.topics is not None:
         details["topics"] = score.by_topic()
     return details

@@ -124,10 +124,8 @@ def read_table(table: Table, keep_undated: bool = True, known: Known = UNKNOWN) 
     texts = [column for column in named or range(width) if column not in beside]
     last: RawEntry | None = None
     for row in rows[has_header:]:
-        sentences = tuple(
-            clean(row[column].replace("\\|", "|")) for column in texts if not row[column].rstrip(".").isdigit()
-        )
-        sentences = tuple(filter(None, sentences))
+        written = (row[column] for column in texts if not row[column].rstrip(".").isdigit())
+        sentences = tuple(filter(None, (clean(cell.replace("\\|", "|")) for cell in written)))
         cells = [row[column] for column in dates if row[column]]
         expression, known = _expression(cells, known)
         if cells and (sentences or expression is None or expression.precision == "day"):

@@ -4,6 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
+from itertools import chain
 from typing import Any
 
 from tls_tasks.core.prf import prf_of_means
@@ -26,12 +27,7 @@ def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -
     alignment = explained["alignment_rouge"]["items"][0]["alignment"]
     matches = explained["date_f1"]["items"][0]["matches"]
     pairs = [(pair["predicted"], pair["reference"]) for side in alignment.values() for pair in side]
-    words = {
-        side: {
-            entry.date.isoformat(): {word for text in entry.sentences for word in tokenize(text)} for entry in timeline
-        }
-        for side, timeline in (("predicted", predicted), ("reference", reference))
-    }
+    words = {"predicted": _words(predicted), "reference": _words(reference)}
     shared: dict[tuple[str, str], set[str]] = defaultdict(set)
     for left, right in pairs:
         shared["predicted", left] |= words["reference"][right]
@@ -46,12 +42,13 @@ def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -
     }
 
 
+def _words(timeline: Timeline) -> dict[str, set[str]]:
+    return {entry.date.isoformat(): set(chain.from_iterable(map(tokenize, entry.sentences))) for entry in timeline}
+
+
 def _days(side: str, timeline: Timeline, shared: Mapping[tuple[str, str], set[str]]) -> list[list[Any]]:
-    days = []
-    for entry in timeline:
-        day = entry.date.isoformat()
-        days.append([day, [mark_words(sentence, shared.get((side, day), ())) for sentence in entry.sentences]])
-    return days
+    days = ((entry.date.isoformat(), entry.sentences) for entry in timeline)
+    return [[day, [mark_words(text, shared.get((side, day), ())) for text in texts]] for day, texts in days]
 
 
 def _pairs(rows: list[Mapping[str, Any]]) -> list[list[Any]]:

@@ -37,9 +37,8 @@ def tilse_counts(
     """
     evaluator, timeline, ground_truth = _tilse(computation)
     try:
-        scores = getattr(evaluator, _METHODS[variant])(
-            timeline(_days(prediction)), ground_truth([timeline(_days(reference)) for reference in references])
-        )
+        gold = ground_truth([timeline(_days(reference)) for reference in references])
+        scores = getattr(evaluator, _METHODS[variant])(timeline(_days(prediction)), gold)
     except (ZeroDivisionError, ValueError):  # what it raises for empty timelines and texts without words
         return dict.fromkeys(("ar1", "ar2"), Counts(0.0, 0.0, 0.0, 0.0))
     return {f"ar{n}": Counts(scores[f"rouge_{n}"]["precision"], 1, scores[f"rouge_{n}"]["recall"], 1) for n in (1, 2)}

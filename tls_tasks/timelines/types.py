@@ -44,8 +44,7 @@ class Timeline:
 
     def __post_init__(self) -> None:
         """Check the order once, so that scorers don't have to."""
-        dates = self.dates
-        for earlier, later in itertools.pairwise(dates):
+        for earlier, later in itertools.pairwise(self.dates):
             if earlier >= later:
                 raise ValueError(f"timeline dates must strictly rise, got {earlier} before {later}; use Timeline.of")
 

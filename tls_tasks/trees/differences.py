@@ -8,23 +8,13 @@ from typing import Any, NamedTuple
 
 from tls_tasks.core.prf import plain_mean
 from tls_tasks.core.terminal import shown, text_table, visible
+from tls_tasks.trees import types
 from tls_tasks.trees.alignments import chosen
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.meanings import as_meant
 from tls_tasks.trees.pairs import Pairs
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import (
-    ANY_OF,
-    AnyOf,
-    Branch,
-    ListOf,
-    Path,
-    Position,
-    SchemaNode,
-    part_for,
-    path_name,
-    settled,
-)
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for, path_name, settled
 
 Alignments = Mapping[Path, Sequence[Sequence[int]]]
 """Path of a list in the reference -> which of its items belongs to which predicted one."""
@@ -165,7 +155,7 @@ def differences(reference: Any, prediction: Any, plan: Plan, alignments: Alignme
 
 def _difference(path: Path, expected: Any, got: Any, kind: str, score: float) -> dict[str, Any]:
     if isinstance(expected, AnyOf):
-        expected = {ANY_OF: list(expected.values)}
+        expected = {types.ANY_OF: list(expected.values)}
     return {"path": _json_path(path), "expected": expected, "got": got, "kind": kind, "score": score}
 
 
@@ -262,13 +252,9 @@ def _row(node: Node, depth: int, is_loose: bool) -> Row:
     for metric in field.metrics:
         is_scored = is_loose or not is_other
         scores[metric.name] = float(metric.pairs([node.reference], [node.prediction])[0]) if is_scored else metric.worst
-    state = "type" if is_other else "near"
-    for name, ends in (
-        ("wrong", [metric.worst for metric in field.metrics]),
-        ("same", [m.best for m in field.metrics]),
-    ):
-        if not is_other and [*scores.values()] == ends:
-            state = name
+    ends = {"same": [metric.best for metric in field.metrics], "wrong": [metric.worst for metric in field.metrics]}
+    reached = (name for name, end in ends.items() if end == [*scores.values()])
+    state = "type" if is_other else next(reached, "near")
     return Row(state, depth, label, *texts, scores)
 
 
@@ -335,9 +321,7 @@ def table_lines(rows: Sequence[Row]) -> list[str]:
     for row in rows:
         texts = f"{_SIGNS[row.state][0]} {'  ' * row.depth}{row.label}", row.reference or "", row.prediction or ""
         label, reference, prediction = (shown(text, _LONGEST_CELL) for text in texts)
-        scores = [
-            f"{name} {score:.2f}" if len(row.scores) > 1 else f"{score:.2f}" for name, score in row.scores.items()
-        ]
+        scores = [f"{key} {score:.2f}" if len(row.scores) > 1 else f"{score:.2f}" for key, score in row.scores.items()]
         cells.append((label, reference, prediction, " ".join(scores)))
     states = {row.state for row in rows}
     legend = (f"{sign} {meaning}" for state, (sign, meaning) in _SIGNS.items() if meaning and state in states)

@@ -219,9 +219,8 @@ class _Reader:
         if isinstance(schema, Mapping):
             shape = self._merge("allOf", self._statements(schema))
         else:
-            shape = self._merge(schema.name, list(map(self._shape, schema.parts)))._replace(
-                is_partial=schema.is_partial
-            )
+            parts = list(map(self._shape, schema.parts))
+            shape = self._merge(schema.name, parts)._replace(is_partial=schema.is_partial)
         self.shapes[id(schema)] = shape
         if n_loops != self.n_loops:
             del self.shapes[id(schema)]  # only true within the loop

@@ -132,9 +132,7 @@ def as_meant(field: Field, pairs: Pairs, scored: Array | None, day_month: str) -
         if not (str in given and told & _NUMBERS) and not (int in field.types and given & _NUMBERS and told & _TEXTS):
             return None
         was, gave = (_where(lambda value: type(value) in (int, float), own) for own in sides)
-        has, has_given = (
-            _where(lambda text: isinstance(text, str) and number_in(text) is not None, own) for own in sides
-        )
+        has, has_given = (_where(lambda one: isinstance(one, str) and number_in(one) is not None, own) for own in sides)
         is_meant = was[pairs.rows] & has_given[pairs.columns]
         if int in field.types:
             is_meant |= has[pairs.rows] & gave[pairs.columns]

@@ -38,13 +38,11 @@ def rate_results() -> dict[str, Result]:
 
 def value_results() -> dict[str, Result]:
     """Precision, recall and F1 of values, by similarity and by exact matches; NaN where neither side has a value."""
-    return {
-        f"{name}_value{suffix}": Result(
-            (f"value_hits{suffix}", "value_given", f"value_wanted{suffix}"), partial(_of_values, name), math.nan
-        )
-        for suffix in ("", "_exact")
-        for name in _DIVISORS
-    }
+    table: dict[str, Result] = {}
+    for suffix in ("", "_exact"):
+        parts = (f"value_hits{suffix}", "value_given", f"value_wanted{suffix}")
+        table |= {f"{name}_value{suffix}": Result(parts, partial(_of_values, name), math.nan) for name in _DIVISORS}
+    return table
 
 
 _DIVISORS: Mapping[str, tuple[float, float]] = {"f1": (0.5, 0.5), "precision": (1, 0), "recall": (0, 1)}
@@ -190,10 +188,8 @@ def _of_field(field: Field, sums: Unit) -> dict[str, float | int | None]:
     right, met, spare, wanted = (int(sums.get(f"{part}|{field.name}", 0)) for part in VALUE_PARTS[1:])
     counts = {"correct": right, "wrong": met - right, "missed": wanted + spare - met, "invented": given - met}
     hits = sums.get(f"soft|sum|{field.name}", 0.0)
-    return {
-        **without_nan({f"{name}_value": _of_values(name, hits, given, wanted + spare) for name in _DIVISORS}),
-        **counts,
-    }
+    rates = {f"{name}_value": _of_values(name, hits, given, wanted + spare) for name in _DIVISORS}
+    return {**without_nan(rates), **counts}
 
 
 def _leaves_and_averages(plan: Plan, sums: Unit) -> dict[str, Any]:

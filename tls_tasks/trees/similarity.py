@@ -176,9 +176,7 @@ class Answers:
         best = [self.first] * len(scores)
         for number in range(1, int(self.n.max(initial=0))):
             other = self.first + np.minimum(number, self.n - 1) * self.stride
-            best = [
-                np.where(own[other] > own[known] + 1e-12, other, known) for own, known in zip(scores, best, strict=True)
-            ]
+            best = [np.where(own[other] > own[old] + 1e-12, other, old) for own, old in zip(scores, best, strict=True)]
         return best
 
     def counts_of(self, best: list[Array], plan: Plan, node: SchemaNode, counts: Counts) -> Counts:

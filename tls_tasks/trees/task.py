@@ -51,10 +51,6 @@ def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:
     return unit
 
 
-def _scores(doc: Mapping[str, Any], answer: str) -> dict[str, Score]:
-    return {"tree_eval": _score(doc, answer)}
-
-
 _LONGEST_SOURCE = 20_000  # characters
 
 
@@ -66,14 +62,8 @@ def _drawn(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) ->
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # an answer that can't be read is what the page shows
         score = tree_eval([answer], [doc["reference"]], **{"schema": doc.get("schema"), **doc.get("options", {})})
-    rows = score.items[0].side_by_side()
-    return {
-        "kind": "tree",
-        "rows": [
-            [row.state, row.depth, row.label, row.reference, row.prediction, without_nan(row.scores)] for row in rows
-        ],
-        "source": doc.get("text", "")[:_LONGEST_SOURCE],
-    }
+    rows = [[*row[:-1], without_nan(row.scores)] for row in score.items[0].side_by_side()]
+    return {"kind": "tree", "rows": rows, "source": doc.get("text", "")[:_LONGEST_SOURCE]}
 
 
 def _gold(doc: Mapping[str, Any]) -> str:
@@ -91,6 +81,6 @@ def _first_answers(tree: Any) -> Any:
     return {key: _first_answers(child) for key, child in tree.items()}
 
 
-_PARTS = (load_documents, prompt, _gold, _unit, _scores, _drawn)
+_PARTS = (load_documents, prompt, _gold, _unit, lambda doc, answer: {"tree_eval": _score(doc, answer)}, _drawn)
 
 TASKS = {name: Task(name, "trees", _TABLE, *_PARTS, fewshot=examples, shorter=shorter_text) for name in ALL_SETS}

@@ -11,16 +11,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any
 
+from tls_tasks.core import options as settings
 from tls_tasks.core.errors import InputError, warn_of_unread
-from tls_tasks.core.options import (
-    INTERVAL,
-    check_choice,
-    check_switches,
-    interval_options,
-    interval_sign,
-    signature,
-    signed_by,
-)
+from tls_tasks.core.options import check_choice, interval_options, interval_sign, signature, signed_by
 from tls_tasks.core.rows import shorten
 from tls_tasks.core.score import Columns, Score
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
@@ -47,7 +40,7 @@ class _TreeEvalConfig:
     options: TreeOptions = field(metadata={"of": ("options", "compat")})
     averaging: str = field(default="flat", metadata={"sign": "avg", "of": ("hierarchical_averaging",)})
     parse_mode: str = field(default="lenient", metadata={"sign": "parse"})
-    interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": INTERVAL})
+    interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": settings.INTERVAL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +130,7 @@ def tree_eval(
     """
     check_choice("compat", compat, _COMPATS)
     check_choice("parse_mode", parse_mode, MODES)
-    check_switches(hierarchical_averaging=hierarchical_averaging)
+    settings.check_switches(hierarchical_averaging=hierarchical_averaging)
     interval = interval_options(confidence_interval, n_resamples, seed)
     if compat == "extractbench":
         order = None if isinstance(list_order, str) and list_order == "unordered" else list_order
@@ -178,10 +171,7 @@ def _as_extractbench(
     rows = read_rows(predictions, references, root, parse_mode)
     of_text = _of_text([parsed for parsed, _ in rows])
     units = [
-        {
-            **extractbench.unit_of(expected, None if parsed.failed else parsed.value, shape, row),
-            **_text_unit(parsed, root),
-        }
+        extractbench.unit_of(expected, parsed.value, shape, row) | _text_unit(parsed, root)
         for row, (parsed, expected) in enumerate(rows)
     ]
     config = _ExtractBenchConfig("extractbench", shape.digest(), parse_mode, interval_sign(interval))

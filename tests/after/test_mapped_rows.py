@@ -1,11 +1,14 @@
 """Any metric over any rows and logs: what a path finds, what is refused, and that old ways stay."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 import tls_tasks
 from tls_tasks.cli import main
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 
 def score(capsys, path, *arguments):
@@ -19,18 +22,7 @@ def written(path, *rows):
     return path
 
 
-@pytest.mark.parametrize(
-    ("row", "fields"),
-    [
-        ({"p": "a b", "g": "a"}, "prediction=p,reference=g"),
-        ({"out": {"text": ["a b", "c"]}, "gold": [{"t": "a"}]}, "prediction=out.text.0,reference=gold.0.t"),
-        ({"the answer, in full": "a b", "=": "a"}, "prediction=the answer, in full,reference=="),
-        ({"a.b": "a b", "a": {"b": "no"}, "g.0": "a"}, "prediction=a.b,reference=g.0"),
-        ({"prediction": "no", "mine": "a b", "references": ["a", "c"]}, "prediction=mine"),
-        ({"": "a b", "reference": "a"}, "prediction="),
-        ({"id": "1", "prediction": "a b", "reference": "a", "topic": "ignored by rouge_l"}, "reference=reference"),
-    ],
-)
+@pytest.mark.parametrize(("row", "fields"), CASES["test_columns_called_anything"])
 def test_columns_called_anything(tmp_path, capsys, row, fields):
     path = written(tmp_path / "rows.jsonl", row, row)
     code, out, err = score(capsys, path, "--metric", "rouge_l", "--map", fields, "--json", "-")

@@ -3,6 +3,7 @@
 import json
 import math
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,8 @@ from tests.after import stock_tasks
 from tests.conftest import made_once
 from tls_tasks.after.scored_runs import read_runs
 from tls_tasks.cli import main
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -95,23 +98,7 @@ def test_a_metric_of_ours_over_answers_of_theirs(stock_run, capsys):
     assert not any(math.isnan(one["metrics"]["rouge_l_f1"]) for one in both)
 
 
-@pytest.mark.parametrize(
-    ("name", "fields", "words"),
-    [
-        ("triviaqa", [], "the logged target is a list as text, \"['6', '6 carts']\"; name the field that holds it"),
-        ("triviaqa", ["reference=doc.aliases"], "no field 'doc.aliases' for reference; its fields: answer, target, in"),
-        ("triviaqa", ["reference=aliases"], "in its document question, answer"),
-        ("triviaqa", ["refrence=question"], "--map: got 'refrence', expected one of 'prediction', 'reference'"),
-        ("triviaqa", ["topic=question,reference=question"], "--map: got 'topic', expected what rouge_l takes"),
-        (
-            "triviaqa",
-            ["reference=question", "reference=answer"],
-            "--map: got 'reference' twice, expected each map once",
-        ),
-        ("triviaqa", ["reference"], "--map: got 'reference', expected NAME=VALUE"),
-        ("arc_easy", ["reference=question"], "predictions: got list [['-"),
-    ],
-)
+@pytest.mark.parametrize(("name", "fields", "words"), CASES["test_what_cannot_be_mapped_is_said_in_one_line"])
 def test_what_cannot_be_mapped_is_said_in_one_line(stock_run, capsys, name, fields, words):
     maps = [word for text in fields for word in ("--map", text)]
     assert main(["score", str(samples(stock_run, name)), "--metric", "rouge_l", *maps]) == 2

@@ -6,12 +6,15 @@ import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.conftest import ORACLES
 from tls_tasks.cli import main
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -358,17 +361,7 @@ def test_secrets_are_not_packed_and_never_shown(run, tmp_path, call, monkeypatch
     assert secret not in out + err and not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "place"),
-    [
-        ("model=acme/good,api_key=0123abcd", "tls_crisis.api_key holds a secret (not shown)"),
-        (
-            {"model": "acme/good", "header": {"X-Subscription-Key": "0123abcd"}},
-            "header.X-Subscription-Key holds a secret",
-        ),
-        ({"model": "acme/good", "data": "https://me@host/x"}, "tls_crisis.data holds a URL with a user's name"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "place"), CASES["test_secrets_in_the_options_of_the_model"])
 def test_secrets_in_the_options_of_the_model(run, tmp_path, call, arguments, place):
     change_results(run, set_path("config", "model_args", value=arguments))
     code, out, err = call("submit", run, "-o", tmp_path / "out", "--model", "acme/good")

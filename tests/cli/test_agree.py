@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -9,18 +10,14 @@ from tests.cli import conftest
 from tests.cli.conftest import write
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
 SHORT = [
     {"kind": "citation_support", "sentence": "It rained.", "doc_id": "d1", "verdict": "YES"},
     {"kind": "check_negative", "sentence": "It rained.", "verdict": "NO"},
     {"kind": "nugget_agreement", "sentence": "It rained.", "question": "When?", "answer": "today", "verdict": None},
 ]
-LONG = [
-    {"kind": "citation_support", "key": "k1", "fields": {"sentence": "It rained."},
-     "about": {"request_id": "7", "run_id": "a", "sentence": 0, "doc_id": "d1"}, "verdict": "NO", "judge": "j"},
-    {"kind": "negative", "key": "k2", "fields": {"sentence": "It rained."}, "about": {"sentence": 0}, "verdict": "NO"},
-    {"kind": "nugget_agreement", "key": "k3", "about": {"sentence": 0}, "verdict": "YES",
-     "fields": {"sentence": "It rained.", "question": "When?", "answer": "today"}},
-]  # fmt: skip
+LONG = CASES["LONG"]
 
 
 run, refused = partial(conftest.run, "agree"), partial(conftest.refused, "agree")
@@ -56,15 +53,7 @@ def test_questions_that_do_not_match_are_refused_unless_the_common_ones_are_aske
     assert run(capsys, *places, "--common")[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ("{", "line 4: not JSON"),
-        ("[]", "line 4: got list, expected an object"),
-        ({"kind": "relevance", "sentence": "s", "verdict": "YES"}, "line 4: kind: got 'relevance', expected one of"),
-        ({"kind": "negative", "sentence": "s", "verdict": 3}, "line 4: verdict: got int 3, expected YES, NO, null"),
-    ],
-)
+@pytest.mark.parametrize(("row", "message"), CASES["test_lines_that_are_no_verdicts_are_refused"])
 def test_lines_that_are_no_verdicts_are_refused(tmp_path, both, capsys, row, message):
     refused(capsys, both[0], write(tmp_path / "c", *SHORT, row), said=message)
     refused(capsys, both[0], "nowhere.jsonl", said="nowhere.jsonl")

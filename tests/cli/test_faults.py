@@ -5,9 +5,11 @@ message names the file that was asked for, and the same command works when the f
 """
 
 import contextlib
+import json
 import re
 import shutil
 from itertools import product
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,39 +26,12 @@ from tls_tasks.reports.judges import VerdictCache
 from tls_tasks.reports.judges.choose import check_judge
 from tls_tasks.reports.types import Verdict
 
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
 __all__ = ["serve", "sources"]
 
 # Command -> its words, and what it writes; a folder ends in /.
-COMMANDS = {
-    "score": (
-        "score {made}/good --json {out}/scores.json --csv {out}/scores.csv --parquet {out}/scores.parquet",
-        ["scores.json", "scores.csv", "scores.parquet"],
-    ),
-    "score rows": ("score {made}/answers.jsonl --metric rouge_l --json {out}/rows.json", ["rows.json"]),
-    "score -o": ("score {made}/good --workers 1 -o {out}/units", ["units/"]),
-    "merge": ("merge {made}/units --json {out}/merged.json", ["merged.json"]),
-    "page": ("page {made}/good -o {out}/page.html", ["page.html"]),
-    "compare": (
-        "compare {made}/good {made}/worse --json {out}/tests.json --markdown {out}/tests.md",
-        ["tests.json", "tests.md"],
-    ),
-    "submit": ("submit {runs}/good -o {out}/sent --zip {out}/sent.zip", ["sent.zip", "sent/"]),
-    "leaderboard": ("leaderboard {made}/sent -o {out}", ["index.html"]),
-    "prepare evidence": ("prepare evidence --source {sources}/journals.jsonl --out {out}/data", ["data/"]),
-    "prepare reports": ("prepare reports --source {sources}/reports --out {out}/data", ["data/"]),
-    "publish": ("publish tree_custom --repo a/b --source {sources}/invoices.jsonl --out {out}/data", ["data/"]),
-    "reports": (
-        "reports {made}/reports.jsonl {made}/nuggets.jsonl --documents {made}/documents.jsonl "
-        "--recorded {made}/verdicts.jsonl -o {out}",
-        ["verdicts.jsonl", "results.jsonl", "scores.json"],
-    ),
-    "bundle-docs": (
-        "bundle-docs {made}/reports.jsonl --documents {made}/documents.jsonl -o {out}/cited.jsonl",
-        ["cited.jsonl"],
-    ),
-    "build-store": ("build-store {made}/documents.jsonl -o {out}/store.sqlite", ["store.sqlite"]),
-    "fingerprint": ("fingerprint summ_qmsum --edition embedded --write {out}/editions.json", ["editions.json"]),
-}
+COMMANDS = CASES["COMMANDS"]
 MOST = [name for name in COMMANDS if name not in ("score -o", "merge")]
 """Those to which everything is done; the others write by the same means, and start processes of their own."""
 
@@ -211,16 +186,7 @@ def test_two_processes(command, words, wanted, out, tmp_path):
 # ---- what is read
 
 
-DAMAGED = {
-    "build-store": "build-store {cut} -o {out}/store.sqlite",
-    "bundle-docs": "bundle-docs {made}/reports.jsonl --documents {cut} -o {out}/cited.jsonl",
-    "prepare summaries": "prepare summaries --source {cut} --out {out}/data",
-    "prepare evidence": "prepare evidence --source {cut} --out {out}/data",
-    "publish": "publish tree_custom --repo a/b --source {cut} --out {out}/data",
-    "score": "score {cut} --metric rouge_l --json {out}/scores.json",
-    "page": "page {cut} -o {out}/page.html",
-    "compare": "compare {cut} {cut} --json {out}/tests.json",
-}
+DAMAGED = CASES["DAMAGED"]
 
 
 @pytest.mark.parametrize("command", DAMAGED)

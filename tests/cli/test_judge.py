@@ -17,6 +17,8 @@ from tls_tasks.reports.judges import Recorded
 from tls_tasks.reports.score import KEYS
 from tls_tasks.reports.task import read_run, score_run
 
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
 __all__ = ["serve"]
 
 ROOT = Path(__file__).parents[2]
@@ -311,18 +313,7 @@ def arguments(*given):
 
 @pytest.mark.parametrize(
     ("given", "spec"),
-    [
-        ([], {"provider": "together", "model": "meta-llama/Llama-3.3-70B-Instruct-Turbo"}),
-        (["-p", "openai", "-m", "gpt-4-0125-preview"], {"provider": "openai", "model": "gpt-4-0125-preview"}),
-        (["--base-url", "http://h/v1", "-m", "x"], {"base_url": "http://h/v1", "model": "x"}),
-        (["-p", "openai", "-m", "x", "--base-url", "http://h"], {"provider": "openai", "model": "x", "base_url": "http://h"}),
-        (["-m", "x", "--max-in-flight", "3", "--timeout", "5"],
-         {"provider": "together", "model": "x", "max_in_flight": 3, "timeout": 5.0}),
-        (["-m", "x", "--examples", "--json-verdicts"],
-         {"provider": "together", "model": "x", "examples": True, "json_verdicts": True}),
-        (["-m", "x", "--nli", "org/nli"],
-         {"provider": "together", "model": "x", "citation_support": {"nli": "org/nli"}}),
-    ],
+    CASES["test_the_judge_that_is_named"],
 )  # fmt: skip
 def test_the_judge_that_is_named(given, spec):
     args = arguments("r.jsonl", "n.jsonl", "results/", "--batch-size", "1", "--verbose", *given)

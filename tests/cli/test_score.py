@@ -4,11 +4,14 @@ import csv
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
 import tls_tasks
 from tests.cli.conftest import refused, run, write
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -217,17 +220,7 @@ def test_compare_refuses_other_documents(made_runs, tmp_path, capsys):
     refused("compare", capsys, *reversed(both), "--task", "summ_qmsum", said=words)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["base"], "systems: got 1 run, expected two or more"),
-        (["base", "nowhere"], "nowhere: no such file or folder"),
-        (["base", "noisy", "--metric", "rouge_l_f1", "--task", "tls_crisis"], "--metric: got 'rouge_l_f1'"),
-        (["base", "noisy", "--task", "tls_open"], "no samples to score: expected those of tls_open, got"),
-        (["base", "noisy", "--confidence", "95", "--task", "tls_crisis"], "confidence: got 95, expected a number"),
-        (["base", "noisy", "--permutations", "0", "--task", "tls_crisis"], "permutations: got 0, expected a whole"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "words"), CASES["test_mistakes_of_compare_are_one_line"])
 def test_mistakes_of_compare_are_one_line(made_runs, monkeypatch, capsys, arguments, words):
     monkeypatch.chdir(made_runs)
     refused("compare", capsys, *arguments, said=words)

@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,8 @@ from tls_tasks.data.order import EMBEDDED
 from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.date_f1 import date_f1
 from tls_tasks.timelines.topics import read_data_set
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 CRISIS = EMBEDDED / "tls_crisis"
 GOLD = {"egypt": {"2011-01-25": "Protests begin in Cairo.", "2011-02-11": "Mubarak resigns."}}
@@ -121,19 +124,7 @@ def test_what_is_missing_or_unreadable_scores_nothing_and_is_said(half, tmp_path
     assert "no timeline can be read in the prediction of 'b'; it scores 0" in err
 
 
-@pytest.mark.parametrize(
-    ("gold", "predictions", "said"),
-    [
-        ("rows", "nowhere", "nowhere: no such file or folder"),
-        ("rows", {"topic": "egpyt", "timeline": []}, "'egpyt' is not in"),
-        ("rows", {"topic": "egpyt", "timeline": []}, "did you mean 'egypt'?"),
-        ("rows", {"topic": "egypt", "timeline": [{"when": 1}]}, "p.jsonl, line 1: got an entry without 'text'"),
-        ("rows", {"topic": "egypt", "summary": ""}, "p.jsonl, line 1: no field predictions or timelines"),
-        ("rows", "{oops", "p.jsonl, line 1: not JSON"),
-        ("rows", {"prediction": "x", "topic": ""}, "'' is not in"),
-        ("rows", "", "p.jsonl: no row in it"),
-    ],
-)
+@pytest.mark.parametrize(("gold", "predictions", "said"), CASES["test_a_mistake_is_told_in_one_line"])
 def test_a_mistake_is_told_in_one_line(half, tmp_path, capsys, gold, predictions, said):
     place = tmp_path / predictions if predictions == "nowhere" else write(tmp_path / "p.jsonl", predictions)
     refused(capsys, half[gold], place, said=said)

@@ -1,6 +1,8 @@
 """The model's context: where it is found, and whole runs of checkpoints with a small one."""
 
+import json
 import logging
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,8 @@ from tests.test_fewshot import OURS
 from tls_tasks.core.errors import OptionError
 from tls_tasks.data.model_context import model_context
 from tls_tasks.hosts.loading import load_fitting
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -36,22 +40,7 @@ def checkpoint(tmp_path_factory):
     return make
 
 
-@pytest.mark.parametrize(
-    ("model_args", "length"),
-    [
-        ({"max_length": 4096}, 4096),
-        ({"max_length": "4096", "pretrained": "acme/x"}, 4096),
-        ({"max_model_len": 8192}, 8192),
-        ({"max_length": 0}, None),
-        ({"max_length": "many"}, None),
-        ({"max_length": -1}, None),
-        ({"max_length": None}, None),
-        ({"pretrained": "acme/not-on-this-machine"}, None),
-        ({"pretrained": 3}, None),
-        ({"model": "acme/api", "base_url": "http://127.0.0.1:9"}, None),
-        ({}, None),
-    ],
-)
+@pytest.mark.parametrize(("model_args", "length"), CASES["test_context_length_of_arguments"])
 def test_context_length_of_arguments(model_args, length):
     assert context_length(model_args) == length
 

@@ -13,6 +13,8 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.timelines.data import load_documents
 from tls_tasks.timelines.task import TASKS
 
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
 pytest.importorskip("lm_eval")
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("isolated", "own_cache")]
@@ -224,22 +226,7 @@ def test_a_real_checkpoint_with_its_chat_template(task_manager, tmp_path):
 # --- what it refuses ---
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({}, "base: got None, expected the harness's name of the model that answers"),
-        ({"base": "tls_corpus"}, "base: got 'tls_corpus'"),
-        ({"base": "tls_datewise", "volume_weight": "much"}, "volume_weight: got 'much', expected a number"),
-        ({"base": "tls_datewise"}, "chunk_tokens: got nothing, expected how many tokens"),
-        ({"base": "tls_datewise", "chunk_tokens": 0}, "chunk_tokens: got 0"),
-        (
-            {"base": "local-chat-completions", "model": "m", "base_url": "x", "max_length": 1024, "chunk_tokens": 2048},
-            "chunk_tokens: got 2048, expected at most the base model's context, 1023",
-        ),
-        ({"base": "local-chat-completions", "model": "m", "base_url": "x"}, "chunk_tokens: got nothing"),
-        ({"base": "two-processes"}, "world_size: got 2, expected 1"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), CASES["test_what_it_refuses"])
 def test_what_it_refuses(arguments, message):
     from lm_eval.api.registry import model_registry
 

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -8,6 +9,8 @@ from tls_tasks.evidence.baseline import KEYWORDS, answer
 from tls_tasks.evidence.data import DATA_SETS, load_documents, prompt, schema_of
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.read import parse_evidence
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 NAMES = list(DATA_SETS)
 SCHEMAS = {name: schema_of(data_set) for name, data_set in DATA_SETS.items()}
@@ -53,20 +56,7 @@ def test_an_object():
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "key", "value"),
-    [
-        ("No fever.", "polarity", "absent"),
-        ("I didn’t cough.", "polarity", "absent"),
-        ("Maybe a fever.", "polarity", "uncertain"),
-        ("A fever.", "polarity", "present"),
-        ("A slight cough.", "intensity_bucket", "low"),
-        ("A terrible cough.", "intensity_bucket", "high"),
-        ("Very angry.", "arousal_bucket", "high"),
-        ("All week a cough.", "time_bucket", "past_week"),
-        ("A cough.", "time_bucket", "today"),
-    ],
-)
+@pytest.mark.parametrize(("text", "key", "value"), CASES["cues"])
 def test_cues(text, key, value):
     (one,) = objects(text)
     assert one[key] == value

@@ -1,6 +1,7 @@
 """Extraction data: rows, offsets, the files, the order of the sources, the prompt."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,8 @@ from tls_tasks.evidence.data import (
     schema_of,
 )
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceSchema
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 pytestmark = pytest.mark.usefixtures("isolated")
 
@@ -212,16 +215,8 @@ def test_three_files_in_the_order_of_the_journals(tmp_path):
 @pytest.mark.parametrize(
     ("predictions", "files", "message"),
     [
-        (
-            [{"journal_id": "c", "items": []}],
-            {},
-            r"p\.jsonl, line 1: 'c' is not in .*journals.jsonl, which has 'a', 'b'",
-        ),
-        ([{"items": []}], {}, r"p\.jsonl, line 1: no field journal_id"),
-        ([{"journal_id": "a"}], {}, r"p\.jsonl, line 1: no field items"),
-        ([{"journal_id": "a", "items": None}], {}, r"p\.jsonl, line 1: no field items"),
+        *CASES["three_files_that_do_not_fit_are_errors_that_name_file_and_line"],
         ([ROW, ROW], {}, r"p\.jsonl, line 2: duplicate id 'a', first on line 1"),
-        ("{}\n{", {}, r"p\.jsonl, line 2: not JSON|p\.jsonl, line 1: no field journal_id"),
         ([], {"gold": [{**ROW, "items": "x"}, ROWS[1]]}, r"gold\.jsonl, line 1: items/.*: Expecting value"),
         ([], {"gold": [{**ROW, "items": [3]}, ROWS[1]]}, r"gold\.jsonl, line 1, object 1: expected an object"),
         ([], {"gold": [changed(domain=3), ROWS[1]]}, r"gold\.jsonl, line 1, object 1: invalid_domain"),
@@ -231,7 +226,6 @@ def test_three_files_in_the_order_of_the_journals(tmp_path):
             {"journals": [{**ROW, "text": 3}, ROWS[1]]},
             r"line 1: text/full_text/document must be a valid string, got int",
         ),
-        ([], {"journals": [], "gold": []}, r"journals\.jsonl: no row in it"),
     ],
 )
 def test_three_files_that_do_not_fit_are_errors_that_name_file_and_line(tmp_path, predictions, files, message):

@@ -1,6 +1,7 @@
 """Objects in model text: the contract, every form, what is cut or broken, and any text whatever."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, example, given
@@ -14,6 +15,8 @@ from tls_tasks.core.rows import pack_columns, unpack_column
 from tls_tasks.evidence.read import PROBLEM_KINDS, ObjectReader, parse_evidence
 from tls_tasks.evidence.rows import as_plain, check_row, read_rows
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceSchema, read_schema, scalar_text
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 SHARED_ORACLE = SHARED / "oracles" / "evidence_parsing.jsonl"
 ROWS = read_jsonl(SHARED_ORACLE if SHARED_ORACLE.exists() else ORACLES / "evidence_parsing.jsonl")
@@ -101,11 +104,7 @@ def test_keys_are_the_schemas():
 
 @pytest.mark.parametrize(
     ("text", "status"),
-    [
-        ("[]", "json"), ("{}", "json"), ('{"items": []}', "json"), ('{"food": [], "mind": []}', "json"),
-        (" \ufeff[ ] ", "json"), ("<think>none?</think>[]", "json"), ("```\n[]\n```", "fence"),
-        ("```json\n{}\n```", "fence"), ("Nothing there: []", "scan"), ("[]\n\nThere is nothing.", "scan"),
-    ],
+    CASES["an_abstention_is_a_value"],
 )  # fmt: skip
 def test_an_abstention_is_a_value(text, status):
     parsed = parse_evidence(text)
@@ -140,21 +139,7 @@ def test_a_text_cut_anywhere_keeps_its_whole_objects(start):
     assert kept == {0, 1, 2, 3}
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        '{"domain": "food", "evidence_span": }',
-        '{"domain": "food" "evidence_span": "x"}',
-        '{"domain": "food", "evidence_span": "x", polarity}',
-        '"just a string"',
-        "null",
-        "3",
-        "{}",
-        '{"foo": 1}',
-        '{"domain": 3, "evidence_span": ["a", "b"]}',
-        '{"evidence_span": null}',
-    ],
-)
+@pytest.mark.parametrize("bad", CASES["a_bad_object_never_loses_its_neighbours"])
 @pytest.mark.parametrize("around", ["[%s]", '{"items": [%s]}', "```json\n[%s]\n```", "Here: [%s]"])
 def test_a_bad_object_never_loses_its_neighbours(bad, around):
     good = [json.dumps(TEA), json.dumps(CALM)]
@@ -268,13 +253,7 @@ def test_deeply_nested_values_are_given_up():
     assert spans("[" * 4 + json.dumps(TEA) + "]" * 4) == ["Had tea"]
 
 
-NAMES = [
-    [{"Domain": "food", "Evidence_Span": "tea"}],
-    [{"domain": "food", "evidenceSpan": "tea"}],
-    {"DOMAIN": "food", "EVIDENCE SPAN": "tea"},
-    {"items": [{"domain": "food", "evidence-span": "tea"}]},
-    {"Food": ["tea"]},
-]
+NAMES = CASES["NAMES"]
 
 
 @pytest.mark.parametrize("value", NAMES)
@@ -344,24 +323,10 @@ def test_the_label_tells_schemas_of_one_name_apart():
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (3, "schema: got int 3, expected an EvidenceSchema, the name of one, or a mapping"),
-        ({}, r"schema\['domains'\]: got none, expected a value"),
-        ({"domains": []}, r"schema: got an impossible one: domains must be one or more"),
-        ({"domains": ["a", "a"]}, "all different"),
-        ({"domains": [1]}, r"schema\['domains'\]\[0\]: got int 1, expected a valid string"),
-        ({"domains": ["a"], "attributes": {"x": 1}}, r"schema\['attributes'\]: got dict"),
-        ({"domains": ["a"], "attributes": [{"values": ["x"]}]}, r"schema\['attributes'\]\[0\]\['name'\]: got none"),
-        ({"domains": ["a"], "attributes": [{"name": "x"}]}, r"\[0\]\['values'\]: got none, expected a value"),
-        ({"domains": ["a"], "attributes": [{"name": "x", "values": [None]}]}, r"\['values'\]\[0\]: got None"),
-        ({"domains": ["a"], "attributes": [{"name": "x", "values": ["y"], "default": "z"}]}, "default 'z' is none of"),
-        ({"domains": ["a"], "attributes": [{"name": "x", "values": ["y"], "bucket": 3}]}, "expected a valid boolean"),
-        ({"domains": ["a"], "attributes": [{"name": "bucket", "values": ["y"]}]}, "can't have the name 'bucket'"),
-        ({"domains": ["a"], "attributes": [{"name": "x", "values": ["y"], "fields": {"b": "x"}}]}, "'b' is no domain"),
-        ({"domains": ["a"], "attributes": [{"name": "domain", "values": ["y"]}]}, "two things under one key"),
+        *CASES["schemas_that_cant_be"],
         ({"domains": ["a"], "attributes": [{"name": "x", "values": ["y"]}] * 2}, "different names"),
-        ({"domains": ["a"], "name": ""}, "a schema needs a name"),
     ],
-)  # fmt: skip
+)
 def test_schemas_that_cant_be(value, message):
     with pytest.raises(InputError, match=message):
         read_schema(value)
@@ -488,12 +453,6 @@ def test_time_is_linear_in_hostile_forms(name):
     assert hostile.is_linear(parse_evidence, *(piece * (size // len(piece)) for size in (hostile.SMALL, hostile.LARGE)))
 
 
-@pytest.mark.parametrize(
-    ("text", "form"),
-    [
-        ("| Domain | Evidence span |\n|---|---|\n| food | tea |", "table"),
-        ("<domain>food</domain><evidence_span>tea</evidence_span>", "XML"),
-    ],
-)
+@pytest.mark.parametrize(("text", "form"), CASES["what_form_was_read_is_said"])
 def test_what_form_was_read_is_said(text, form):
     assert parse_evidence(text).problems == (Problem("repaired_json", form),)

@@ -1,8 +1,10 @@
 """rouge_l: every number of context-bench and rouge_score, against tables, in any script, and what is asked wrongly."""
 
+import json
 import math
 import re
 import warnings
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +16,8 @@ from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.summaries.evaluators import SummarizationQuality
 from tls_tasks.summaries.evaluators import rouge_l as rouge_l_of_one_pair
 from tls_tasks.summaries.rouge_l import NoBoundaryWarning, _lcs_counts, rouge_l
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 SHARED_ORACLE = SHARED / "oracles" / "rouge_l.jsonl"
 ROWS = read_jsonl(SHARED_ORACLE if SHARED_ORACLE.exists() else ORACLES / "rouge_l.jsonl")
@@ -257,34 +261,14 @@ def test_a_refusal_is_a_summary():
 
 @pytest.mark.parametrize(
     ("predictions", "references", "message"),
-    [
-        (["a", None], ["a", "a"], r"predictions\[1\]: got None, expected a str"),
-        ([float("nan")], ["a"], r"predictions\[0\]: got NaN, expected a str"),
-        ([3], ["a"], r"predictions\[0\]: got int 3, expected a str"),
-        ([["a"]], ["a"], r"predictions\[0\]: got list \['a'\], expected a str"),
-        (["a"], [None], r"references\[0\]: got None, expected a str or a list of str"),
-        (["a"], [3.5], r"references\[0\]: got float 3.5"),
-        (["a"], [["a", None]], r"references\[0\]\[1\]: got None, expected a str"),
-        (["a"], [[]], r"references\[0\]: got no reference"),
-        (["a"], ["a", "b"], r"references: got length 2, expected 1, as many as predictions"),
-        ("a", ["a"], r"predictions: got str 'a', expected a list with one row a document"),
-        (["a"], None, r"references: got None, expected a list"),
-    ],
+    [*CASES["rows_that_cant_be_scored"], ([float("nan")], ["a"], r"predictions\[0\]: got NaN, expected a str")],
 )
 def test_rows_that_cant_be_scored(predictions, references, message):
     with pytest.raises(InputError, match=message):
         rouge_l(predictions, references)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"tokenizer": "bert"}, "tokenizer: got 'bert', expected one of 'whitespace', 'rouge', 'unicode'"),
-        ({"rouge_types": ["rougeLSum"]}, "rouge_types: got 'rougeLSum', expected one of 'rougeL', 'rougeLsum'"),
-        ({"split_summaries": "nltk"}, "split_summaries: got 'nltk', expected one of 'newline', 'regex'"),
-        ({"empty_reference": 1}, "empty_reference: got 1, expected one of 'one', 'zero'"),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), CASES["options_that_dont_exist"])
 def test_options_that_dont_exist(options, message):
     with pytest.raises(OptionError, match=message):
         rouge_l(["a"], ["a"], **options)
@@ -320,16 +304,7 @@ def test_the_evaluator_takes_no_arguments_and_has_a_name():
         SummarizationQuality("rougeL")
 
 
-@pytest.mark.parametrize(
-    ("original", "processed", "message"),
-    [
-        ({}, {"response": "a"}, "original: got a dict without it, expected the key 'answer'"),
-        ({"answer": "a"}, {}, "processed: got a dict without it, expected the key 'response'"),
-        ({"answer": None}, {"response": "a"}, r"original\['answer'\]: got None, expected a str"),
-        ({"answer": "a"}, {"response": 3}, r"processed\['response'\]: got int 3, expected a str"),
-        ("a", {"response": "a"}, "original: got str 'a', expected a dict with the key 'answer'"),
-    ],
-)
+@pytest.mark.parametrize(("original", "processed", "message"), CASES["the_evaluator_refuses_what_is_no_text"])
 def test_the_evaluator_refuses_what_is_no_text(original, processed, message):
     with pytest.raises(InputError, match=message):
         SummarizationQuality().score(original, processed)

@@ -1,7 +1,12 @@
+import json
+from pathlib import Path
+
 import pytest
 
 from tests.conftest import ORACLES
 from tls_tasks.text.rouge155 import stem
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 
 def test_every_stem_is_that_of_rouge_155():
@@ -13,27 +18,16 @@ def test_every_stem_is_that_of_rouge_155():
 @pytest.mark.parametrize(
     ("word", "expected"),
     [
+        *CASES["the_rules_one_by_one"],
         ("caresses", "caress"),  # step 1a
-        ("ponies", "poni"),
         ("agreed", "agre"),  # step 1b, then 5
-        ("plastered", "plaster"),
-        ("hopping", "hop"),
-        ("filing", "file"),
         ("happy", "happi"),  # step 1c
-        ("sky", "sky"),
-        ("conditional", "condit"),
         ("geology", "geologi"),  # logi wants a measure above 0 before it
-        ("possibly", "possibl"),
         ("replacement", "replac"),  # Lin: ement
         ("adjustment", "adjust"),  # ment
         ("independent", "independ"),  # ent
-        ("adoption", "adopt"),
         ("yes", "ye"),  # y at the head is a consonant, and comes back lower-case
-        ("yyyyyes", "yyyyy"),
-        ("a", "a"),
-        ("as", "as"),
         ("2000s", "2000"),  # digits are consonants
-        ("", ""),
     ],
 )
 def test_the_rules_one_by_one(word, expected):

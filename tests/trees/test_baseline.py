@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,27 +11,14 @@ from tls_tasks.trees.compliance import complies
 from tls_tasks.trees.data import DATA_SETS, load_documents, prompt
 from tls_tasks.trees.schema import read_schema
 
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
 
 def ask(text, schema):
     return json.loads(answer(prompt({"text": text, "schema": json.dumps(schema)})))
 
 
-@pytest.mark.parametrize(
-    ("text", "schema", "expected"),
-    [
-        ("Issued 5 March 2024. Due: 4 April 2024", "date", {"due_date": "2024-04-04"}),
-        ("The sum due is 12.50 EUR of 100", "number", {"sum": 12.5}),
-        ("Tempo: 80, later 96.5", "integer", {"tempo": 80}),
-        ("It is a HARD one, not easy", ["easy", "hard"], {"difficulty": "hard"}),
-        ("No licence. Paid.", "boolean", {"driving_licence": False}),
-        ("Paid in full", "boolean", {"paid": True}),
-        ("Nothing of the kind", "boolean", {"paid": None}),
-        ("Chair: Ann Lee. Then more", "string", {"chair": "Ann Lee"}),
-        ("Leek tart\nServes 6", "string", {"title": "Leek tart"}),
-        ("Utensils: a pan, a knife and foil.", ["string"], {"utensils": ["a pan", "a knife", "foil"]}),
-        ("Serves nobody", "integer", {"servings": None}),
-    ],
-)
+@pytest.mark.parametrize(("text", "schema", "expected"), CASES["one_leaf"])
 def test_one_leaf(text, schema, expected):
     (key,) = expected
     assert ask(text, {key: schema}) == expected

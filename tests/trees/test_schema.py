@@ -17,6 +17,8 @@ from tls_tasks.trees.schema import is_json_schema, read_schema
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import Again, AnyOf, Branch, Leaf, ListOf, OneOf, all_nodes, path_name
 
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
 STRING, INTEGER, NUMBER, ANY = Leaf("string"), Leaf("integer"), Leaf("number"), Leaf("any")
 
 
@@ -32,12 +34,7 @@ class Isbn:
     """A type of the user's."""
 
 
-SONG = {
-    "song_name": "string",
-    "song_duration_in_seconds": "integer",
-    "information": {"tempo": "integer", "time_signature": ["4/4", "4/2", "2/2"]},
-    "instruments": ["string"],
-}
+SONG = CASES["SONG"]
 SONG_NODE = Branch(
     {
         "song_name": STRING,
@@ -379,16 +376,7 @@ def test_wrappers_and_dialects(wrapped):
     assert read_schema(json.dumps(wrapped)) == CITY
 
 
-@pytest.mark.parametrize(
-    ("schema", "keys"),
-    [
-        ({"name": "string", "parameters": {"speed": "number"}}, ["name", "parameters"]),
-        ({"function": "string", "name": "string"}, ["function", "name"]),
-        ({"tools": [{"name": "string", "parameters": "string"}]}, ["tools"]),
-        ({"schema": {"type": "string"}}, ["schema"]),
-        ({"type": "string", "title": "string", "description": "string"}, ["type", "title", "description"]),
-    ],
-)
+@pytest.mark.parametrize(("schema", "keys"), CASES["what_only_looks_like_a_wrapper"])
 def test_what_only_looks_like_a_wrapper(schema, keys):
     assert list(read_schema(schema).children) == keys
 
@@ -396,16 +384,7 @@ def test_what_only_looks_like_a_wrapper(schema, keys):
 @pytest.mark.parametrize(
     ("schema", "message"),
     [
-        ({"type": "object", "properties": {"a": {"type": "colour"}}}, r"schema \(read as JSON Schema\): got type"),
-        (
-            {"name": "x", "input_schema": {"type": "object", "properties": {"a": 5}}},
-            r"\(read as JSON Schema\): got 5 at",
-        ),
-        (
-            {"type": "json_schema", "json_schema": {"schema": {"type": "object", "properties": {"a": 5}}}},
-            r"\(read as JSON Schema\): got 5 at",
-        ),
-        ({"a": None}, r"\(read as treeval's form\): got None at a"),
+        *CASES["errors_say_in_which_form_a_schema_was_read"],
         ([{"name": "a", "input_schema": TOOL}, {"name": "b", "input_schema": TOOL}], "got 2 tools, expected one"),
     ],
 )

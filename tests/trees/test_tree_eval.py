@@ -7,6 +7,7 @@ import random
 import re
 import warnings
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,6 +28,8 @@ from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import KEYS, VALUE_KEYS
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import AnyOf, leaves_of
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 ROWS = read_jsonl(ORACLES / "trees.jsonl")
 ERRORS = read_jsonl(ORACLES / "trees_errors.jsonl")
@@ -204,22 +207,8 @@ def test_the_figure_of_the_guide(compat):
     assert (result["precision_leaf"], result["recall_leaf"]) == (1 / 2, 1 / 1)
 
 
-SONG = {
-    "song_name": "Wake Me Up Before You Go-Go",
-    "artist_name": "Wham!",
-    "song_duration_in_seconds": 231,
-    "has_lyrics": True,
-    "information": {"tempo": 81, "time_signature": "4/4", "key_signature": "C major"},
-    "instruments": ["synthesizer", "bass guitar", "electric guitar", "drums"],
-}
-SONG_SCHEMA = {
-    "song_name": "string",
-    "artist_name": "string",
-    "song_duration_in_seconds": "integer",
-    "has_lyrics": "boolean",
-    "information": {"tempo": "integer", "time_signature": ["4/4", "4/2", "2/2"], "key_signature": "string"},
-    "instruments": ["string"],
-}
+SONG = CASES["SONG"]
+SONG_SCHEMA = CASES["SONG_SCHEMA"]
 
 
 def test_the_song_of_the_guide():
@@ -244,14 +233,7 @@ def test_a_key_may_be_called_like_a_result():
     assert result["leaves"]["treeval_score"] == {"leaves": {"indel_ratio": 1.0}}
 
 
-@pytest.mark.parametrize(
-    ("schema", "tree", "leaves"),
-    [
-        (["integer"], [3, 1, 2], {"exact_match": 1.0}),
-        ([{"a": "string"}], [{"a": "x"}, {"a": "y"}], {"a": {"indel_ratio": 1.0}}),
-        ("string", "x", {"indel_ratio": 1.0}),
-    ],
-)
+@pytest.mark.parametrize(("schema", "tree", "leaves"), CASES["the_root_may_be_no_dictionary"])
 def test_the_root_may_be_no_dictionary(schema, tree, leaves):
     result = tree_eval([json.dumps(tree)], [json.dumps(tree)], schema).as_dict(detailed=True)
     assert result["leaves"] == leaves and {result[key] for key in KEYS} == {1.0}
@@ -540,12 +522,7 @@ def test_trees_that_are_too_deep_are_none():
 
 # --- against the slow version, and what must hold ---
 
-TYPES = {
-    "string": ["ab", "abc", "b", "", "a b c"],
-    "integer": [0, 1, 2, 3],
-    "number": [0.5, 1.5, 2, 1.0],
-    "boolean": [True, False],
-}
+TYPES = CASES["TYPES"]
 METRICS = {"exact_match": (0, 1, True), "indel_ratio": (0, 1, True), "gap": (0, 3, False)}
 
 

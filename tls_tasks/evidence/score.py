@@ -194,7 +194,9 @@ def _f1(tp: float, fp: float, fn: float) -> float:
 
 def _coverage(sourced: float, checked: float, grounded: float) -> float:
     """NaN if no document has a source."""
-    return math.nan if not sourced else grounded / checked if checked else 0.0
+    if not sourced:
+        return math.nan
+    return grounded / checked if checked else 0.0
 
 
 @lru_cache

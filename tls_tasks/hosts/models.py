@@ -29,12 +29,17 @@ class _BaselineLM(LM):
             name: check_whole_number(name, given.get(name, default)) for name, default in self.options.items()
         }
 
+    def answer(self, prompt: str) -> str:
+        """The answer to one prompt."""
+        text: str = importlib.import_module(f"tls_tasks.{self.family}.baseline").answer(prompt, **self.chosen)
+        return text
+
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
         """Answer each request's prompt."""
-        baseline, answers = importlib.import_module(f"tls_tasks.{self.family}.baseline"), []
+        answers = []
         for request in requests:
             prompt, options = request.args[:2]
-            answers.append(_until(baseline.answer(str(prompt), **self.chosen), options))
+            answers.append(_until(self.answer(str(prompt)), options))
             self.cache_hook.add_partial("generate_until", request.args, answers[-1])
         return answers
 

@@ -217,4 +217,4 @@ def test_logs_of_inspect(folder, inspected, data):
         return
     for run in runs:
         json.dumps(plain([run.metrics, run.signatures, run.model, run.data, list(map(str, run.problems))]))
-        assert all(isinstance(value, float) for value in run.reported.values())
+        assert all(isinstance(logged.reported, float | None) for logged in run.logged.values())

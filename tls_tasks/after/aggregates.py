@@ -53,14 +53,12 @@ class _Counts(dict[str, float]):
 Units = list[_Counts]
 
 
-def table_of(
-    runs: Sequence[Mapping[str, Logged]], n_documents: int
-) -> tuple[dict[str, Result], list[Units], dict[str, str]]:
+def table_of(runs: Sequence[Mapping[str, Logged]], n: int) -> tuple[dict[str, Result], list[Units], dict[str, str]]:
     """The results of one run, or of several on the same documents, in one table.
 
     Args:
         runs: Of each run: metric -> what was logged of it. Metrics that not all have are left aside.
-        n_documents: How many documents each run has.
+        n: How many documents each run has.
 
     Returns:
         The table; the units of each run; and metric -> why its number is not in the table.
@@ -71,7 +69,7 @@ def table_of(
         (0.5, {})
     """
     table: dict[str, Result] = {}
-    units: list[Units] = [[_Counts() for _ in range(n_documents)] for _ in runs]
+    units: list[Units] = [[_Counts() for _ in range(n)] for _ in runs]
     left_out: dict[str, str] = {}
     for key in [key for key in runs[0] if all(key in run for run in runs)]:
         name, made, reason = _result(key, [run[key] for run in runs])
@@ -153,9 +151,7 @@ def _number(value: Any) -> float:
     return float(value) if abs(value) <= _MOST else math.nan
 
 
-def _aggregated(
-    key: str, name: str, runs: Sequence[Logged], registered: tuple[str, Callable[[list[Any]], float]] | None
-) -> _Made:
+def _aggregated(key: str, name: str, runs: Sequence[Logged], registered: _Named | None) -> _Made:
     """A registered aggregation: of statistics that add up, where it has them, else of the multiset of logged values.
 
     Of a multiset one part a value counts it. A resample is then a vector of counts, as with all other results, and the

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.after.aggregates import table_of
-from tls_tasks.after.foreign import value_at
+from tls_tasks.after.foreign import MISSING, value_at
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.run import Run
 from tls_tasks.after.scored_runs import Progress, ScoredTask, read_runs
@@ -18,13 +18,13 @@ from tls_tasks.core.intervals import caution
 from tls_tasks.core.score import Score, Sums
 from tls_tasks.core.significance import Difference, Settings, compare, holm, smallest_p
 
-_ELSEWHERE = frozenset({"edition", "judge"})  # where a document was read and who judges are no part of it
-_MISSING = object()
+NOT_CONTENT = frozenset({"edition", "judge"})
+"""Fields that say where a document was read and who judges, and are no part of it."""
+
 _SAME = 1e-12  # differences that only rounding tells apart are ties
-_JOINED = (
-    "the same documents as in the first run (the same data, budget and limit), joined by {}; --join joins by document, "
-    "id, input, a field of the document, or one of these for each: question=input"
-)
+
+Names = Mapping[str, str]
+"""Metrics of the first system -> what the others call them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +132,10 @@ def read_system(place: Path, *, tasks: Mapping[str, str] | None = None, progress
     return System(f"{next(iter(by_task.values())).model} ({place})", by_task)
 
 
-def compare_systems(
-    systems: Sequence[System], keys: Sequence[str] = (), plan: Plan | None = None
-) -> list[TaskComparison]:
+_USUAL = Plan()
+
+
+def compare_systems(systems: Sequence[System], keys: Sequence[str] = (), plan: Plan = _USUAL) -> list[TaskComparison]:
     """Compare the first system with each of the others, on every task that all of them have.
 
     Args:
@@ -157,12 +158,10 @@ def compare_systems(
         named = "; ".join(f"{system.name}: {', '.join(system.tasks)}" for system in systems)
         raise DataError(f"the runs have no task in common: {named}")
     names = {first: other or first for first, _, other in (key.partition("=") for key in keys)}
-    return [row for name in common for row in _compare_task(name, systems, names, plan or Plan())]
+    return [row for name in common for row in _compare_task(name, systems, names, plan)]
 
 
-def _compare_task(
-    name: str, systems: Sequence[System], names: Mapping[str, str], plan: Plan
-) -> Iterator[TaskComparison]:
+def _compare_task(name: str, systems: Sequence[System], names: Names, plan: Plan) -> Iterator[TaskComparison]:
     scores, doubt = _joined(name, systems, names, plan)
     keys = _metrics(name, systems, scores[0], names)
     if unknown := [key for key in plan.lower if key not in scores[0].definitions]:
@@ -179,15 +178,12 @@ def _compare_task(
         doubt.append(f"warning: {units} cannot reach significance: no p-value below {least:.3g} is possible")
     for system, score, rows, own in zip(systems[1:], scores[1:], differences, adjusted, strict=True):
         trust = caution({row.key: row.interval for row in rows})
-        metrics = {
-            row.key: _by_metric(row, p_value, scores[0], score, ids, plan)
-            for row, p_value in zip(rows, own, strict=True)
-        }
+        metrics = {row.key: _by_metric(row, p, scores[0], score, ids, plan) for row, p in zip(rows, own, strict=True)}
         said = (*doubt, *([f"warning: {trust}"] if trust else ()))
         yield TaskComparison(name, systems[0].name, system.name, metrics, len(ids), n_units, unit, said)
 
 
-def _metrics(name: str, systems: Sequence[System], score: Score, names: Mapping[str, str]) -> list[str]:
+def _metrics(name: str, systems: Sequence[System], score: Score, names: Names) -> list[str]:
     """The metrics to compare: those that are named, else all that rank systems."""
     runs = [system.tasks[name] for system in systems]
     for key in [key for key in names if key not in score.definitions]:
@@ -222,13 +218,8 @@ def _by_metric(
 # Documents joined
 
 
-def _joined(
-    name: str, systems: Sequence[System], metrics: Mapping[str, str], plan: Plan
-) -> tuple[list[Score], list[str]]:
-    """The scores of systems on the same documents, all in the order of the first one's; and warnings.
-
-    ``metrics`` are metrics of the first system -> what the others call them.
-    """
+def _joined(name: str, systems: Sequence[System], names: Names, plan: Plan) -> tuple[list[Score], list[str]]:
+    """The scores of systems on the same documents, all in the order of the first one's; and warnings."""
     runs = [system.tasks[name] for system in systems]
     ours = {isinstance(run, ScoredTask) for run in runs}
     if len(ours) > 1:
@@ -246,17 +237,17 @@ def _joined(
         if lacking or more:
             got = f"no or another document for {len(lacking)} of {len(wanted)}: {_some(lacking)}; {len(more)} of "
             got += f"{len(own)} documents that the first run lacks: {_some(more)}"
-            raise InputError(f"{system.name} of {name}", None, got, _JOINED.format(kind))
+            expected = "the same documents as in the first run (the same data, budget and limit)"
+            raise InputError(f"{system.name} of {name}", None, got, f"{expected}, joined by {kind}; see --join")
         orders.append([places[key] for key in keys[0]])
     doubt = [] if plan.join or kind != "id" else list(_other_targets(runs, orders))
     clusters = [str(_field(runs[0], one, plan.cluster)) for one in runs[0].log.samples] if plan.cluster else None
     if True in ours:
-        pairs = zip((run.score for run in runs), (run.topics for run in runs), orders, strict=True)
         return [
-            replace(score, units=_taken(score.units, order), topics=clusters or _taken(topics, order))
-            for score, topics, order in pairs
+            replace(run.score, units=_taken(run.score.units, order), topics=clusters or _taken(run.topics, order))
+            for run, order in zip(runs, orders, strict=True)
         ], doubt
-    renamed = [{first: run.logged[key] for first, key in metrics.items() if key in run.logged} for run in runs[1:]]
+    renamed = [{first: run.logged[key] for first, key in names.items() if key in run.logged} for run in runs[1:]]
     logged = [
         {key: replace(one, values=_taken(one.values, order)) for key, one in {**run.logged, **more}.items()}
         for run, more, order in zip(runs, [{}, *renamed], orders, strict=True)
@@ -293,15 +284,14 @@ def _keys(run: Run, kind: str) -> Sequence[Any]:
     if kind == "input":
         return [sample.request.strip() for sample in samples]
     if kind == "document":
-        # Of tasks of ours the document has its name; numbers of others' documents are those of rows in a file.
-        return documents_of(run) if isinstance(run, ScoredTask) else [_hash(sample.doc) for sample in samples]
+        return documents_of(run)
     values = (_field(run, sample, kind) for sample in samples)
     return [value.strip() if isinstance(value, str) else _hash(value) for value in values]
 
 
-def documents_of(run: Run) -> list[tuple[str, str]]:
-    """What says that two systems answered the same documents: each one's name, and a hash of what it says."""
-    return [(doc_id, _hash(sample.doc)) for doc_id, sample in run.documents]
+def documents_of(run: Run) -> list[str]:
+    """What says that two systems answered the same documents: a hash of all that each says, its name included."""
+    return [_hash(sample.doc) for sample in run.log.samples]
 
 
 def _counted(keys: Sequence[Any]) -> Iterator[tuple[Any, int]]:
@@ -319,14 +309,12 @@ def _other_targets(runs: Sequence[Run], orders: Sequence[Sequence[int]]) -> Iter
         pairs = zip(runs[0].ids, targets[0], _taken(own, order), strict=True)
         # One host may log a worked answer where the other logs its last number.
         if differing := [doc_id for doc_id, left, right in pairs if left not in right and right not in left]:
-            yield (
-                f"warning: {len(differing)} of {len(order)} documents with the same id have other targets "
-                f"({_some(differing)}): are they the same? --join says by what they are joined"
-            )
+            said = f"{len(differing)} of {len(order)} documents with the same id have other targets"
+            yield f"warning: {said} ({_some(differing)}): are they the same? --join says by what they are joined"
 
 
 def _field(run: Run, sample: Sample, name: str) -> Any:
-    if (value := value_at(sample.doc, name, _MISSING)) is _MISSING:
+    if (value := value_at(sample.doc, name, MISSING)) is MISSING:
         fields = ", ".join(map(str, sample.doc)) or "none"
         raise DataError(f"{run.log.path}:{sample.line}: no field {name!r} in the document; its fields: {fields}")
     return value
@@ -334,5 +322,5 @@ def _field(run: Run, sample: Sample, name: str) -> Any:
 
 def _hash(value: Any) -> str:
     if isinstance(value, Mapping):
-        value = {key: item for key, item in value.items() if key not in _ELSEWHERE}
+        value = {key: item for key, item in value.items() if key not in NOT_CONTENT}
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()

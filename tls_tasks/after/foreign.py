@@ -7,7 +7,7 @@ module asks again what a value is. Keys that are not named here are kept, and no
 
 import json
 import reprlib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -21,6 +21,9 @@ MOST_BYTES = 16 << 20
 
 MOST_NESTED = 100
 """How deep lists and objects may lie in each other; the harness's go down some eight levels."""
+
+MISSING = object()
+"""What :func:`value_at` can give for a path that leads nowhere, unlike any value of a file."""
 
 _T = TypeVar("_T")
 _Count = Annotated[int, Field(ge=0, le=10**9)]
@@ -108,7 +111,6 @@ class Manifest(TypedDict, total=False):
 
 
 _RESULTS, _ROW, _MANIFEST = TypeAdapter(Results), TypeAdapter(SampleRow), TypeAdapter(Manifest)
-_ALWAYS = ("results", "date")
 _TASK_BY_TASK = ("results", "configs", "versions", "task_hashes", "higher_is_better", "n-samples")
 
 
@@ -128,8 +130,8 @@ def read_results(content: bytes, tasks: Collection[str]) -> Results:
     for name in _TASK_BY_TASK:
         if isinstance(value, dict) and isinstance(of_tasks := value.get(name), dict):
             value[name] = {task: row for task, row in of_tasks.items() if task in tasks}
-    results = _checked(_RESULTS, value)
-    for name in _ALWAYS:
+    results = checked(_RESULTS, value)
+    for name in ("results", "date"):
         if name not in results:
             raise DataError(f"`{name}` is missing")
     return results
@@ -147,7 +149,7 @@ def read_row(line: bytes) -> SampleRow:
         ...
         tls_tasks.core.errors.DataError: `filtered_resps` is 'text', expected a valid list
     """
-    return _checked(_ROW, read_json(line))
+    return checked(_ROW, read_json(line))
 
 
 def read_manifest(content: bytes) -> Manifest:
@@ -162,20 +164,7 @@ def read_manifest(content: bytes) -> Manifest:
         ...
         tls_tasks.core.errors.DataError: `files` is ['a'], expected a valid dictionary
     """
-    return _checked(_MANIFEST, read_json(content))
-
-
-def read_json_file(path: Path) -> Any:
-    """A JSON file that somebody else wrote.
-
-    Raises:
-        DataError: If it is none, too long, or nested too deep.
-    """
-    with path.open("rb") as file:
-        try:
-            return read_json(file.read(MOST_BYTES + 1))
-        except DataError as error:
-            raise DataError(f"{path}: {error}") from error
+    return checked(_MANIFEST, read_json(content))
 
 
 def read_json(content: bytes) -> Any:
@@ -198,6 +187,19 @@ def read_json(content: bytes) -> Any:
     return value
 
 
+def read_file(path: Path, read: Callable[[bytes], _T], expected: str = "") -> _T:
+    """A whole file, by one of the readers above; ``expected`` says in errors what the file should be.
+
+    Raises:
+        DataError: With the path, and what is wrong.
+    """
+    with path.open("rb") as file:
+        try:
+            return read(file.read(MOST_BYTES + 1))
+        except DataError as error:
+            raise DataError(f"{path}: {expected}{error}") from error
+
+
 def _is_nested(value: Any, levels: int) -> bool:
     if not isinstance(value, dict | list):
         return False
@@ -212,19 +214,21 @@ def value_at(value: Any, path: str, otherwise: Any = None) -> Any:
         >>> value_at({"answers": [{"text": "7"}]}, "answers.0.text")
         '7'
     """
-    if isinstance(value, Mapping) and path in value:
-        return value[path]
-    step, dot, rest = path.partition(".")
-    if isinstance(value, Mapping) and dot and step in value:
-        inner = value[step]
-    elif isinstance(value, list) and step.isdecimal() and len(step) < 10 and int(step) < len(value):
-        inner = value[int(step)]
-    else:
+    items = {str(place): item for place, item in enumerate(value)} if isinstance(value, list) else value
+    if not isinstance(items, Mapping):
         return otherwise
-    return value_at(inner, rest, otherwise) if dot else inner
+    if path in items:
+        return items[path]
+    step, _, rest = path.partition(".")
+    return value_at(items[step], rest, otherwise) if step in items else otherwise
 
 
-def _checked(adapter: TypeAdapter[_T], value: Any) -> _T:
+def checked(adapter: TypeAdapter[_T], value: Any) -> _T:
+    """A value that has the type of the adapter.
+
+    Raises:
+        DataError: With what is wrong, and where.
+    """
     try:
         return adapter.validate_python(value)
     except ValidationError as error:

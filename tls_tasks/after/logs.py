@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from tls_tasks.after.foreign import MOST_BYTES, Results, SampleRow, read_results, read_row
+from tls_tasks.after.foreign import MOST_BYTES, Results, SampleRow, read_file, read_results, read_row
 from tls_tasks.core.errors import DataError
 
 _FILE = re.compile(
@@ -25,8 +25,7 @@ _INSPECT = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status"')
 _EVERY_EVAL_EVER = (b'"evaluation_id"', b'"sample_id"')
 _BEGIN = 1 << 16  # bytes by which a log is known
 _EXPECTED = (
-    "results_<date>.json or samples_<task>_<date>.jsonl, as lm_eval --log_samples writes, a log of Inspect, rows of "
-    "Every Eval Ever, or JSONL with `id`"
+    "results_<date>.json, samples_<task>_<date>.jsonl, a log of Inspect, Every Eval Ever rows, or JSONL with `id`"
 )
 
 
@@ -124,11 +123,8 @@ class RunFiles:
         """
         if self.results is None:
             return {}
-        try:
-            with self.results.open("rb") as file:
-                return read_results(file.read(MOST_BYTES + 1), tasks)
-        except DataError as error:
-            raise DataError(f"{self.results}: not a results file of the harness: {error}") from error
+        expected = "not a results file of the harness: "
+        return read_file(self.results, lambda content: read_results(content, tasks), expected)
 
 
 def find_runs(places: Iterable[str | Path], *, task: str | None = None, newest: bool = False) -> list[RunFiles]:
@@ -247,12 +243,8 @@ def read_samples(path: Path, *, n_expected: int | None = None) -> SampleLog:
         read = sample_of(path, line, content)
         if isinstance(read, LogProblem):
             problems.append(read)
-            continue
-        samples = filtered.setdefault(read.filter, {})
-        if first := samples.get(read.doc_id):
+        elif (first := filtered.setdefault(read.filter, {}).setdefault(read.doc_id, read)) is not read:
             problems.append(repeated(path, line, read.doc_id, first.line, first.answer == read.answer))
-        else:
-            samples[read.doc_id] = read
     for samples in filtered.values() or ({},):
         problems += missing(path, samples, n_expected)
     ordered = {name: tuple(found[key] for key in sorted(found)) for name, found in filtered.items()}

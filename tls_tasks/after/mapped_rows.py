@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.after.foreign import value_at
+from tls_tasks.after.foreign import MISSING, value_at
 from tls_tasks.after.logs import RunFiles, Sample, find_runs
 from tls_tasks.after.readers import logged_runs
 from tls_tasks.after.run import Run
@@ -24,14 +24,24 @@ from tls_tasks.registry import METRICS
 COLUMNS = ("prediction", "reference", "topic", "source")
 """What a map may name."""
 
-_OF_LOGS = {"prediction": ("answer",), "reference": ("target",)}
-_OF_ROWS: Mapping[str, tuple[str | None, ...]] = {
+_FIELDS = ("answer", "target", "input", "doc", "resps", "filtered_resps")  # of a document in a log
+_OF_LOGS = {"prediction": "answer", "reference": "target"}
+
+Options = Mapping[str, Any]
+"""The options of a metric."""
+
+Fields = Mapping[str, str]
+"""What of :data:`COLUMNS` is which field."""
+
+Paths = Mapping[str, Sequence[str | None]]
+"""Where a column may be: the first path that is there counts; None: a row may lack it."""
+
+_OF_ROWS: Paths = {
     "prediction": ("prediction",),
     "reference": ("references", "reference"),
-    "topic": ("topic", None),  # which a row may lack
+    "topic": ("topic", None),
     "source": ("source", None),
 }
-_MISSING = object()
 
 Row = tuple[str, Sequence[Mapping[str, Any]]]
 """One document: where it is, and its fields; those of one mapping are looked for before those of the next."""
@@ -68,23 +78,22 @@ def logs_and_rows(places: Iterable[Path], newest: bool = False) -> tuple[list[Ru
     return runs, rows
 
 
-def score_logs(
-    runs: Iterable[RunFiles], metric: str, fields: Mapping[str, str], options: Mapping[str, Any]
-) -> Iterator[Run]:
+def score_logs(runs: Iterable[RunFiles], metric: str, fields: Fields, options: Options) -> Iterator[Run]:
     """Each task of the runs, scored with a metric; where answers were filtered in several ways, each by itself.
 
     Args:
         runs: The logs.
         metric: A metric's name.
-        fields: What of :data:`COLUMNS` is which field; prediction and reference are else ``answer`` and ``target``.
-        options: The metric's options.
+        fields: Prediction and reference are else ``answer`` and ``target``.
+        options: Of the metric.
 
     Raises:
         DataError: If a log can't be read, has no such field, or a document can't be scored.
         InputError: If the metric does not have such an option.
     """
-    paths = {**_OF_LOGS, **_paths(fields)}
-    scored = f"{metric}: {', '.join(f'{name} {path}' for name, (path,) in paths.items())}"
+    _check_names(fields)  # before a log is read
+    paths = {**_OF_LOGS, **fields}
+    scored = f"{metric}: {', '.join(f'{name} {path}' for name, path in paths.items())}"
     for run in (part for files in runs for whole in logged_runs(files) for part in _by_filter(whole)):
         rows = [_logged(run.log.path, sample) for sample in run.log.samples]
         if not rows:
@@ -92,32 +101,28 @@ def score_logs(
         if "reference" not in fields:
             _refuse_lists(rows)
         # Nobody has reported these numbers, so that what was reported of others is left out.
-        yield replace(run, logged={}, results={}, score=_scored(metric, rows, paths, options), scored=scored)
+        yield replace(run, logged={}, results={}, score=score_rows(metric, rows, paths, options, {}), scored=scored)
 
 
-def score_rows(metric: str, rows: Sequence[Row], fields: Mapping[str, str], options: Mapping[str, Any]) -> Score:
+def score_rows(metric: str, rows: Sequence[Row], fields: Fields, options: Options, usual: Paths = _OF_ROWS) -> Score:
     """Rows of another tool, scored with a metric.
 
     Args:
         metric: A metric's name.
         rows: The rows.
-        fields: What of :data:`COLUMNS` is which column; else each is the one of its name (``references`` too).
-        options: The metric's options.
+        fields: The columns that are not where they usually are.
+        options: Of the metric.
+        usual: Where they usually are.
 
     Raises:
         DataError: If a row has no such column or can't be scored.
         InputError: If the metric does not have such an option.
     """
-    return _scored(metric, rows, {**_OF_ROWS, **_paths(fields)}, options)
-
-
-def _scored(
-    metric: str, rows: Sequence[Row], paths: Mapping[str, Sequence[str | None]], options: Mapping[str, Any]
-) -> Score:
+    _check_names(fields)
     function = METRICS[metric].load()
     parameters = inspect.signature(function).parameters
     columns: dict[str, list[Any]] = {}
-    for name, choices in paths.items():
+    for name, choices in {**usual, **{name: (path,) for name, path in fields.items()}}.items():
         column = [_value(row, name, choices) for row in rows]
         if f"{name}s" in parameters and any(value is not None for value in column):
             columns[f"{name}s"] = column
@@ -137,26 +142,18 @@ def _scored(
     return score
 
 
-def _paths(fields: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    for name in fields:
-        if name not in COLUMNS:
-            raise OptionError.unknown("--map", name, COLUMNS)
-    return {name: (path,) for name, path in fields.items()}
+def _check_names(fields: Fields) -> None:
+    if unknown := [name for name in fields if name not in COLUMNS]:
+        raise OptionError.unknown("--map", unknown[0], COLUMNS)
 
 
 def _logged(path: Path, sample: Sample) -> Row:
     answer: Any = sample.answer
     while isinstance(answer, list) and len(answer) == 1:
         answer = answer[0]
-    fields = {
-        "answer": "" if answer is None else answer,
-        "target": sample.row.get("target"),
-        "input": sample.request,
-        "doc": sample.doc,
-        "resps": sample.row.get("resps"),
-        "filtered_resps": sample.row.get("filtered_resps"),
-    }
-    return f"{path}:{sample.line}", [{key: value for key, value in fields.items() if value is not None}, sample.doc]
+    known = {**sample.row, "answer": "" if answer is None else answer, "input": sample.request, "doc": sample.doc}
+    fields = {name: known[name] for name in _FIELDS if known.get(name) is not None}
+    return f"{path}:{sample.line}", [fields, sample.doc]
 
 
 def _refuse_lists(rows: Iterable[Row]) -> None:
@@ -164,10 +161,8 @@ def _refuse_lists(rows: Iterable[Row]) -> None:
     for place, (fields, doc) in rows:
         target = fields.get("target")
         if isinstance(target, str) and target[:2] in ("['", '["') and target[-2:] in ("']", '"]'):
-            raise DataError(
-                f"{place}: the logged target is a list as text, {shorten(target)}; name the field that holds it, "
-                f"reference=doc.FIELD ({_names(doc)}), or take the text with reference=target"
-            )
+            advice = f"name the field that holds it, reference=doc.FIELD ({_names(doc)}), or say reference=target"
+            raise DataError(f"{place}: the logged target is a list as text, {shorten(target)}; {advice}")
 
 
 def _by_filter(run: Run) -> Iterator[Run]:
@@ -185,7 +180,7 @@ def _value(row: Row, name: str, choices: Sequence[str | None]) -> Any:
         if path is None:
             return None
         for fields in mappings:
-            if (value := value_at(fields, path, _MISSING)) is not _MISSING:
+            if (value := value_at(fields, path, MISSING)) is not MISSING:
                 return value
     there = "; in its document ".join(map(_names, mappings))
     raise DataError(f"{place}: no field {' or '.join(map(repr, choices))} for {name}; its fields: {there}")

@@ -29,13 +29,12 @@ def labels(scored: Sequence[Run]) -> list[str]:
     names = []
     for run in scored:
         others = [other for other in scored if other.model == run.model and other.run != run.run]
-        rivals = [other for other in others if other.name == run.name]
         own = _settings(run)
         differing = [key for key in own if any(_settings(other).get(key, own[key]) != own[key] for other in others)]
         # The harness repeats the model's arguments in each task's metadata.
         details = list(dict.fromkeys(f"{key.rpartition('.')[2]}={own[key]}" for key in differing))
-        same = [other for other in rivals if all(_settings(other).get(key) == own[key] for key in differing)]
-        if same:
+        alike = [other for other in others if all(_settings(other).get(key) == own[key] for key in differing)]
+        if same := [other for other in alike if other.name == run.name]:
             root = os.path.commonpath([one.run.folder.resolve() for one in (run, *others)])
             # Only the first folder below: the harness makes up the next one for a model without a name.
             below = [one.run.folder.resolve().relative_to(root).parts for one in (run, *same)]
@@ -47,15 +46,12 @@ def labels(scored: Sequence[Run]) -> list[str]:
 
 def _settings(scored: Run) -> dict[str, str]:
     """Option -> value: of the whole run, and under TASK.option what belongs to this task."""
-    config = scored.results.get("config") or {}
+    stated: dict[str, Any] = {**scored.results, **(scored.results.get("config") or {})}
     metadata = stated_metadata(scored.name, scored.results)
     options = {key: value for key, value in metadata.items() if key not in ("provenance", "config_source")}
     task = {**options, "num_fewshot": scored.results.get("n-shot", {}).get(scored.name), "data": scored.data}
-    whole = {
-        **model_arguments(scored.results),
-        **{key: config.get(key) for key in ("gen_kwargs", "limit")},
-        **{key: scored.results.get(key) for key in ("chat_template_sha", "system_instruction_sha")},
-    }
+    names = ("gen_kwargs", "limit", "chat_template_sha", "system_instruction_sha")
+    whole = {**model_arguments(scored.results), **{key: stated.get(key) for key in names}}
     return {
         **{str(key).replace(".", "_"): str(value)[:40] for key, value in whole.items()},
         **{f"{scored.name}.{key}": str(value)[:40] for key, value in task.items()},

@@ -6,13 +6,13 @@ import datetime
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from tls_tasks.after.aggregates import Logged
-from tls_tasks.after.foreign import Results, SampleRow, read_json, read_json_file, value_at
+from tls_tasks.after.foreign import Results, SampleRow, read_file, read_json, value_at
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, filled_lines, read_samples
 from tls_tasks.after.run import Run, model_name
 from tls_tasks.core.errors import DataError, MissingExtraError
@@ -24,14 +24,9 @@ if TYPE_CHECKING:
 
 _FUNCTION = re.compile(r"\bdef (\w+)\(|<function (\w+) at ")
 
-_NO_METRIC = frozenset(
-    "doc_id doc target arguments resps filtered_resps filter metrics doc_hash prompt_hash target_hash".split()
-)
-
-# The columns of plain rows with request, answer and target: of each the first that is there.
-_COLUMNS = [
-    names.split() for names in ("input prompt question", "output prediction answer", "target reference references")
-]
+# Where rows have request, answer and target: of each the first that is there.
+_OF_ROWS = ("input prompt question", "output prediction answer", "target reference references")
+_OF_EVERY_EVAL_EVER = ("input.raw", "output.raw", "input.reference")
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # correct, partial, incorrect, no answer
 _MEANS = ("accuracy", "mean")
 _ERRORS = frozenset({"stderr", "std", "var", "bootstrap_stderr"})
@@ -71,18 +66,16 @@ def _harness_metrics(name: str, log: SampleLog, results: Results) -> dict[str, L
     }
     better = results.get("higher_is_better", {}).get(name, {})
     numbers = results.get("results", {}).get(name, {})
-    logged = {}
+    logged, known = {}, SampleRow.__annotations__
     for filter_name, samples in log.filtered.items():
         rows = {sample.doc_id: cast("dict[str, Any]", sample.row) for sample in samples}
         # Releases before `metrics` was logged have them among the other columns.
-        named = (row.get("metrics", [key for key in row if key not in _NO_METRIC]) for row in rows.values())
+        named = (row.get("metrics", [key for key in row if key not in known]) for row in rows.values())
         for metric in dict.fromkeys(metric for metrics in named for metric in metrics):
-            logged[metric if len(log.filtered) == 1 else f"{metric},{filter_name}"] = Logged(
-                [rows.get(sample.doc_id, {}).get(metric) for sample in log.samples],
-                _called(configured.get(metric, {}).get("aggregation")),
-                better.get(metric),
-                _number(numbers.get(f"{metric},{filter_name}")),
-            )
+            key, aggregation = f"{metric},{filter_name}", _called(configured.get(metric, {}).get("aggregation"))
+            values = [rows.get(sample.doc_id, {}).get(metric) for sample in log.samples]
+            row = Logged(values, aggregation, better.get(metric), _number(numbers.get(key)))
+            logged[metric if len(log.filtered) == 1 else key] = row
     return logged
 
 
@@ -108,17 +101,13 @@ def _read_rows(run: RunFiles, path: Path) -> Run:
     Raises:
         DataError: If no row has an `id`.
     """
-    rows, problems = _rows_by_id(path, "id")
+    rows, log = _rows_by_id(path, "id", _OF_ROWS)
     keys = dict.fromkeys(key for row in rows.values() for key in row if key != "id")
     columns = {key: [row.get(key) for row in rows.values()] for key in keys}
     logged = {key: Logged(values, "mean") for key, values in columns.items() if _are_numbers(values)}
-    samples = [
-        _sample(place, row, *(next((row[name] for name in names if name in row), None) for names in _COLUMNS))
-        for place, row in enumerate(rows.values())
-    ]
     first = next(iter(rows.values()))
     task, model = (name if isinstance(name := first.get(key), str) else path.stem for key in ("task", "model"))
-    return Run(run, task, model, SampleLog(path, tuple(samples), problems), list(rows), logged)
+    return Run(run, task, model, log, list(rows), logged)
 
 
 def _are_numbers(values: list[Any]) -> bool:
@@ -132,32 +121,26 @@ def _read_every_eval_ever(run: RunFiles, path: Path) -> Run:
     Raises:
         DataError: If no row has a `sample_id`.
     """
-    rows, problems = _rows_by_id(path, "sample_id")
+    rows, log = _rows_by_id(path, "sample_id", _OF_EVERY_EVAL_EVER)
     names = {str(row.get("evaluation_name")) for row in rows.values()}
     if len(names) > 1:
         raise DataError(f"{path}: rows of {len(names)} evaluations ({', '.join(sorted(names)[:5])}), expected one")
-    paths = ("input.raw", "output.raw", "input.reference")
-    samples = [_sample(place, row, *(value_at(row, path) for path in paths)) for place, row in enumerate(rows.values())]
     first = next(iter(rows.values()))
     beside = path.with_name(f"{path.stem.removesuffix('_samples')}.json")
-    records = value_at(read_json_file(beside), "evaluation_results") if beside.is_file() else None
+    records = value_at(read_file(beside, read_json), "evaluation_results") if beside.is_file() else None
     key = "evaluation_result_id"
     of_rows = [one for one in records if value_at(one, key) == first.get(key)] if isinstance(records, list) else []
     record = of_rows[0] if of_rows else {}
     lower = value_at(record, "metric_config.lower_is_better")
-    logged = Logged(
-        [value_at(row, "evaluation.score") for row in rows.values()],
-        "mean",
-        not lower if isinstance(lower, bool) else None,
-        _number(value_at(record, "score_details.score")),
-    )
+    better = not lower if isinstance(lower, bool) else None
+    values = [value_at(row, "evaluation.score") for row in rows.values()]
+    logged = Logged(values, "mean", better, _number(value_at(record, "score_details.score")))
     metric = value_at(record, "metric_config.metric_name") or value_at(record, "metric_config.metric_id") or "score"
-    log = SampleLog(path, tuple(samples), problems)
     return Run(run, names.pop(), str(first.get("model_id", path.stem)), log, list(rows), {str(metric): logged})
 
 
-def _rows_by_id(path: Path, name: str) -> tuple[dict[str, dict[str, Any]], tuple[LogProblem, ...]]:
-    """Id -> row; what is wrong with the others."""
+def _rows_by_id(path: Path, name: str, columns: Sequence[str]) -> tuple[dict[str, dict[str, Any]], SampleLog]:
+    """Id -> row; and the log of them, with what is wrong with the others."""
     rows: dict[str, dict[str, Any]] = {}
     problems = []
     for line, content in filled_lines(path):
@@ -174,7 +157,12 @@ def _rows_by_id(path: Path, name: str) -> tuple[dict[str, dict[str, Any]], tuple
             problems.append(LogProblem("repeated_document", place, problem))
     if not rows:
         raise DataError(str(problems[0]) if problems else f"{path}: no row in it")
-    return rows, tuple(problems)
+    samples = []
+    for number, row in enumerate(rows.values()):
+        choices = ([value_at(row, key) for key in keys.split()] for keys in columns)
+        texts = (next((value for value in values if value is not None), None) for values in choices)
+        samples.append(_sample(number, row, *texts))
+    return rows, SampleLog(path, tuple(samples), tuple(problems))
 
 
 def _sample(place: int, doc: Mapping[str, Any], request: Any, answer: Any, target: Any) -> Sample:
@@ -209,10 +197,9 @@ def _read_inspect(run: RunFiles, path: Path) -> Run:
         with ThreadPoolExecutor(1) as pool:  # it starts an event loop, and in a notebook one is running
             log = pool.submit(read_eval_log, str(path)).result()
     except Exception as error:  # of a zip file, JSON or pydantic: whatever is wrong with the file
-        raise DataError(
-            f"{path}: not a whole log of Inspect ({type(error).__name__}: {error!s:.200}); expected "
-            "an .eval or JSON file as inspect eval wrote it, of a run that was not killed"
-        ) from error
+        expected = "expected an .eval or JSON file of inspect eval, of a run that was not killed"
+        reason = f"{type(error).__name__}: {error!s:.200}"
+        raise DataError(f"{path}: not a whole log of Inspect ({reason}); {expected}") from error
     name = (log.eval.task_registry_name or log.eval.task).removeprefix("tls_tasks/")
     problems = []
     if log.status != "success":

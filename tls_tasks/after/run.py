@@ -1,14 +1,12 @@
 """One task of one run, whoever ran it: its log, the conditions that the log states, and the numbers of it."""
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.after.aggregates import Logged, same_number
+from tls_tasks.after.aggregates import Logged
 from tls_tasks.after.foreign import Results
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog
 from tls_tasks.core.intervals import Interval
@@ -16,10 +14,9 @@ from tls_tasks.core.score import Score, Unit, grouped, values
 from tls_tasks.core.task import Task
 from tls_tasks.core.terminal import shown
 
-_BUDGET = "context_budget"
+BUDGET = "context_budget"
 _CORPUS = "tls_corpus"
 _LONGEST = 60  # characters that are shown of a value
-_TOLERANCE = 1e-12  # how far a rescored value may be from the reported one
 _EFFORT = {
     "map_calls": "map calls",
     "write_calls": "write calls",
@@ -40,8 +37,7 @@ class Conditions:
     """The conditions of one task of one run, as its results file states them.
 
     Attributes:
-        task: The task.
-        version: Its version.
+        version: The task's version.
         fingerprint: Of the documents; empty if the file does not say.
         budget: ``context_budget``: how much of a document a prompt shows.
         options: All other options that change the prompt, each with its value.
@@ -49,7 +45,6 @@ class Conditions:
         judge: Who judged; empty for tasks without a judge.
     """
 
-    task: str
     version: float
     fingerprint: str
     budget: str
@@ -58,40 +53,16 @@ class Conditions:
     judge: str
 
     def __str__(self) -> str:
-        """All but task and version, in one line."""
-        parts = [
-            f"data {self.fingerprint[:12] or 'without a fingerprint'}",
-            f"{_BUDGET} {shown(self.budget, _LONGEST) or 'unknown'}",
-        ]
-        parts += [f"{name} {shown(value, _LONGEST)}" for name, value in self.options]
-        return ", ".join([*parts, f"{self.shots}-shot", *([f"judge {shown(self.judge)}"] if self.judge else ())])
-
-
-def conditions_of(task: Task, version: float, results: Mapping[str, Any]) -> Conditions:
-    """The conditions of a task that a results file states."""
-    metadata = stated_metadata(task.name, results)
-    provenance = metadata.get("provenance") or {}
-    stated = prompt_options(task, metadata).items()
-    options = {key: value if isinstance(value, str) else json.dumps(value, sort_keys=True) for key, value in stated}
-    if (system := results.get("system_instruction")) is not None:
-        options["system_instruction"] = hashlib.sha256(str(system).encode("utf-8", "replace")).hexdigest()[:12]
-    budget = options.pop(_BUDGET, "")
-    shots = results.get("n-shot", {}).get(task.name, 0)
-    return Conditions(
-        task.name,
-        version,
-        str(provenance.get("fingerprint") or ""),
-        budget,
-        tuple(sorted(options.items())),
-        shots if isinstance(shots, int) else 0,
-        str(provenance.get("judge") or ""),
-    )
+        """All but the version, in one line."""
+        data = f"data {self.fingerprint[:12] or 'without a fingerprint'}"
+        options = [(BUDGET, self.budget or "unknown"), *self.options]
+        said = [data, *(f"{name} {shown(value, _LONGEST)}" for name, value in options), f"{self.shots}-shot"]
+        return ", ".join([*said, f"judge {shown(self.judge)}"] if self.judge else said)
 
 
 def stated_metadata(name: str, results: Mapping[str, Any]) -> Mapping[str, Any]:
     """The task's metadata in a results file, the ``--metadata`` of the run included; empty if there are none."""
-    metadata: Mapping[str, Any] = results.get("configs", {}).get(name, {}).get("metadata") or {}
-    return metadata
+    return dict(results.get("configs", {}).get(name, {}).get("metadata") or {})
 
 
 def model_arguments(results: Results) -> dict[str, Any]:
@@ -151,11 +122,6 @@ class Run:
         return list(zip(self.ids, self.log.samples, strict=True))
 
     @property
-    def reported(self) -> Mapping[str, float]:
-        """The numbers that the host reported; empty if it did not."""
-        return {key: logged.reported for key, logged in self.logged.items() if logged.reported is not None}
-
-    @property
     def topics(self) -> list[str]:
         """Each document's topic; its own name where there are no topics."""
         topics, rows = self.score.topics, self.score.rows
@@ -170,12 +136,9 @@ class Run:
     @property
     def ranked(self) -> dict[str, float]:
         """The results by which systems are compared: good or bad, and not at their best where nothing is answered."""
-        table = self.score.definitions
-        return {
-            key: value
-            for key, value in self.metrics.items()
-            if table[key].better is not None and not table[key].best_of_nothing
-        }
+        table = self.score.definitions.items()
+        ranking = {key for key, result in table if result.better is not None and not result.best_of_nothing}
+        return {key: value for key, value in self.metrics.items() if key in ranking}
 
     @cached_property
     def _members(self) -> list[list[Unit]]:
@@ -189,12 +152,6 @@ class Run:
     def intervals(self, **options: Any) -> dict[str, Interval]:
         """As :meth:`Score.intervals <tls_tasks.core.score.Score.intervals>` gives them; none of no documents."""
         return self.score.intervals(**options) if len(self.score.units) else {}
-
-    @property
-    def disagreements(self) -> dict[str, tuple[float, float]]:
-        """Metric -> (reported, computed), where the two differ."""
-        pairs = {key: (value, self.metrics[key]) for key, value in self.reported.items() if key in self.metrics}
-        return {key: pair for key, pair in pairs.items() if not same_number(*pair, _TOLERANCE)}
 
     @property
     def problems(self) -> list[LogProblem]:

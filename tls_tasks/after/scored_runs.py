@@ -4,16 +4,19 @@ The installed package scores the logged answers as it does in the harness, so th
 the harness printed. No model and no harness is needed; the documents' units give intervals and tests besides.
 """
 
+import hashlib
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from tls_tasks.after.aggregates import table_of
+from tls_tasks.after.aggregates import same_number, table_of
 from tls_tasks.after.logs import LogProblem, Sample, find_runs
 from tls_tasks.after.readers import logged_runs
-from tls_tasks.after.run import Conditions, Run, conditions_of, stated_metadata
+from tls_tasks.after.run import BUDGET, Conditions, Run, prompt_options, stated_metadata
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Result, Score, unscored
 from tls_tasks.core.task import Task, answer_text, is_asked
@@ -25,6 +28,8 @@ _STALE = (
     "they were made of other data, with another context_budget or by a file of your own, perhaps by an earlier run "
     "whose requests lm_eval --cache_requests true took from LM_HARNESS_CACHE_PATH (else lm_eval's caching/.cache)"
 )
+
+_TOLERANCE = 1e-12  # how far a rescored value may be from the reported one
 
 Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
 """Wraps items to show how far the work is: (items, what they are, how many)."""
@@ -56,16 +61,27 @@ class ScoredTask(Run):
         numbers = {key: row.get(f"{key},{filter_name}") for key in self.score.definitions}
         return {key: value for key, value in numbers.items() if isinstance(value, float)}  # not "N/A"
 
+    @property
+    def disagreements(self) -> dict[str, tuple[float, float]]:
+        """Metric -> (reported, computed), where the two differ."""
+        pairs = {key: (value, self.metrics[key]) for key, value in self.reported.items() if key in self.metrics}
+        return {key: pair for key, pair in pairs.items() if not same_number(*pair, _TOLERANCE)}
+
     @cached_property
     def conditions(self) -> Conditions:
         """What the numbers were made under, as the results file states it."""
-        return conditions_of(self.task, self.version, self.results)
+        stated = prompt_options(self.task, stated_metadata(self.name, self.results)).items()
+        options = {key: value if isinstance(value, str) else json.dumps(value, sort_keys=True) for key, value in stated}
+        if (system := self.results.get("system_instruction")) is not None:
+            options["system_instruction"] = hashlib.sha256(str(system).encode("utf-8", "replace")).hexdigest()[:12]
+        fingerprint, judge = (str(self.provenance.get(key) or "") for key in ("fingerprint", "judge"))
+        budget, shots = options.pop(BUDGET, ""), self.results.get("n-shot", {}).get(self.name) or 0
+        return Conditions(self.version, fingerprint, budget, tuple(sorted(options.items())), shots, judge)
 
     @property
     def provenance(self) -> Mapping[str, str]:
         """Edition and origin of the data, as the task wrote them into the results file; empty if it did not."""
-        stated: Mapping[str, str] = stated_metadata(self.name, self.results).get("provenance") or {}
-        return stated
+        return dict(stated_metadata(self.name, self.results).get("provenance") or {})
 
     @property
     def edition(self) -> str:
@@ -126,18 +142,14 @@ class ScoredTask(Run):
         Raises:
             DataError: If the document can't be scored.
         """
-        explained = self.explain(sample)
-        return self.made_of(sample, self.task.picture, answer_text(sample.answer), explained)
+        return self.made_of(sample, self.task.picture, answer_text(sample.answer), self.explain(sample))
 
     @cached_property
     def signatures(self) -> dict[str, str]:
         """Metric -> signature, of the metrics that score this task; empty if no document can be explained."""
         for sample in self.log.samples:
-            try:
-                explained = self.explain(sample)
-            except DataError:
-                continue  # a document that was changed; the next one may do
-            return {name: str(result["signature"]) for name, result in explained.items()}
+            with suppress(DataError):  # a document that was changed; the next one may do
+                return {name: str(result["signature"]) for name, result in self.explain(sample).items()}
         return {}
 
 
@@ -146,7 +158,7 @@ def read_runs(
     *,
     task: str | None = None,
     only: Collection[str] | None = None,
-    hosts: Collection[str] | None = None,
+    ours: bool = False,
     newest: bool = False,
     progress: Progress | None = None,
 ) -> Iterator[Run]:
@@ -156,7 +168,7 @@ def read_runs(
         places: Logs of any host, or folders of them.
         task: Take every samples file of the harness as one of this task, for a user's task that includes ours.
         only: Read these tasks alone; None: all.
-        hosts: Read the logs of these alone; None: all.
+        ours: Read our tasks in the harness's runs alone.
         newest: Of several runs in a folder take the newest samples of each task only.
         progress: Shows how far it is.
 
@@ -164,32 +176,28 @@ def read_runs(
         DataError: If there is no log.
         OptionError: If there is no such task.
     """
-    runs = [run for run in find_runs(places, task=task, newest=newest) if hosts is None or run.host in hosts]
-    is_empty = True
+    only = task_files() if ours else only
+    runs = [run for run in find_runs(places, task=task, newest=newest) if not ours or run.host == "lm_eval"]
+    run = None
     for run in (run for files in runs for run in logged_runs(files, task=task, tasks=None if task else only)):
-        is_empty = False
         taken_as = (task if run.run.host == "lm_eval" else None) or run.name
         is_ours = taken_as == task or (run.run.host in _ANSWERS and taken_as in task_files())
         yield _score_again(run, task_file(taken_as), progress) if is_ours else _with_table(run)
-    if is_empty:
+    if run is None:
         names = ", ".join(sorted({name for run in runs for name in run.samples})) or "none"
-        ours = "a task of ours (--task says as what to take others)"
-        wanted = ours if only is task_files() else ", ".join(only or ["any task"])
+        wanted = "a task of ours (--task says as what to take others)" if ours else ", ".join(only or ["any task"])
         how = "lm_eval writes them with --output_path OUT --log_samples"
         raise DataError(f"no samples to score: expected those of {wanted}, got {names}; {how}")
 
 
-def score_places(
-    places: Iterable[str | Path], *, task: str | None = None, newest: bool = False, progress: Progress | None = None
-) -> Iterator[ScoredTask]:
-    """Our tasks in the harness's runs alone, scored again; see :func:`read_runs`.
+def score_places(places: Iterable[str | Path], **options: Any) -> Iterator[ScoredTask]:
+    """Our tasks in the harness's runs alone, scored again; with the options of :func:`read_runs`.
 
     Raises:
         DataError: If there is nothing to score: no samples, or none of a task of ours.
         OptionError: If there is no such task.
     """
-    runs = read_runs(places, task=task, only=task_files(), hosts=["lm_eval"], newest=newest, progress=progress)
-    return cast("Iterator[ScoredTask]", runs)
+    return cast("Iterator[ScoredTask]", read_runs(places, ours=True, **options))
 
 
 def _with_table(run: Run) -> Run:

@@ -13,10 +13,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager, redirect_stdout
+from contextlib import closing, redirect_stdout
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -45,6 +45,8 @@ Report = Callable[[int, int], None]
 Block = tuple[int, int, bytes]
 """The number of a block, its number of documents, and its file."""
 
+_AT_ONCE = 16  # blocks a process: a process without work waits until all of them are done
+
 _CELLS = ("block", "n_documents", "content")
 
 Scored = Generator[Block, None, None]
@@ -53,7 +55,7 @@ Scored = Generator[Block, None, None]
 Engine = Callable[[Header, Sequence[int]], Scored]
 """Scores blocks."""
 
-_scorer: BlockScorer | None = None  # of a worker
+_scorer: BlockScorer  # of a worker, which sets it when it begins
 
 
 class BlockScorer:
@@ -62,9 +64,7 @@ class BlockScorer:
     def __init__(self, header: Header) -> None:
         """``header``: what is scored."""
         self._log, self._path = header.log, Path(header.log.path)
-        self._task = find_task(header.task)
-        if header.first is not None:
-            self._task = self._task.for_document(header.first["doc"])
+        self._task, _ = task_of(task_file(header.task), self._path, _samples(header.first))
 
     def __call__(self, number: int) -> Block:
         """A block's number, how many documents it has, and its file."""
@@ -136,10 +136,8 @@ def score_streamed(
                 write_block(folder, block, content)
                 report(1, n_documents)
     except BrokenProcessPool as error:
-        raise DataError(
-            f"{folder}: a worker was killed (is there too little memory? --workers 1 takes the least); the same "
-            "command goes on where it stopped"
-        ) from error
+        advice = "--workers 1 takes the least memory, and the same command goes on where it stopped"
+        raise DataError(f"{folder}: a worker was killed (is there too little memory?); {advice}") from error
     for left in folder.glob(".block-*"):  # what processes that were killed left half written
         left.unlink(missing_ok=True)
 
@@ -181,17 +179,12 @@ def _in_processes(n_workers: int | None, header: Header, blocks: Sequence[int]) 
     context: Any = multiprocessing.get_context(method)
     # Imported once: its memory is shared.
     context.set_forkserver_preload([__name__, FAMILIES[find_task(header.task).family]])
-    left, waiting = iter(blocks), set[Future[Block]]()
     with ProcessPoolExecutor(n, context, _begin_worker, (header,)) as pool:
         try:
-            while True:
-                # Few blocks are under way at a time, so that those that are done do not fill the memory.
-                waiting |= {pool.submit(_score_block, block) for block in islice(left, 2 * n - len(waiting))}
-                if not waiting:
-                    return
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield future.result()
+            # A limited number at a time, so that blocks that are done do not fill the memory.
+            for start in range(0, len(blocks), _AT_ONCE * n):
+                futures = [pool.submit(_score_block, block) for block in blocks[start : start + _AT_ONCE * n]]
+                yield from (future.result() for future in as_completed(futures))
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -211,7 +204,6 @@ def _end_with_parent() -> None:
 
 
 def _score_block(block: int) -> Block:
-    assert _scorer is not None
     return _scorer(block)
 
 
@@ -243,17 +235,15 @@ def engine_on(address: str | None, n_actors: int | None = None) -> Engine:
             numbers = ray.data.from_items([{"block": block} for block in blocks], override_num_blocks=len(blocks))
             path = header.log.path  # on all machines, whatever their working folder
             log = header.log if "://" in path else replace(header.log, path=str(Path(path).absolute()))
-            arguments = (replace(header, log=log),)
-            scored = numbers.map(_Actor, fn_constructor_args=arguments, num_cpus=1, compute=actors)
+            scored = numbers.map(_Actor, fn_constructor_args=(replace(header, log=log),), num_cpus=1, compute=actors)
             for row in scored.iter_rows():
                 yield row["block"], row["n_documents"], row["content"]
 
     return score
 
 
-@contextmanager
-def _cluster(address: str | None) -> Iterator[None]:
-    """Connect to a cluster, or begin one, unless this process has one already.
+def _cluster(address: str | None) -> Any:
+    """Connect to a cluster, or begin one; a context manager that ends the connection, and what was begun.
 
     Raises:
         DataError: If there is no cluster at this address.
@@ -261,24 +251,15 @@ def _cluster(address: str | None) -> Iterator[None]:
     import ray
 
     ray.data.DataContext.get_current().enable_progress_bars = False  # there is one of ours
-    if ray.is_initialized():
-        yield
-        return
     more = {} if address else {"include_dashboard": False}
     try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.WARNING, **more)
+        connection = ray.init(address=address, log_to_driver=False, logging_level=logging.WARNING, **more)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise DataError(f"--address {address}: no Ray cluster there ({error!s:.200})") from error
     logging.getLogger("ray.data").setLevel(logging.WARNING)
-    try:
-        yield
-    finally:
-        ray.shutdown()
+    return connection
 
 
-class _Actor:
-    def __init__(self, header: Header) -> None:
-        self._scorer = BlockScorer(header)
-
-    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
-        return dict(zip(_CELLS, self._scorer(row["block"]), strict=True))
+class _Actor(BlockScorer):
+    def __call__(self, row: Any) -> Any:
+        return dict(zip(_CELLS, super().__call__(row["block"]), strict=True))

@@ -15,14 +15,15 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, Literal, NoReturn, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic import TypeAdapter
 
 from tls_tasks import __version__
-from tls_tasks.after.foreign import MOST_BYTES, read_json
+from tls_tasks.after.foreign import MOST_BYTES, checked, read_json
 from tls_tasks.after.logs import LogProblem, Sample, lines_of, missing, repeated, sample_of
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Columns
@@ -59,18 +60,17 @@ class LogBlocks:
         Raises:
             DataError: If it can't be read.
         """
-        with open_log(path) as file, _readable(path):
+        with _readable(path), open_log(path) as file:
             head = file.read(_END)
             n_bytes = file.seek(0, 2)
             file.seek(max(0, n_bytes - _END))
             digest = hashlib.blake2b(head + file.read(), digest_size=8).hexdigest()
-            in_rows = path.endswith(_PARQUET)
-            n_blocks = pq.ParquetFile(file).num_row_groups if in_rows else -(-n_bytes // block_bytes)
+            n_blocks = pq.ParquetFile(file).num_row_groups if path.endswith(_PARQUET) else -(-n_bytes // block_bytes)
         return cls(path, n_bytes, digest, block_bytes, n_blocks)
 
     def read(self, number: int) -> Iterator[Sample | LogProblem | None]:
         """The lines of a block (from 0), numbered in it from 1; None for a blank one."""
-        with open_log(self.path) as file, _readable(self.path):
+        with _readable(self.path), open_log(self.path) as file:
             if self.path.endswith(_PARQUET):
                 batches = pq.ParquetFile(file).iter_batches(256, row_groups=[number])
                 rows = (row for batch in batches for row in batch.to_pylist())
@@ -90,18 +90,15 @@ def open_log(path: str) -> AbstractContextManager[BinaryIO]:
         return Path(path).open("rb")
     import fsspec
 
-    try:
-        opened: AbstractContextManager[BinaryIO] = fsspec.open(path, "rb")
-    except (ImportError, ValueError) as error:  # no such protocol, or its package is not installed
-        raise DataError(f"{path}: {error}") from error
-    return opened
+    return cast("AbstractContextManager[BinaryIO]", fsspec.open(path, "rb"))
 
 
 @contextmanager
 def _readable(file: str | Path, remedy: str = "") -> Iterator[None]:
     try:
         yield
-    except (pa.ArrowException, OSError, KeyError) as error:
+    except (pa.ArrowException, OSError, KeyError, ImportError, ValueError) as error:
+        # Of a URL there may be no such protocol, or its package is not installed.
         raise DataError(f"{file}: not readable ({error!s:.120}){remedy}") from error
 
 
@@ -120,7 +117,6 @@ def _refused(value: Any) -> NoReturn:
 
 
 _HEADER = "log.json"
-_FORMAT = 1
 _N_LINES = b"n_lines"  # key of a file's metadata
 _COLUMNS = {
     **dict.fromkeys(("doc_id", "line", "answer"), pa.int64()),
@@ -149,7 +145,7 @@ class Header:
     n_shards: int = 1
     first: Mapping[str, Any] | None = None
     release: str = __version__
-    format: int = _FORMAT
+    format: Literal[1] = 1
 
     @property
     def blocks(self) -> range:
@@ -179,7 +175,6 @@ def begin_folder(folder: Path, header: Header) -> list[int]:
         DataError: If it is of something else already.
         OSError: If it can't be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     if (folder / _HEADER).exists():
         there = read_header(folder)
         if not header.same(there) or there.shard != header.shard:
@@ -196,11 +191,8 @@ def read_header(folder: Path) -> Header:
         DataError: If it is no folder of units.
     """
     try:
-        stated = json.loads((folder / _HEADER).read_text(encoding="utf-8"))
-        if (version := stated["format"]) != _FORMAT:
-            raise DataError(f"{folder}: format {version!r:.20} of another release, expected {_FORMAT}")
-        return Header(**{**stated, "log": LogBlocks(**stated["log"])})
-    except (OSError, ValueError, TypeError, KeyError) as error:
+        return checked(TypeAdapter(Header), json.loads((folder / _HEADER).read_text(encoding="utf-8")))
+    except (OSError, ValueError, DataError) as error:
         raise DataError(f"{folder}: no folder of units, as `tls-tasks score LOG -o FOLDER` makes ({error})") from error
 
 
@@ -281,8 +273,7 @@ class StoredUnits(Columns):
 
     def text(self, name: str) -> list[str]:
         """A column of text, ``name`` or ``topic``, of all documents."""
-        texts: list[str] = self._table[name].take(pa.array(self._places)).to_pylist()
-        return texts
+        return list(self._table[name].take(pa.array(self._places)).to_pylist())
 
     @cached_property
     def _parts(self) -> list[str]:

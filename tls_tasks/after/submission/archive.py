@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks import __version__
-from tls_tasks.after.foreign import Manifest, read_manifest
+from tls_tasks.after.foreign import Manifest, read_file, read_manifest
 from tls_tasks.after.scored_runs import ScoredTask, score_places
 from tls_tasks.after.submission.checks import packed_files, refusals
 from tls_tasks.after.submission.records import EVAL_RESULTS, encoded, records_of
@@ -264,7 +264,4 @@ def _read_manifest(folder: Path) -> Manifest:
         raise DataError(f"{folder}: no {MANIFEST}; expected a folder or zip that tls-tasks submit wrote")
     if path.stat().st_size > _MOST_BYTES_OF_LIST:
         raise DataError(f"{path}: more than {_MOST_BYTES_OF_LIST >> 20} MiB")
-    try:
-        return read_manifest(path.read_bytes())
-    except DataError as error:
-        raise DataError(f"{path}: not a manifest that this release reads: {error}") from error
+    return read_file(path, read_manifest, "not a manifest that this release reads: ")

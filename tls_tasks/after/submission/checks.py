@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from tls_tasks.after.logs import Sample
-from tls_tasks.after.run import model_arguments, stated_metadata
+from tls_tasks.after.run import BUDGET, model_arguments, stated_metadata
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.core.custom import is_unsigned
 from tls_tasks.core.errors import DataError, InputError
@@ -28,7 +28,6 @@ _MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(\+tls_corpus)?"
 # Settings of tokenisers, no secrets whatever they end in.
 _SPECIAL_TOKEN = re.compile(r"(add_)?(bos|eos|pad|unk|sep|cls|mask)_token")
 
-_BUDGET = "context_budget"
 _LONG_GOLD = 20  # characters; shorter answers, an empty list for one, are right by chance
 
 
@@ -121,7 +120,7 @@ def knows_golds(task: ScoredTask) -> bool:
 
     The gold answers of reports cite what their prompts show, so that they depend on the budget.
     """
-    default = str(task_files()[task.name].config["metadata"].get(_BUDGET, ""))
+    default = str(task_files()[task.name].config["metadata"].get(BUDGET, ""))
     is_stable = task.task.judge is None or task.conditions.budget == default
     return is_stable and task.pinned is not None and bool(task.pinned.golds)
 
@@ -200,10 +199,10 @@ def _scores(task: ScoredTask) -> Iterator[str]:
 
 def _budget(task: ScoredTask) -> Iterator[str]:
     """Under a budget that no task takes a run would have a board of its own."""
-    budget = stated_metadata(task.name, task.results).get(_BUDGET)
+    budget = stated_metadata(task.name, task.results).get(BUDGET)
     try:
         if budget not in (None, "auto"):
-            check_whole_number(_BUDGET, budget)
+            check_whole_number(BUDGET, budget)
     except InputError as error:
         yield f"{error}, or auto"
 

@@ -93,22 +93,18 @@ def site(submissions: Mapping[str, Verified]) -> str:
                 rows += paper["rows"]
                 notes.append(f"Published rows: {source}.")
                 is_beside = True
-            doubt = _UNKNOWN_DATA if status == UNKNOWN else ""
-            intro = html.escape(f"version {conditions.version:g}, {status}, {conditions}.{doubt}")
-            caption = (
-                f"Ranked by {metrics[0]}. The systems of a group do not differ significantly from its best at "
-                f"p < {SIGNIFICANT} (paired randomisation over topics or documents, Holm)."
-            )
+            known = f"version {conditions.version:g}, {status}, {conditions}."
+            intro = html.escape(known + _UNKNOWN_DATA * (status == UNKNOWN))
+            test = f"at p < {SIGNIFICANT} (paired randomisation over topics or documents, Holm)."
+            caption = f"Ranked by {metrics[0]}. The systems of a group do not differ significantly from its best {test}"
             table = _table(metrics, rows, f"Ranking of {anchor}", caption)
             texts = "".join(f"<p class='soft small'>{html.escape(note)}</p>" for note in notes)
             heading = name if status == KNOWN else f"{name} ({status})"
             sections.append(_section(anchor, heading, f"<p>{intro}</p>{table}{texts}"))
         # Published rows of a task on whose data nobody here ran stand in a table of their own.
         if paper and not is_beside:
-            caption = (
-                f"{source}. Not ranked with the rows above: these were made on the original data "
-                f"({paper['edition']}), on which no submission here ran."
-            )
+            why = f"these were made on the original data ({paper['edition']}), on which no submission here ran"
+            caption = f"{source}. Not ranked with the rows above: {why}."
             table = _table(metrics, paper["rows"], f"Published results of {name}", caption)
             sections.append(_section(f"{name}-published", f"{name}, published", table))
     return document("leaderboard.html", "tls-tasks leaderboard", version=__version__, sections="\n".join(sections))
@@ -197,8 +193,6 @@ def _table(metrics: Sequence[str], rows: Sequence[_Row], label: str, caption: st
         cells["system"] = f'<th scope="row">{html.escape(texts["system"])}</th>'
         mark = ' class="published"' if "rank" not in row else ""
         body.append(f"<tr{mark}>{''.join(cells.values())}</tr>")
-    lines = "\n".join(body)
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{html.escape(label)}"><table class="board">'
-        f"<caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>"
-    )
+    lines, region = "\n".join(body), f'tabindex="0" role="region" aria-label="{html.escape(label)}"'
+    table = f"<caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{lines}</tbody>"
+    return f'<div class="scroll" {region}><table class="board">{table}</table></div>'

@@ -90,8 +90,9 @@ def _every_eval_ever(scored: ScoredTask, manifest: Mapping[str, Any]) -> dict[st
     name = uuid.UUID(bytes=hashlib.sha256(evaluation.encode()).digest()[:16], version=4)
     path = f"data/tls-tasks/{model}/{name}"  # below the folder that the validator takes
     stated = {"schema_version": "0.3.0", "evaluation_id": evaluation}
+    library = {"name": "lm_eval", "version": str(results.get("lm_eval_version", "unknown"))}
     rows = _rows(scored, {**stated, "model_id": model})
-    record = {
+    record: dict[str, Any] = {
         **stated,
         "evaluation_timestamp": stamp,
         "retrieved_timestamp": stamp,
@@ -101,11 +102,7 @@ def _every_eval_ever(scored: ScoredTask, manifest: Mapping[str, Any]) -> dict[st
             "source_organization_name": manifest.get("organization") or model.partition("/")[0],
             "evaluator_relationship": manifest.get("relationship") or "other",
         },
-        "eval_library": {
-            "name": "lm_eval",
-            "version": str(results.get("lm_eval_version", "unknown")),
-            "additional_details": {"tls_tasks_version": __version__},
-        },
+        "eval_library": {**library, "additional_details": {"tls_tasks_version": __version__}},
         "model_info": _model_info(model, deployment),
         "evaluation_results": _results(scored, n_rows=len(rows)),
     }
@@ -114,25 +111,17 @@ def _every_eval_ever(scored: ScoredTask, manifest: Mapping[str, Any]) -> dict[st
         # Escaped, since the validator takes line separators in a text for ends of lines.
         text = "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
         files[f"every_eval_ever/{path}_samples.jsonl"] = text
-        record["detailed_evaluation_results"] = {
-            "format": "jsonl",
-            "file_path": f"{path}_samples.jsonl",
-            "hash_algorithm": "sha256",
-            "checksum": hashlib.sha256(text.encode()).hexdigest(),
-            "total_rows": len(rows),
-        }
+        file = {"format": "jsonl", "file_path": f"{path}_samples.jsonl"}
+        checksum = {"hash_algorithm": "sha256", "checksum": hashlib.sha256(text.encode()).hexdigest()}
+        record["detailed_evaluation_results"] = {**file, **checksum, "total_rows": len(rows)}
     content = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     return {f"every_eval_ever/{path}.json": content, **files}
 
 
 def _model_info(model: str, deployment: str) -> dict[str, Any]:
     developer, _, name = model.rpartition("/")
-    return {
-        "name": name,
-        "id": model,
-        **({"developer": developer} if developer else {}),
-        "additional_details": {"deployment_type": deployment, "model_availability": "unknown"},
-    }
+    known = {"name": name, "id": model, **({"developer": developer} if developer else {})}
+    return {**known, "additional_details": {"deployment_type": deployment, "model_availability": "unknown"}}
 
 
 def _results(scored: ScoredTask, n_rows: int) -> list[dict[str, Any]]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.after.foreign import Manifest
+from tls_tasks.after.comparisons import NOT_CONTENT
+from tls_tasks.after.foreign import MISSING, Manifest
 from tls_tasks.after.run import prompt_options, stated_metadata
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.submission.archive import AS_WRITTEN, MANIFEST, verify
@@ -25,7 +26,6 @@ AGAINST_DATA, CONSISTENT = "verified against data", "self-consistent"
 EDITIONS = ("embedded", "fetched", "hub")
 
 _NAMESPACE = "tls-tasks"  # of the signatures
-_NOT_CONTENT = frozenset({"edition", "judge"})  # columns that say where a document was read and who judges
 _MOST_OTHER_VERDICTS = 0.1  # of the verdicts that were asked again: no judge of today answers twice the same way
 
 
@@ -199,12 +199,11 @@ def _compare_documents(verified: Verified, task: ScoredTask, data: str) -> None:
     stated, fingerprint = task.conditions.fingerprint, provenance["fingerprint"]
     if stated != fingerprint:
         problems.append(f"the results state the fingerprint {stated[:12] or 'none'}, {data} has {fingerprint[:12]}")
-    absent = object()
     columns = [
         (key, column)
         for key in shared
-        for column in sorted({*logged[key], *expected[key]} - _NOT_CONTENT)
-        if logged[key].get(column, absent) != expected[key].get(column, absent)
+        for column in sorted({*logged[key], *expected[key]} - NOT_CONTENT)
+        if logged[key].get(column, MISSING) != expected[key].get(column, MISSING)
     ]
     n_other = len({key for key, _ in columns})
     if columns and not problems and not is_fitted:

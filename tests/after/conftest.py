@@ -8,6 +8,7 @@ import pytest
 from tests.cli.conftest import run, write
 from tests.conftest import made_once, read_jsonl
 from tests.harness_parts import Server
+from tls_tasks.after.submission import archive
 from tls_tasks.summaries import baseline as lead
 from tls_tasks.timelines import baseline as datewise
 
@@ -42,6 +43,11 @@ def put(*keys, value):
         node[keys[-1]] = value
 
     return change
+
+
+def sign_again(folder):
+    """Make a manifest fit its files, as a forger would."""
+    change_json(folder / "manifest.json", lambda listed: listed.update(files=archive.file_hashes(folder)))
 
 
 def only(folder, pattern):

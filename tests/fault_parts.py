@@ -4,7 +4,6 @@ The processes are forked by a server that has imported what they need: real proc
 """
 
 import contextlib
-import json
 import multiprocessing
 import os
 import resource
@@ -101,10 +100,6 @@ def contents(folder):
     """Path -> bytes of all files below a folder, hidden ones included."""
     found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
     return {name: path.read_bytes() for name, path in sorted(found.items()) if name != "filler"}
-
-
-def write_rows(path, *rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 SIGNALS = {

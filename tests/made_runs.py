@@ -7,14 +7,14 @@ import warnings
 from tests.conftest import ROOT
 
 
-def make_run(folder, model, tasks, *, metadata=None, **options):
+def make_run(folder, model, tasks, *, metadata=None, configs=ROOT / "task_configs", bootstrap_iters=100, **options):
     """Run tasks here and write the harness's own files below ``folder``; returns the folder."""
     import lm_eval
     from lm_eval.loggers import EvaluationTracker
     from lm_eval.tasks import TaskManager
 
     tracker = EvaluationTracker(output_path=str(folder))
-    manager = TaskManager(include_path=str(ROOT / "task_configs"), include_defaults=False, metadata=metadata)
+    manager = TaskManager(include_path=str(configs), include_defaults=False, metadata=metadata)
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         results = lm_eval.simple_evaluate(
@@ -23,7 +23,7 @@ def make_run(folder, model, tasks, *, metadata=None, **options):
             task_manager=manager,
             evaluation_tracker=tracker,
             log_samples=True,
-            bootstrap_iters=100,  # of standard errors, which nothing here reads
+            bootstrap_iters=bootstrap_iters,  # of standard errors, which nothing here reads
             **options,
         )
     samples = results.pop("samples")

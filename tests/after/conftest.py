@@ -1,12 +1,14 @@
 """Real runs that may be submitted: a chat endpoint on loopback as the model, data of the user's own."""
 
+import json
 import shutil
 
 import pytest
 
-from tests.conftest import made_once
+from tests.cli.conftest import run, write
+from tests.conftest import made_once, read_jsonl
 from tests.harness_parts import Server
-from tls_tasks.cli import main
+from tls_tasks.after.submission import archive
 from tls_tasks.summaries import baseline as lead
 from tls_tasks.timelines import baseline as datewise
 
@@ -16,13 +18,42 @@ TASKS = ["summ_qmsum", "tls_crisis"]
 @pytest.fixture
 def call(capsys):
     """Runs a command; returns its exit code, and what it prints on stdout and stderr."""
+    return lambda command, *arguments: run(command, capsys, *arguments)
 
-    def called(*arguments):
-        code = main(list(map(str, arguments)))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
 
-    return called
+def change_rows(path, change, target=None):
+    """Write the rows of a log as a function changes or makes them, there or elsewhere."""
+    rows = read_jsonl(path)
+    return write(target or path, *(change(rows) or rows))
+
+
+def change_json(path, change):
+    """Write a JSON file as a function changes it."""
+    value = json.loads(path.read_text(encoding="utf-8"))
+    change(value)
+    path.write_text(json.dumps(value), encoding="utf-8")
+
+
+def put(*keys, value):
+    """What puts a value somewhere into an object."""
+
+    def change(node):
+        for key in keys[:-1]:
+            node = node[key]
+        node[keys[-1]] = value
+
+    return change
+
+
+def sign_again(folder):
+    """Make a manifest fit its files, as a forger would."""
+    change_json(folder / "manifest.json", lambda listed: listed.update(files=archive.file_hashes(folder)))
+
+
+def only(folder, pattern):
+    """The one file below a folder with such a name."""
+    (path,) = folder.rglob(pattern)
+    return path
 
 
 def baseline(every):

@@ -1,155 +1,99 @@
-"""Stock tasks of the harness on rows of our own: their YAML, prompts, filters and metrics, asked of a tiny model.
+"""Stock tasks of the harness on rows of our own: their YAML, prompts, filters and metrics, asked of two kinds of model.
 
 The rows are invented, in the columns of the data set that the task names. Each configuration includes the harness's own
 file, and says only where the rows are.
 """
 
-import contextlib
+import hashlib
 import importlib.util
-import io
 import itertools
 import json
-import warnings
 from pathlib import Path
-from typing import NamedTuple
+
+from tests import made_runs
 
 _TOWNS = "Alder Birch Cedar Elm Fir Hazel Larch Maple Oak Pine Rowan Yew".split()
 _WARES = "bread cloth glass rope soap wine".split()
-_SAYS = "Answer: 7, the baker said.\n#### 7, the baker said.\n"  # how the model goes on after a colon
+_SAYS = "Answer: 7, the baker said.\n#### 7, the baker said.\n"  # how the tiny model goes on after a colon
+
+TASKS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+"""Task -> the harness's file below ``lm_eval/tasks``."""
 
 
-class _Row(NamedTuple):
-    """A town, what it makes, how much of it, and the row's place."""
+def row_of(place):
+    """Task -> its row at a place: all say what a town makes, and how much of it."""
+    town = _TOWNS[place % 12] + "wood" * (place // 12)
+    ware, n, odd = _WARES[place % 6], 6 + place % 3, place % 2
+    wares = (_WARES * 2)[place % 6 :][:4]  # the town's own first
+    sentence, asked = f"{town} makes {n} carts of {ware}.", f"What does {town} make?"
 
-    town: str
-    ware: str
-    n: int
-    place: int
-
-    @property
-    def sentence(self):
-        return f"{self.town} makes {self.n} carts of {self.ware}."
-
-    @property
-    def asked(self):
-        return f"What does {self.town} make?"
-
-    @property
-    def wares(self):
-        """Four wares, the town's own first."""
-        start = _WARES.index(self.ware)
-        return (_WARES * 2)[start : start + 4]
-
-    @property
-    def odd(self):
-        return self.place % 2
-
-    @property
-    def backwards(self):
-        """The sentence, in every other row backwards."""
-        return self.sentence[:: 1 - 2 * self.odd]
-
-    def pair(self, first, second):
+    def pair(first, second):
         """Two sentences under these names, the true one first in every other row, and which one it is."""
-        both = [self.sentence, self.sentence.replace(self.ware, "nothing")]
-        return {first: both[self.odd], second: both[1 - self.odd], "label": self.odd}
+        both = [sentence, sentence.replace(ware, "nothing")]
+        return {first: both[odd], second: both[1 - odd], "label": odd}
+
+    lettered = {"text": wares, "label": list("ABCD")}
+    turn, endings = place % 4, [f"sells the {ware}." for ware in wares]
+    context = {"ctx_a": sentence, "ctx_b": "then a man", "activity_label": "Trade [title]"}
+    near = f"The {ware} of {town} went to the man because _ was near."
+    sold = {"choice1": f"It sold {ware}.", "choice2": f"It sold {n} carts."}
+    passage = {"query_id": f"q{place}", "passage": sentence, "question": "How many carts?"}
+    day = {"day": "", "month": "", "year": ""}
+    answers = [{"number": str(n), "spans": []}, {"number": "", "spans": [f"{n}, the baker", "said"]}]
+    others = {"number": [str(n)], "date": [day], "spans": [[ware]]}
+    paragraph = {"paragraph": sentence, "question": asked, "answer": ware}
+    return {
+        "arc_easy": {"question": asked, "choices": lettered, "answerKey": "ABCD"[place % 4]},
+        "hellaswag": {**context, "endings": endings[turn:] + endings[:turn], "label": str(-turn % 4)},
+        "piqa": {"goal": asked, **pair("sol1", "sol2")},
+        "winogrande": {"sentence": near, "option1": "the mill", "option2": f"the {ware} shop", "answer": str(1 + odd)},
+        "mmlu_anatomy": {"question": asked, "choices": wares, "answer": place % 4},
+        "truthfulqa_mc2": {"question": asked, "mc2_targets": {"choices": wares, "labels": [1, odd, 0, 0]}},
+        "crows_pairs_english": pair("sent_more", "sent_less"),
+        "boolq": {"passage": sentence, "question": f"does {town} make it", "label": odd},
+        "copa": {"premise": f"{town} is rich.", "question": ["cause", "effect"][odd], **sold, "label": odd},
+        "cb": {**pair("premise", "hypothesis"), "label": place % 3},
+        "rte": pair("sentence1", "sentence2"),
+        "mrpc": pair("sentence1", "sentence2"),
+        "cola": {"sentence": sentence[:: 1 - 2 * odd], "label": 1 - odd},  # in every other row backwards
+        "lambada_openai": {"text": f"{sentence} It is {ware}"},
+        "wikitext": {"page": " = Town = \n " + f"{sentence} \n " * (1 + place % 3)},
+        "gsm8k": {"question": f"In {town}, 4 and {n - 4} are?", "answer": f"They are {n}.\n#### {n}"},
+        "triviaqa": {"question": asked, "answer": {"aliases": [f"{n}", f"{n} carts"]}},
+        "nq_open": {"question": asked, "answer": [f"{n}", "many"]},
+        "drop": {**passage, "answer": {**answers[odd], "date": day}, "validated_answers": others},
+        "wmt16-de-en": {"translation": {"de": f"{n}, sagte er in {town}.", "en": f"{n}, the baker of {town} said."}},
+        "simple_cooccurrence_bias_gen": {"sentence": f"{sentence} The baker was a" + " man" * odd},
+        "super_glue-multirc-t5-prompt": {**paragraph, "idx": {"question": place // 2}, "label": odd},
+    }
 
 
-def _hellaswag(row):
-    endings = [f"sells the {ware}." for ware in row.wares]
-    turn = row.place % 4
-    context = {"ctx_a": row.sentence, "ctx_b": "then a man", "activity_label": "Trade [title]"}
-    return {**context, "endings": endings[turn:] + endings[:turn], "label": str(-turn % 4)}
+def write_tasks(folder, names, n):
+    """A configuration of each task, with ``n`` rows on this disk; returns the texts of them all."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    folder.mkdir(parents=True)
+    (package,) = importlib.util.find_spec("lm_eval").submodule_search_locations
+    texts = []
+    for name in names:
+        data, path = folder / f"{name}.parquet", Path(package, "tasks", TASKS[name])
+        rows = [row_of(place)[name] for place in range(n)]
+        pa.parquet.write_table(pa.Table.from_pylist(rows), data)
+        texts += [path.read_text(), *map(str, rows)]
+        files = dict.fromkeys(("train", "validation", "test", "dev"), str(data))
+        config = {"include": str(path), "task": name, "dataset_path": "parquet", "dataset_name": None}
+        (folder / f"{name}.yaml").write_text(json.dumps({**config, "dataset_kwargs": {"data_files": files}}))
+    return texts
 
 
-def _copa(row):
-    choices = {"choice1": f"It sold {row.ware}.", "choice2": f"It sold {row.n} carts."}
-    return {"premise": f"{row.town} is rich.", "question": ["cause", "effect"][row.odd], **choices, "label": row.odd}
-
-
-def _truthfulqa(row):
-    return {"question": row.asked, "mc2_targets": {"choices": row.wares, "labels": [1, row.odd, 0, 0]}}
-
-
-def _drop(row):
-    nothing = {"day": "", "month": "", "year": ""}
-    answers = [{"number": str(row.n), "spans": []}, {"number": "", "spans": [f"{row.n}, the baker", "said"]}]
-    others = {"number": [str(row.n)], "date": [nothing], "spans": [[row.ware]]}
-    asked = {"passage": row.sentence, "question": "How many carts?"}
-    answer = {**answers[row.odd], "date": nothing}
-    return {"query_id": f"q{row.place}", **asked, "answer": answer, "validated_answers": others}
-
-
-TASKS = {
-    "arc_easy": (
-        "arc/arc_easy.yaml",
-        lambda row: {
-            "question": row.asked,
-            "choices": {"text": row.wares, "label": list("ABCD")},
-            "answerKey": "ABCD"[row.place % 4],
-        },
-    ),
-    "hellaswag": ("hellaswag/hellaswag.yaml", _hellaswag),
-    "piqa": ("piqa/piqa.yaml", lambda row: {"goal": row.asked, **row.pair("sol1", "sol2")}),
-    "winogrande": (
-        "winogrande/default.yaml",
-        lambda row: {
-            "sentence": f"The {row.ware} of {row.town} went to the man because _ was near.",
-            "option1": "the mill",
-            "option2": f"the {row.ware} shop",
-            "answer": str(1 + row.odd),
-        },
-    ),
-    "mmlu_anatomy": (
-        "mmlu/default/mmlu_anatomy.yaml",
-        lambda row: {"question": row.asked, "choices": row.wares, "answer": row.place % 4},
-    ),
-    "truthfulqa_mc2": ("truthfulqa/truthfulqa_mc2.yaml", _truthfulqa),
-    "crows_pairs_english": ("crows_pairs/crows_pairs_english.yaml", lambda row: row.pair("sent_more", "sent_less")),
-    "boolq": (
-        "super_glue/boolq/default.yaml",
-        lambda row: {"passage": row.sentence, "question": f"does {row.town} make it", "label": row.odd},
-    ),
-    "copa": ("super_glue/copa/default.yaml", _copa),
-    "cb": ("super_glue/cb/default.yaml", lambda row: {**row.pair("premise", "hypothesis"), "label": row.place % 3}),
-    "rte": ("glue/rte/default.yaml", lambda row: row.pair("sentence1", "sentence2")),
-    "mrpc": ("glue/mrpc/default.yaml", lambda row: row.pair("sentence1", "sentence2")),
-    "cola": ("glue/cola/default.yaml", lambda row: {"sentence": row.backwards, "label": 1 - row.odd}),
-    "lambada_openai": ("lambada/lambada_openai.yaml", lambda row: {"text": f"{row.sentence} It is {row.ware}"}),
-    "wikitext": (
-        "wikitext/wikitext.yaml",
-        lambda row: {"page": " = Town = \n " + f"{row.sentence} \n " * (1 + row.place % 3)},
-    ),
-    "gsm8k": (
-        "gsm8k/gsm8k.yaml",
-        lambda row: {"question": f"4 and {row.n - 4} are?", "answer": f"They are {row.n}.\n#### {row.n}"},
-    ),
-    "triviaqa": (
-        "triviaqa/default.yaml",
-        lambda row: {"question": row.asked, "answer": {"aliases": [f"{row.n}", f"{row.n} carts"]}},
-    ),
-    "nq_open": ("nq_open/nq_open.yaml", lambda row: {"question": row.asked, "answer": [f"{row.n}", "many"]}),
-    "drop": ("drop/default.yaml", _drop),
-    "wmt16-de-en": (
-        "translation/wmt16_de-en.yaml",
-        lambda row: {"translation": {"de": f"{row.n}, sagte er.", "en": f"{row.n}, the baker of {row.town} said."}},
-    ),
-    "simple_cooccurrence_bias_gen": (
-        "simple_cooccurrence_bias/simple_cooccurrence_bias_gen.yaml",
-        lambda row: {"sentence": f"{row.sentence} The baker was a" + " man" * row.odd},
-    ),
-    "super_glue-multirc-t5-prompt": (
-        "super_glue/multirc/t5-prompt.yaml",
-        lambda row: {
-            "question": row.asked,
-            "answer": row.ware,
-            "paragraph": row.sentence,
-            "idx": {"question": row.place // 2},
-            "label": row.odd,
-        },
-    ),
-}
-"""Task -> the harness's file below ``lm_eval/tasks``, and what makes a row."""
+def make_run(folder):
+    """Run all tasks with a tiny model; the harness's own files lie below ``folder/out``."""
+    texts = write_tasks(folder / "tasks", TASKS, len(_TOWNS))
+    make_model(folder / "model", texts)
+    options = {"device": "cpu", "batch_size": 64, "gen_kwargs": {"max_gen_toks": 16}, "bootstrap_iters": 0}
+    model = {"model_args": {"pretrained": str(folder / "model")}, "configs": folder / "tasks"}
+    made_runs.make_run(folder / "out", "hf", list(TASKS), **model, **options)
 
 
 def make_model(folder, texts):
@@ -173,52 +117,55 @@ def make_model(folder, texts):
     model.save_pretrained(folder)
 
 
-def make_run(folder):
-    """Run all tasks with the tiny model; the harness's own files lie below ``folder/out``."""
-    import lm_eval
-    import pyarrow as pa
-    import pyarrow.parquet
-    from lm_eval.loggers import EvaluationTracker
-    from lm_eval.tasks import TaskManager
+SIX = ("arc_easy", "gsm8k", "mrpc", "cola", "wikitext", "wmt16-de-en")
+N = 40
 
-    (package,) = importlib.util.find_spec("lm_eval").submodule_search_locations
-    texts = []
-    for name, (path, make) in TASKS.items():
-        data = folder / "data" / f"{name}.parquet"
-        data.parent.mkdir(exist_ok=True)
-        rows = [make(_Row(town, _WARES[place % 6], 6 + place % 3, place)) for place, town in enumerate(_TOWNS)]
-        pa.parquet.write_table(pa.Table.from_pylist(rows), data)
-        texts += [Path(package, "tasks", path).read_text(), *map(str, rows)]
-        files = dict.fromkeys(("train", "validation", "test", "dev"), str(data))
-        config = {
-            "include": str(Path(package, "tasks", path)),
-            "task": name,
-            "dataset_path": "parquet",
-            "dataset_name": None,
-            "dataset_kwargs": {"data_files": files},
-        }
-        (folder / "tasks").mkdir(exist_ok=True)
-        (folder / "tasks" / f"{name}.yaml").write_text(json.dumps(config))
-    make_model(folder / "model", texts)
-    tracker = EvaluationTracker(output_path=str(folder / "out"))
-    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-        warnings.simplefilter("ignore")
-        results = lm_eval.simple_evaluate(
-            model="hf",
-            model_args={"pretrained": str(folder / "model")},
-            tasks=list(TASKS),
-            task_manager=TaskManager(include_path=str(folder / "tasks"), include_defaults=False),
-            evaluation_tracker=tracker,
-            device="cpu",
-            batch_size=64,
-            gen_kwargs={"max_gen_toks": 16},
-            bootstrap_iters=0,
-            log_samples=True,
-        )
-    samples = results.pop("samples")
-    tracker.save_results_aggregated(results=results, samples=samples)
-    for name, rows in samples.items():
-        tracker.save_results_samples(task_name=name, samples=rows)
+
+def make_two_runs(folder):
+    """``a`` and ``b``, which is better: real runs of the rule model on six tasks of 40 documents."""
+    write_tasks(folder / "tasks", SIX, N)
+    for name, skill in (("a", 0.5), ("b", 0.6)):
+        options = {"configs": folder / "tasks", "bootstrap_iters": 0}
+        made_runs.make_run(folder / name, rule_model(name, skill), list(SIX), **options)
+
+
+def chance(*parts):
+    """A number in [0, 1) that is the same on every machine."""
+    return int.from_bytes(hashlib.sha256(repr(parts).encode()).digest()[:7], "big") / 2**56
+
+
+def knows(seed, skill, text):
+    """Whether a model has a right answer: documents are as hard for all models, and each has its luck."""
+    return (chance("hard", text) + chance(seed, text)) / 2 < skill
+
+
+def rule_model(seed, skill):
+    """A model of the harness's that knows a share of the answers, and gives other ones to the rest."""
+    from lm_eval.api.model import LM
+
+    class Rules(LM):
+        def loglikelihood(self, requests):
+            return [(self.likelihood(request.doc, request.idx, *request.args), False) for request in requests]
+
+        def likelihood(self, doc, choice, asked, said):
+            wanted = doc["label"] if "label" in doc else "ABCD".index(doc["answerKey"])
+            return -5.0 * chance(seed, asked, said) + 5.0 * (knows(seed, skill, asked) and choice == wanted)
+
+        def loglikelihood_rolling(self, requests):
+            return [-len(request.args[0]) * (2 - skill + 0.3 * chance(seed, request.args[0])) for request in requests]
+
+        def generate_until(self, requests):
+            return [self.say(request.doc, request.args[0]) for request in requests]
+
+        def say(self, doc, asked):
+            if "translation" in doc:
+                words = doc["translation"]["en"].split()
+                return " ".join(word if knows(seed, skill, word + asked) else "thing" for word in words)
+            answer = int(doc["answer"].rpartition(" ")[2]) + (not knows(seed, skill, doc["question"]))
+            # Every third answer is in a form that only one of the task's two filters reads.
+            return f"So {answer}" if chance(seed, "form", asked) < 0.33 else f"#### {answer}"
+
+    return Rules()
 
 
 def table(folder):

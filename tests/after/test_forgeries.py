@@ -1,14 +1,18 @@
 """A competent forger recomputes every hash, score and record with our own code. Each forgery is refused or marked."""
 
 import json
+import math
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 import yaml
 
 import tls_tasks
-from tests.conftest import made_once
+from tests.after.conftest import change_json, only, put, sign_again
+from tests.cli.conftest import write
+from tests.conftest import made_once, read_jsonl
 from tls_tasks.after.scored_runs import score_places
 from tls_tasks.after.submission import archive, checks
 from tls_tasks.after.submission.verification import Verified, ask_again
@@ -16,6 +20,7 @@ from tls_tasks.cli import main
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 TASK = "evidence_journals"
 
 
@@ -49,25 +54,19 @@ def sent(honest, tmp_path):
     return tmp_path / "sent"
 
 
-def rows_of(folder):
-    (path,) = folder.glob("run/samples_*")
-    return path, [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def forge(folder, rows=None, results=None, manifest=None, records=True):
     """Change what is asked for, and make everything else fit it."""
-    path, samples = rows_of(folder)
-    (results_path,) = folder.glob("run/results_*")
+    path, results_path = only(folder / "run", f"samples_{TASK}_*"), only(folder / "run", "results_*")
     stated = json.loads(results_path.read_text(encoding="utf-8"))
+    samples = read_jsonl(path)
     samples = (rows(samples) or samples) if rows else samples
-    size = {"original": len(samples), "effective": len(samples)}
-    stated["n-samples"][TASK] = size
+    stated["n-samples"][TASK] = {"original": len(samples), "effective": len(samples)}
 
-    def write():
-        path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in samples), encoding="utf-8")
-        results_path.write_text(json.dumps(stated), encoding="utf-8")
+    def write_both():
+        write(path, *samples)
+        write(results_path, stated)
 
-    write()
+    write_both()
     [scored] = score_places([folder / "run"])
     for sample in scored.log.samples:
         sample.row.update(checks.hashes_of(sample))
@@ -76,26 +75,52 @@ def forge(folder, rows=None, results=None, manifest=None, records=True):
     stated["results"][TASK].update({f"{key},none": value for key, value in scored.metrics.items()})
     if results:
         results(stated)
-    write()
-    listed = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    write_both()
     if manifest:
-        manifest(listed)
+        change_json(folder / "manifest.json", manifest)
     if records:
         [scored] = score_places([folder / "run"])
+        listed = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         shutil.rmtree(folder / "every_eval_ever")  # its paths name the model
         for name, content in archive.records_of([scored], listed, False).items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(content)
-    listed["files"] = archive.file_hashes(folder)
-    (folder / "manifest.json").write_text(json.dumps(listed), encoding="utf-8")
+    sign_again(folder)
+
+
+# What a forgery changes: parts of the arguments of forge, to be joined.
+
+
+def rows(change):
+    return {"rows": change}
 
 
 def each(change):
-    def rows(samples):
+    def change_all(samples):
         for sample in samples:
             change(sample)
 
-    return rows
+    return rows(change_all)
+
+
+def results(change):
+    return {"results": change}
+
+
+def stated(**values):
+    return results(lambda said: said.update(values))
+
+
+def manifest(**values):
+    return {"manifest": lambda listed: listed.update(values)}
+
+
+def metadata(**values):
+    return results(lambda said: said["configs"][TASK]["metadata"].update(values))
+
+
+def provenance(**values):
+    return results(lambda said: said["configs"][TASK]["metadata"]["provenance"].update(values))
 
 
 def answer(sample, text):
@@ -119,23 +144,6 @@ def easy_gold(sample):
     sample["doc"]["references"] = sample["target"] = json.dumps(json.loads(sample["resps"][0][0])[1:])
 
 
-def metadata(**values):
-    return lambda results: results["configs"][TASK]["metadata"].update(values)
-
-
-def provenance(**values):
-    return lambda results: results["configs"][TASK]["metadata"]["provenance"].update(values)
-
-
-def first_only(samples):
-    return samples[:17]
-
-
-def renamed(samples):
-    for sample in samples:
-        sample["doc"]["doc_id"] = "X" + sample["doc"]["doc_id"]
-
-
 def other_first(samples):
     samples[0]["doc"]["text"] = "I had a mild cough."
     ask(samples[0], request_of(samples[1]))
@@ -145,87 +153,50 @@ def hint(samples):
     ask(samples[3], f"The answer is {samples[3]['target']}.\n{request_of(samples[3])}")
 
 
+def brief(samples):
+    for sample in samples:
+        ask(sample, f"Be brief.\n{request_of(sample)}")
+    return samples[:17]
+
+
+RENAMED = each(lambda row: row["doc"].update(doc_id=f"X{row['doc']['doc_id']}"))
+FIRST_ONLY = rows(lambda samples: samples[:17])
 EXAMPLE = "<document>\nA cough.\n</document>\n\nList everything. JSON:\n[]\n\n"
 
 REFUSED = {
-    "answers replaced by the gold": ({"rows": each(lambda row: answer(row, row["target"]))}, "gold: "),
-    "answers replaced after the responses": (
-        {"rows": each(lambda row: row.update(filtered_resps=["[]"]))},
-        "answers: evidence_journals: filtered_resps do not follow from resps in 44 of 50",
-    ),
-    "responses taken away": ({"rows": each(lambda row: row.pop("resps"))}, "answers: "),
-    "the best of two responses": (
-        {"rows": each(lambda row: row.update(resps=[["[]", row["resps"][0][0]]]))},
-        "answers: ",
-    ),
-    "the best of three responses, first": (
-        {"rows": each(lambda row: row["resps"][0].extend(["[]", "x"]))},
-        "answers: ",
-    ),
-    "one empty request": ({"rows": lambda samples: ask(samples[3], "")}, "1 of 50 documents have no request"),
-    "a budget that is text": (
-        {"results": metadata(context_budget="24000")},
-        "options: evidence_journals: context_budget: got '24000', expected a whole number above 0, or auto",
-    ),
-    "gold replaced by answers": ({"rows": each(new_gold)}, "ids or gold answers are not those of the edition"),
-    "one document of three": ({"rows": first_only}, "17 documents, but the edition 'embedded' has 50"),
-    "invented documents": ({"rows": renamed}, "ids or gold answers are not those of the edition"),
-    "invented documents under another budget": (
-        {"rows": renamed, "results": metadata(context_budget=30_000)},
-        "ids or gold answers are not those of the edition",
-    ),
-    "one document of three under a system prompt": (
-        {
-            "rows": lambda samples: [row for row in samples[:17] if ask(row, f"Be brief.\n{request_of(row)}") is None],
-            "results": lambda stated: stated.update(system_instruction="Be brief."),
-        },
-        "17 documents, but the edition 'embedded' has 50",
-    ),
-    "the edition relabelled in the results": (
-        {"results": provenance(edition="hub", origin="acme/journals@1")},
-        "the results say the hub edition, the documents embedded",
-    ),
-    "examples in the prompts": (
-        {"rows": each(lambda row: ask(row, EXAMPLE + request_of(row)))},
-        "prompts: evidence_journals: the requests hold 1 examples, the results say 0-shot",
-    ),
-    "examples that are stated and not there": (
-        {"results": lambda stated: stated["n-shot"].update({TASK: 3})},
-        "hold 0 examples, the results say 3-shot",
-    ),
-    "a hint in one prompt": ({"rows": hint}, "prompts: evidence_journals: around the prompt of"),
-    "another document's prompt": ({"rows": other_first}, "prompts: "),
-    "a chat template that is hidden": (
-        {"rows": each(lambda row: ask(row, f"[INST] {request_of(row)} [/INST]"))},
-        "prompts: evidence_journals: 15 characters stand around each prompt",
-    ),
-    "a chat template of another name": (
-        {"results": lambda stated: stated.update(chat_template="{{ x }}", chat_template_sha="0" * 64)},
-        "chat_template_sha is not that of the chat template",
-    ),
-    "scores that are not numbers": (
-        {"results": lambda stated: stated["results"][TASK].update({"evidence_f1,none": float("nan")})},
-        "scores: ",
-    ),
-    "a task that is not there": ({"manifest": lambda listed: listed["tasks"].append("tls_crisis")}, "manifest: "),
-    "a name that is none": (
-        {"manifest": lambda listed: listed.update(model="acme/honest\u202e"), "records": False},
-        "model: ",
-    ),
-    "a name with a path": ({"manifest": lambda listed: listed.update(model="acme/../gpt")}, "model: "),
-    "records of another release": (
-        {"manifest": lambda listed: listed.update(tls_tasks="0.0.1", organization="else"), "records": False},
-        "verify it with tls-tasks 0.0.1, which wrote it",
-    ),
+    "answers replaced by the gold": each(lambda row: answer(row, row["target"])),
+    "answers replaced after the responses": each(lambda row: row.update(filtered_resps=["[]"])),
+    "responses taken away": each(lambda row: row.pop("resps")),
+    "the best of two responses": each(lambda row: row.update(resps=[["[]", row["resps"][0][0]]])),
+    "the best of three responses, first": each(lambda row: row["resps"][0].extend(["[]", "x"])),
+    "one empty request": rows(lambda samples: ask(samples[3], "")),
+    "a budget that is text": metadata(context_budget="24000"),
+    "gold replaced by answers": each(new_gold),
+    "one document of three": FIRST_ONLY,
+    "invented documents": RENAMED,
+    "invented documents under another budget": RENAMED | metadata(context_budget=30_000),
+    "one document of three under a system prompt": rows(brief) | stated(system_instruction="Be brief."),
+    "the edition relabelled in the results": provenance(edition="hub", origin="acme/journals@1"),
+    "examples in the prompts": each(lambda row: ask(row, EXAMPLE + request_of(row))),
+    "examples that are stated and not there": results(put("n-shot", TASK, value=3)),
+    "a hint in one prompt": rows(hint),
+    "another document's prompt": rows(other_first),
+    "a chat template that is hidden": each(lambda row: ask(row, f"[INST] {request_of(row)} [/INST]")),
+    "a chat template of another name": stated(chat_template="{{ x }}", chat_template_sha="0" * 64),
+    "scores that are not numbers": results(put("results", TASK, "evidence_f1,none", value=math.nan)),
+    "a task that is not there": {"manifest": lambda listed: listed["tasks"].append("tls_crisis")},
+    "a name that is none": manifest(model="acme/honest\u202e") | {"records": False},
+    "a name with a path": manifest(model="acme/../gpt"),
+    "records of another release": manifest(tls_tasks="0.0.1", organization="else") | {"records": False},
 }
+"""Name -> what is changed; what is said of it lies in the JSON file beside."""
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_forgery_is_refused(name, sent, call):
-    changes, words = REFUSED[name]
-    forge(sent, **changes)
+    forge(sent, **REFUSED[name])
     code, out, err = call("verify", sent)
-    assert (code, out) == (1, "") and words in err
+    assert (code, out) == (1, "") and CASES["test_a_forgery_is_refused"][name] in err
 
 
 @pytest.mark.parametrize(
@@ -242,8 +213,7 @@ def test_files_for_others_are_made_again_and_no_file_is_extra(sent, call, file, 
     path = next(sent.glob(file), sent / file)
     path.parent.mkdir(exist_ok=True)
     path.write_text((path.read_text() if path.exists() else "").replace(old, new))
-    listed = json.loads((sent / "manifest.json").read_text())
-    (sent / "manifest.json").write_text(json.dumps({**listed, "files": archive.file_hashes(sent)}))
+    sign_again(sent)
     code, _, err = call("verify", sent)
     assert code == 1 and words in err
 
@@ -259,22 +229,25 @@ def test_without_data_it_is_self_consistent_and_never_verified(sent, call):
     assert "checked: evidence_journals: ids and gold answers of all 50 documents" in out
 
 
-UNKNOWN = {"fingerprint": "1" * 64}
+def of_unknown_data(folder):
+    """Give the documents a fingerprint that nobody knows."""
+    forge(folder, **each(lambda row: row["doc"].update(edition="local")))
+    forge(folder, **provenance(fingerprint="1" * 64, edition="local"))
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (renamed, "50 documents are invented: 'XJ001'"),
+        (RENAMED, "50 documents are invented: 'XJ001'"),
         (each(easy_gold), "the gold answers of"),
-        (first_only, "33 of 50 documents are not there"),
-        (lambda samples: None, "the fingerprint 111111111111, embedded has 6b87cb726fdc"),
+        (FIRST_ONLY, "33 of 50 documents are not there"),
+        ({}, "the fingerprint 111111111111, embedded has 6b87cb726fdc"),
     ],
 )
 def test_what_passes_as_unknown_data_is_refused_by_data(sent, call, change, words):
-    """The forger gives the documents a fingerprint that nobody knows: marked without data, refused with it."""
-    forge(sent, rows=change, results=provenance(**UNKNOWN, edition="local"), manifest=None)
-    forge(sent, rows=each(lambda row: row["doc"].update(edition="local")))
+    """Marked without data, refused with it."""
+    of_unknown_data(sent)
+    forge(sent, **change)
     code, out, _ = call("verify", sent)
     assert code == 0 and f"{TASK}: unknown data, local edition" in out
     code, _, err = call("verify", sent, "--data", "embedded")
@@ -287,7 +260,7 @@ def test_a_text_that_was_changed_under_its_own_id_is_refused_by_data(sent, call)
         samples[0]["doc"]["text"] = f"{old} Easy."
         ask(samples[0], request_of(samples[0]).replace(old, f"{old} Easy."))
 
-    forge(sent, rows=easier)
+    forge(sent, **rows(easier))
     assert call("verify", sent)[0] == 0  # the log alone can't tell
     code, _, err = call("verify", sent, "--data", "embedded")
     assert code == 1 and "1 documents differ from the data: 'J001' in text" in err
@@ -295,20 +268,19 @@ def test_a_text_that_was_changed_under_its_own_id_is_refused_by_data(sent, call)
 
 def test_an_embedded_edition_is_not_the_hubs(honest, tmp_path, call):
     run = shutil.copytree(honest / "other", tmp_path / "run")
-    (path,) = run.rglob("results_*")
-    text = path.read_text().replace('"edition": "embedded"', '"edition": "hub"')
-    fingerprint = json.loads(text)["configs"]["evidence_maccrobat"]["metadata"]["provenance"]["fingerprint"]
-    path.write_text(text.replace(fingerprint, "2" * 64))
-    (path,) = run.rglob("samples_*")
-    path.write_text(path.read_text().replace('"edition": "embedded"', '"edition": "hub"'))
+    results_path, samples = only(run, "results_*"), only(run, "samples_*")
+    said = ("configs", "evidence_maccrobat", "metadata", "provenance")
+    change_json(results_path, put(*said, "edition", value="hub"))
+    change_json(results_path, put(*said, "fingerprint", value="2" * 64))
+    samples.write_text(samples.read_text().replace('"edition": "embedded"', '"edition": "hub"'))
     code, _, err = call("submit", run, "-o", tmp_path / "out", "--model", "acme/m", "--no-chat-template")
     assert code == 1 and "the documents are those of the embedded edition, whatever the results say" in err
 
 
 def test_other_conditions_are_other_boards(honest, sent, tmp_path, call):
-    forge(sent, results=metadata(context_budget=30_000), manifest=lambda listed: listed.update(model="acme/long"))
+    forge(sent, **metadata(context_budget=30_000), **manifest(model="acme/long"))
     shutil.copytree(honest / "sent", tmp_path / "copy")
-    forge(tmp_path / "copy", manifest=lambda listed: listed.update(model="eve/copy"))
+    forge(tmp_path / "copy", **manifest(model="eve/copy"))
     places = [honest / "sent", sent, tmp_path / "copy", honest / "sent"]
     code, out, err = call("leaderboard", *places, "-o", tmp_path / "site")
     page = (tmp_path / "site" / "index.html").read_text()
@@ -320,7 +292,7 @@ def test_other_conditions_are_other_boards(honest, sent, tmp_path, call):
 
 
 def test_who_submitted_is_quoted_where_it_says_more_than_a_name(honest, sent, tmp_path, call):
-    forge(sent, manifest=lambda listed: listed.update(organization=f"acme, signed by acme\u202e\x1b{'x' * 90}"))
+    forge(sent, **manifest(organization=f"acme, signed by acme\u202e\x1b{'x' * 90}"))
     assert call("leaderboard", sent, honest / "sent", "-o", tmp_path)[0] == 0
     page = (tmp_path / "index.html").read_text()
     assert "(by &#x27;acme, signed by acme\\\\u202e\\\\x1bxxx" in page and "…&#x27;, unsigned)</th>" in page
@@ -329,8 +301,7 @@ def test_who_submitted_is_quoted_where_it_says_more_than_a_name(honest, sent, tm
 
 def test_runs_that_measure_different_things_are_not_ranked_together(sent, tmp_path, call):
     """Two strangers state one fingerprint for documents with different schemas."""
-    forge(sent, rows=each(lambda row: row["doc"].update(edition="local")))
-    forge(sent, results=provenance(**UNKNOWN, edition="local"))
+    of_unknown_data(sent)
     other = shutil.copytree(sent, tmp_path / "other")
 
     def fewer(row):
@@ -338,7 +309,7 @@ def test_runs_that_measure_different_things_are_not_ranked_together(sent, tmp_pa
         row["doc"]["schema"] = json.dumps({**schema, "attributes": schema["attributes"][:1]})
         ask(row, tls_tasks.task(TASK).prompt(row["doc"]))
 
-    forge(other, rows=each(fewer), manifest=lambda listed: listed.update(model="eve/other"))
+    forge(other, **each(fewer), **manifest(model="eve/other"))
     assert call("leaderboard", sent, other, "-o", tmp_path / "site")[0] == 0
     assert (tmp_path / "site" / "index.html").read_text().count("<section ") == 2
 
@@ -352,31 +323,26 @@ def test_the_hubs_own_reader_takes_the_eval_results(sent, tmp_path, call):
     assert code == 2 and "no task here ran on a data set of the hub, but on the embedded data" in err
     assert not (tmp_path / "none").exists() and not (sent / ".eval_results").exists()
     origin = {"edition": "hub", "origin": "acme/journals@" + "a" * 40}
-    forge(sent, rows=each(lambda row: row["doc"].update(edition="hub")), results=provenance(**origin))
+    forge(sent, **each(lambda row: row["doc"].update(edition="hub")), **provenance(**origin))
     assert call("submit", sent / "run", *arguments, tmp_path / "some")[0] == call("verify", tmp_path / "some")[0] == 0
     rows = yaml.safe_load((tmp_path / "some" / ".eval_results" / "tls_tasks.yaml").read_text())
     entries = {entry.task_id: entry for entry in parse_eval_result_entries(rows)}
     [scored] = score_places([sent / "run"])
-    assert {key: entry.value for key, entry in entries.items()} == {
-        f"{TASK}.{key}": value for key, value in scored.ranked.items()
-    }
+    ranked = {f"{TASK}.{key}": value for key, value in scored.ranked.items()}
+    assert {key: entry.value for key, entry in entries.items()} == ranked
     assert {(entry.dataset_id, entry.dataset_revision) for entry in entries.values()} == {("acme/journals", "a" * 40)}
     assert "evidence_extraction|" in entries[f"{TASK}.evidence_f1"].notes
 
 
 def test_half_a_surrogate_pair_in_the_options(sent, call):
-    forge(sent, results=provenance(origin="\ud800"))
+    forge(sent, **provenance(origin="\ud800"))
     assert call("verify", sent)[0] == 0
 
 
 class TestSigners:
     def sign(self, folder, honest, who):
-        main(["verify", str(folder)])
-        subprocess.run(
-            ["ssh-keygen", "-q", "-Y", "sign", "-n", "tls-tasks", "-f", str(honest / who), folder / "manifest.json"],
-            check=True,
-            capture_output=True,
-        )
+        command = ["ssh-keygen", "-q", "-Y", "sign", "-n", "tls-tasks", "-f", honest / who, folder / "manifest.json"]
+        subprocess.run(command, check=True, capture_output=True)
 
     def test_submit_signs_and_a_name_belongs_to_its_key(self, honest, sent, tmp_path, call):
         arguments = ("--model", "acme/honest", "--no-chat-template", "--sign", honest / "acme")
@@ -384,9 +350,9 @@ class TestSigners:
         own, signers = tmp_path / "own", ("--allowed-signers", honest / "signers")
         assert "; signed by acme\n" in call("verify", own, *signers)[1]
         assert "signed by a key without a name here (SHA256:" in call("verify", own)[1]
-        forge(sent, rows=each(lambda row: answer(row, "[]")))  # somebody else's, first and under the same name
+        forge(sent, **each(lambda row: answer(row, "[]")))  # somebody else's, first and under the same name
         shutil.copytree(sent, tmp_path / "eve")
-        forge(tmp_path / "eve", rows=each(lambda row: answer(row, "[ ]")))
+        forge(tmp_path / "eve", **each(lambda row: answer(row, "[ ]")))
         self.sign(tmp_path / "eve", honest, "eve")
         code, _, _ = call("leaderboard", sent, tmp_path / "eve", own, "-o", tmp_path / "site", *signers)
         page = (tmp_path / "site" / "index.html").read_text()
@@ -395,20 +361,15 @@ class TestSigners:
         assert '<th scope="row">acme/honest (by acme, signed by a key without a name here (SHA256:' in page
         assert "<td>signed by acme</td>" in page and "<td>unsigned</td>" in page
 
-    def test_an_unsigned_one_has_no_right_to_a_bound_name(self, honest, sent, tmp_path, call):
-        place = tmp_path / "site"
-        assert call("leaderboard", sent, "-o", place, "--allowed-signers", honest / "signers")[0] == 0
-        assert '<th scope="row">acme/honest (by acme, unsigned)</th>' in (place / "index.html").read_text()
-
-    @pytest.mark.parametrize("model", ["Acme/honest", "ACME/other"])
-    def test_capitals_make_no_other_name(self, honest, sent, tmp_path, call, model):
-        forge(sent, manifest=lambda listed: listed.update(model=model, organization="eve"))
+    @pytest.mark.parametrize("model", ["acme/honest", "Acme/honest", "ACME/other"])
+    def test_an_unsigned_one_has_no_right_to_a_bound_name_in_any_capitals(self, honest, sent, tmp_path, call, model):
+        forge(sent, **manifest(model=model, organization="eve"))
         assert call("leaderboard", sent, "-o", tmp_path, "--allowed-signers", honest / "signers")[0] == 0
         assert f'<th scope="row">{model} (by eve, unsigned)</th>' in (tmp_path / "index.html").read_text()
 
     def test_a_manifest_that_was_edited_after_it_was_signed(self, honest, sent, call):
         self.sign(sent, honest, "acme")
-        forge(sent, manifest=lambda listed: listed.update(model="acme/better"))
+        forge(sent, **manifest(model="acme/better"))
         code, _, err = call("verify", sent, "--allowed-signers", honest / "signers")
         assert code == 1 and "refused: signature: it is not one of this manifest" in err
 
@@ -440,7 +401,7 @@ class TestSigners:
 
 
 def test_verdicts_that_were_flipped_are_found_by_asking_again(made_runs, tmp_path):
-    (source,) = made_runs.glob("base/*/samples_report_generation_*")
+    source = only(made_runs / "base", "samples_report_generation_*")
     copy = shutil.copyfile(source, tmp_path / source.name)
     same, flipped = Verified([], {}, ()), Verified([], {}, ())
     ask_again(same, *score_places([copy]), "recorded", 2)

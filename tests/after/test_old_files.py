@@ -57,17 +57,13 @@ def said(*arguments):
 
 
 def numbers(tasks):
-    return {
-        task["task"]: {
-            name: task.get(name) for name in ("model", "version", "n_documents", "metrics", "topics", "problems")
-        }
-        for task in tasks
-    }
+    names = ("model", "version", "n_documents", "metrics", "topics", "problems")
+    return {task["task"]: {name: task.get(name) for name in names} for task in tasks}
 
 
 def judged(*arguments):
-    found = said(*JUDGED, *arguments)
-    return {key: found[key] for key in SCORES}
+    found = said(*arguments)
+    return {key: found[key] for key in SCORES if key in found}
 
 
 def log():
@@ -90,18 +86,11 @@ def other_logs():
 
 def documents():
     """A user's own data, and data that was prepared: a hash of what the tasks make of each."""
-    return {
-        f"{task} {place}": hashlib.sha256(
-            json.dumps(list(find_task(task).documents(data=place)), sort_keys=True).encode()
-        ).hexdigest()
-        for task, place in (
-            *((path.name, str(path.parent)) for path in sorted(Path("data").iterdir())),
-            ("tls_crisis", "prepared/tls_crisis"),
-            ("summ_custom", "prepared/summaries"),
-            ("evidence_custom", "prepared/evidence"),
-            ("tree_custom", "prepared/trees"),
-        )
-    }
+    places = [(path.name, "data") for path in sorted(Path("data").iterdir())]
+    places += [("tls_crisis", "prepared/tls_crisis"), ("summ_custom", "prepared/summaries")]
+    places += [("evidence_custom", "prepared/evidence"), ("tree_custom", "prepared/trees")]
+    made = {f"{task} {place}": list(find_task(task).documents(data=place)) for task, place in places}
+    return {name: hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest() for name, rows in made.items()}
 
 
 def verdicts():
@@ -111,8 +100,8 @@ def verdicts():
     endpoint = ["--base-url", "http://127.0.0.1:9/v1", "-m", "judge-1", "--max-tries", "1", "-o", "again"]
     recordings = ["judged/verdicts.jsonl", "long.jsonl.gz", *sorted(map(str, Path("recordings").iterdir()))]
     return {
-        "cache": judged(*DOCUMENTS, *endpoint, "--cache", "judged/verdicts.sqlite"),
-        **{path: judged(*DOCUMENTS, "--recorded", path) for path in recordings},
+        "cache": judged(*JUDGED, *DOCUMENTS, *endpoint, "--cache", "judged/verdicts.sqlite"),
+        **{path: judged(*JUDGED, *DOCUMENTS, "--recorded", path) for path in recordings},
         "agree": said("agree", "recordings/people.jsonl", "judged/verdicts.jsonl", "--common", "--json"),
     }
 
@@ -121,14 +110,13 @@ def cited_documents():
     """A store and a look-up file in place of a bundle."""
     recorded = ["--recorded", "recordings/any.jsonl", "--documents"]
     places = ("judged/documents.sqlite", "report_gen_eval/doc_mapping_coast.pkl")
-    return {place: judged(*recorded, place) for place in places}
+    return {place: judged(*JUDGED, *recorded, place) for place in places}
 
 
 def results_of_report_gen_eval():
     arguments = ["report_gen_eval/reports.jsonl", "report_gen_eval/nuggets.json", *JUDGED[3:]]
     recorded = ["--recorded", "report_gen_eval/results.jsonl", "--compat", "report_gen_eval"]
-    found = said("reports", *arguments, *recorded)
-    return {key: found[key] for key in SCORES if key in found}
+    return judged("reports", *arguments, *recorded)
 
 
 KINDS = (log, blocks, other_logs, documents, verdicts, cited_documents, results_of_report_gen_eval)
@@ -164,9 +152,8 @@ def scored_0_1(tmp_path_factory):
 
     table = tmp_path_factory.mktemp("logs") / "documents.parquet"
     runs = sorted(path for path in LOGS_0_1.iterdir() if path.is_dir())
-    found = {
-        task["task"]: {**task, "documents": {}} for task in said("score", *runs, "--json", "-", "--parquet", table)
-    }
+    scored = said("score", *runs, "--json", "-", "--parquet", table)
+    found = {task["task"]: {**task, "documents": {}} for task in scored}
     for row in pyarrow.parquet.read_table(table).to_pylist():
         if row["doc_id"]:
             found[row["task"]]["documents"].setdefault(row["doc_id"], {})[row["metric"]] = row["value"]
@@ -191,14 +178,10 @@ def test_logs_of_0_1_give_the_numbers_of_then(scored_0_1, task):
         assert found[key] == expected[key]
     assert without_versions(found["signatures"]) == without_versions(expected["signatures"])
     assert found["problems"] == []
+    pairs = [(found["metrics"], expected["metrics"])]
     for part in ("documents", "topics"):
         assert found.get(part, {}).keys() == expected.get(part, {}).keys()
-    pairs = [(found["metrics"], expected["metrics"])]
-    pairs += [
-        (found[part][name], values)
-        for part in ("documents", "topics")
-        for name, values in expected.get(part, {}).items()
-    ]
+        pairs += [(found[part][name], values) for name, values in expected.get(part, {}).items()]
     for values, of_then in pairs:
         assert without_nan(values, of_then) == pytest.approx(without_nan(of_then, of_then), abs=1e-12)
 

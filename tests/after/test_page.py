@@ -2,10 +2,13 @@
 
 import json
 import re
+import shutil
 
 import pytest
 
-from tls_tasks.after.page import page
+from tests.after.conftest import change_json, change_rows, only, put
+from tests.cli.conftest import run, write
+from tls_tasks.after.page import labels, page
 from tls_tasks.after.scored_runs import score_places
 from tls_tasks.cli import main
 
@@ -30,10 +33,10 @@ def report(made_runs, tmp_path_factory):
 
 
 def test_the_former_name_does_the_same(made_runs, tmp_path, capsys):
-    [samples] = made_runs.glob("base/**/samples_summ_qmsum_*")
-    for name in ("page", "report"):
-        assert main([name, str(samples), "-o", str(tmp_path / f"{name}.html")]) == 0
-    assert "tls-tasks report: this command is called `tls-tasks page` now" in capsys.readouterr().err
+    samples = only(made_runs / "base", "samples_summ_qmsum_*")
+    assert run("page", capsys, samples, "-o", tmp_path / "page.html")[0] == 0
+    code, _, err = run("report", capsys, samples, "-o", tmp_path / "report.html")
+    assert code == 0 and "tls-tasks report: this command is called `tls-tasks page` now" in err
     assert (tmp_path / "page.html").read_bytes() == (tmp_path / "report.html").read_bytes()
 
 
@@ -41,20 +44,16 @@ def hostile_rows(n_documents):
     """A samples file of made-up timelines whose texts try to break out."""
     rows = []
     for number in range(n_documents):
-        bad = HOSTILE[number % len(HOSTILE)]
-        doc = {
-            "doc_id": f"{bad[:300]}/{number}",
-            "topic": bad[:300],
-            "reference": json.dumps([{"date": f"2011-01-{1 + number % 28:02}", "text": [f"Protests {bad}"]}]),
-        }
-        answer = f"2011-01-{1 + number % 28:02}: Protests {bad}"
-        rows.append({"doc_id": number, "doc": doc, "filtered_resps": [answer], "filter": "none"})
+        bad, day = HOSTILE[number % len(HOSTILE)], f"2011-01-{1 + number % 28:02}"
+        reference = json.dumps([{"date": day, "text": [f"Protests {bad}"]}])
+        doc = {"doc_id": f"{bad[:300]}/{number}", "topic": bad[:300], "reference": reference}
+        answers = [f"{day}: Protests {bad}"]
+        rows.append({"doc_id": number, "doc": doc, "filtered_resps": answers, "filter": "none"})
     return rows
 
 
 def write_page(folder, rows):
-    samples = folder / "samples_tls_crisis_2026-01-01T00-00-00.jsonl"
-    samples.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    samples = write(folder / "samples_tls_crisis_2026-01-01T00-00-00.jsonl", *rows)
     path = folder / "page.html"
     path.write_text(page(list(score_places([samples])), title="</title><script>"), encoding="utf-8")
     return path
@@ -128,27 +127,31 @@ def test_sorting_filtering_and_walking(report, open_page):
     assert shown and max(shown) <= 0.06
 
 
-def explained_of(made_runs, task):
-    scored = next(one for one in score_places([made_runs / "base"]) if one.name == task)
-    sample = scored.log.samples[0]
-    return scored, sample, scored.explain(sample)
+@pytest.fixture
+def first_of(report, made_runs, open_page):
+    """Task -> its first document opened on the page: the page, its sample, and what its metrics explain."""
+
+    def opened(task):
+        scored = next(one for one in score_places([made_runs / "base"]) if one.name == task)
+        sample = scored.log.samples[0]
+        page = opened_at(open_page(report).page, task, scored.ids[0])
+        return page, sample, scored.explain(sample)
+
+    return opened
 
 
-def test_the_picture_of_a_timeline(report, made_runs, open_page):
+def test_the_picture_of_a_timeline(first_of):
     """Dots, lines, their tooltips and the marked words are those of the detailed result."""
-    scored, _, explained = explained_of(made_runs, "tls_crisis")
+    page, _, explained = first_of("tls_crisis")
     alignment = explained["alignment_rouge"]["items"][0]["alignment"]
     matches = explained["date_f1"]["items"][0]["matches"]
-    page = opened_at(open_page(report).page, "tls_crisis", scored.ids[0])
     picture = page.locator("#view svg")
     assert picture.locator("line.precision").count() == len(alignment["precision"]) > 0
     assert picture.locator("line.recall").count() == len(alignment["recall"]) > 0
     assert picture.locator("circle:not(.free)").count() == 2 * len(matches) > 0
-    pair = alignment["precision"][0]
-    title = (
-        f"{pair['predicted']} with {pair['reference']} (precision): weight {pair['weight']:.4f}, {pair['hits']:g} words"
-    )
-    assert picture.locator("line.precision title").first.text_content().startswith(title)
+    pair, title = alignment["precision"][0], picture.locator("line.precision title").first.text_content()
+    assert title.startswith(f"{pair['predicted']} with {pair['reference']} (precision): weight {pair['weight']:.4f}, ")
+    assert f", {pair['hits']:g} words" in title
     assert page.locator("#view .days mark").count() > 0
     page.click("#view summary:has-text('(recall)')")
     assert page.locator("#view details[open] tbody tr").count() == len(alignment["recall"])
@@ -157,10 +160,9 @@ def test_the_picture_of_a_timeline(report, made_runs, open_page):
     assert page.locator("#view svg circle").nth(1).get_attribute("cx") != before
 
 
-def test_the_picture_of_extracted_objects(report, made_runs, open_page):
-    _, sample, explained = explained_of(made_runs, "evidence_journals")
+def test_the_picture_of_extracted_objects(first_of):
+    page, sample, explained = first_of("evidence_journals")
     item = explained["evidence_extraction"]["items"][0]
-    page = opened_at(open_page(report).page, "evidence_journals", sample.doc["doc_id"])
     source = page.locator("#view .panel p.model").first
     assert source.text_content() == sample.doc["text"]
     for match in item["matches"]:
@@ -171,10 +173,9 @@ def test_the_picture_of_extracted_objects(report, made_runs, open_page):
     assert n_rows == [len(item["matches"]), len(item["misses"]), len(item["spurious"])]
 
 
-def test_the_picture_of_a_cited_report(report, made_runs, open_page):
-    _, sample, explained = explained_of(made_runs, "report_generation")
+def test_the_picture_of_a_cited_report(first_of):
+    page, _, explained = first_of("report_generation")
     sentences = explained["report_eval"]["items"][0]["sentences"]
-    page = opened_at(open_page(report).page, "report_generation", sample.doc["doc_id"])
     shown = page.locator("#view li.sentence")
     assert shown.count() == len(sentences) > 3
     for place, sentence in enumerate(sentences):
@@ -185,10 +186,9 @@ def test_the_picture_of_a_cited_report(report, made_runs, open_page):
     assert any(sentence["matched"] for sentence in sentences)
 
 
-def test_the_picture_of_two_trees(report, made_runs, open_page):
-    _, sample, explained = explained_of(made_runs, "tree_extraction")
+def test_the_picture_of_two_trees(first_of):
+    page, sample, explained = first_of("tree_extraction")
     fields = explained["tree_eval"]["fields"].values()
-    page = opened_at(open_page(report).page, "tree_extraction", sample.doc["doc_id"])
     rows = page.locator("#view table.trees tbody tr")
     states = page.locator("#view table.trees tbody tr td:nth-child(4)").all_inner_texts()
     assert rows.count() == len(states) > len(fields)
@@ -197,10 +197,9 @@ def test_the_picture_of_two_trees(report, made_runs, open_page):
     assert all(key in shown for key in json.loads(sample.doc["reference"]))
 
 
-def test_the_picture_of_a_summary(report, made_runs, open_page):
-    _, sample, explained = explained_of(made_runs, "summ_qmsum")
+def test_the_picture_of_a_summary(first_of):
+    page, sample, explained = first_of("summ_qmsum")
     counts = explained["rouge_l"]["items"][0]["counts"]["rouge_l"]
-    page = opened_at(open_page(report).page, "summ_qmsum", sample.doc["doc_id"])
     for panel in page.locator("#view .pair .panel").all():
         marked = " ".join(panel.locator("mark").all_inner_texts()).split()
         assert len(marked) == counts["precision_hits"] > 0
@@ -227,8 +226,8 @@ def test_two_runs_side_by_side(report, made_runs, open_page):
     page.locator(names).first.click()
     both = page.locator("#view .beside > div")
     assert both.count() == 2 and opened.violations() == []
-    for place, run in enumerate(("base", "noisy")):
-        assert f"ar1_f1 {runs[run][ordered[0]]:.4f}" in both.nth(place).inner_text()
+    for place, name in enumerate(("base", "noisy")):
+        assert f"ar1_f1 {runs[name][ordered[0]]:.4f}" in both.nth(place).inner_text()
     page.reload()
     assert page.locator(shown).inner_text().startswith(f"{ordered[0]} tls_crisis, CUSTOM (base)")
     assert page.locator("#view .beside > div").count() == 2 and opened.errors == []
@@ -237,40 +236,36 @@ def test_two_runs_side_by_side(report, made_runs, open_page):
     assert score["x"] + score["width"] <= 390, "the score is visible on a phone"
 
 
-def test_the_prompt_is_shown(report, made_runs, open_page):
-    _, sample, _ = explained_of(made_runs, "summ_qmsum")
-    page = opened_at(open_page(report).page, "summ_qmsum", sample.doc["doc_id"])
+def test_the_prompt_is_shown(first_of):
+    page, sample, _ = first_of("summ_qmsum")
     page.click("#view summary:has-text('The prompt')")
     assert page.locator("#view details[open] .model").text_content() == sample.request
 
 
 def test_a_missing_verdict_names_its_nugget(made_runs, tmp_path, open_page):
     """Verdicts are taken out of a logged answer, as a judge that was down would leave them out."""
-    [path] = made_runs.glob("base/**/samples_report_generation_*")
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    for row in rows:
-        judged = json.loads(row["filtered_resps"][0])
-        judged["judgments"] = [one for one in judged["judgments"] if one["kind"] != "nugget_agreement"]
-        row["filtered_resps"] = [json.dumps(judged)]
-    changed = tmp_path / path.name
-    changed.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    page_of_it = tmp_path / "page.html"
-    page_of_it.write_text(page(list(score_places([changed]))), encoding="utf-8")
+
+    def without_verdicts(rows):
+        for row in rows:
+            judged = json.loads(row["filtered_resps"][0])
+            judged["judgments"] = [one for one in judged["judgments"] if one["kind"] != "nugget_agreement"]
+            row["filtered_resps"] = [json.dumps(judged)]
+
+    path = only(made_runs / "base", "samples_report_generation_*")
+    changed = change_rows(path, without_verdicts, tmp_path / path.name)
+    page_of_it = write(tmp_path / "page.html", page(list(score_places([changed]))))
     shown = open_page(page_of_it).page.locator("#view li.sentence ul.bad").all_inner_texts()
     assert shown and all(", nugget: " in text for text in shown)
 
 
 def test_what_tells_runs_of_one_model_apart(made_runs, tmp_path):
-    from tls_tasks.after.page import labels
-
-    for name, model_args in (("a", {"n": 1}), ("b", {"n": 3})):
-        for path in made_runs.glob("base/**/*summ_qmsum*"):
-            results = next(path.parent.glob(f"results_{path.stem.split('_')[-1]}*"))
-            (tmp_path / name).mkdir(exist_ok=True)
-            (tmp_path / name / path.name).write_bytes(path.read_bytes())
-            told = json.loads(results.read_text(encoding="utf-8"))
-            told["config"]["model_args"] = model_args
-            (tmp_path / name / results.name).write_text(json.dumps(told), encoding="utf-8")
+    samples = only(made_runs / "base", "samples_summ_qmsum_*")
+    results = only(samples.parent, f"results_{samples.stem.split('_')[-1]}*")
+    for name, n in (("a", 1), ("b", 3)):
+        (tmp_path / name).mkdir()
+        for path in (samples, results):
+            shutil.copy(path, tmp_path / name)
+        change_json(tmp_path / name / results.name, put("config", "model_args", value={"n": n}))
     assert labels(list(score_places([tmp_path]))) == ["CUSTOM (n=1)", "CUSTOM (n=3)"]
     assert labels(list(score_places([tmp_path / "a"]))) == ["CUSTOM"]
 

@@ -1,19 +1,18 @@
 """Logs of real harness runs, scored again: untouched, truncated, reordered, doubled and changed."""
 
-import json
 import math
 import shutil
 
 import pytest
 
+from tests.after.conftest import change_rows, only, put
 from tests.conftest import RUNS
-from tls_tasks.after.logs import find_runs, read_samples
+from tests.made_runs import make_run
+from tls_tasks.after.logs import read_samples
 from tls_tasks.after.scored_runs import score_places
-from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.core.score import Sums, values
-from tls_tasks.hosts.discovery import group_files, task_file, task_files
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 TASKS = sorted(name for _, names, _ in RUNS for name in names)
 
@@ -26,23 +25,7 @@ def run(made_runs, tmp_path):
 
 
 def samples_file(folder, task):
-    (path,) = folder.rglob(f"samples_{task}_*.jsonl")
-    return path
-
-
-def lines_of(path):
-    return path.read_text(encoding="utf-8").splitlines()
-
-
-def write_lines(path, lines):
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def spoil(path, change):
-    """Change the first row of a samples file."""
-    first, *rows = lines_of(path)
-    row = json.loads(first)
-    write_lines(path, [json.dumps(change(row) or row), *rows])
+    return only(folder, f"samples_{task}_*.jsonl")
 
 
 def scored_in(folder, task="summ_dialogsum"):
@@ -50,7 +33,6 @@ def scored_in(folder, task="summ_dialogsum"):
     return scored
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("system", ["base", "noisy"])
 def test_an_untouched_log_gives_the_harness_numbers(made_runs, system):
     found = {scored.name: scored for scored in score_places([made_runs / system])}
@@ -62,14 +44,11 @@ def test_an_untouched_log_gives_the_harness_numbers(made_runs, system):
         assert any(0 < value < 1 for value in scored.reported.values()), (
             f"{scored.name}: 0 and 1 prove little: its baseline should be right in part (RUNS in tests/conftest.py)"
         )
-        assert (scored.edition, len(scored.log.samples)) == (
-            "embedded",
-            scored.results["n-samples"][scored.name]["effective"],
-        )
+        assert scored.edition == "embedded"
+        assert len(scored.log.samples) == scored.results["n-samples"][scored.name]["effective"]
         assert all("|v:" in signature for signature in scored.signatures.values())
 
 
-@pytest.mark.slow
 def test_sums_of_documents_are_the_corpus(made_runs):
     """What intervals and tests rest on: the numbers are a function of the units' totals, in any order."""
     for scored in score_places([made_runs / "base"]):
@@ -79,16 +58,14 @@ def test_sums_of_documents_are_the_corpus(made_runs):
         assert sums.values(sums.rows.sum(axis=0)) == pytest.approx(scored.metrics, abs=1e-12, nan_ok=True)
 
 
-@pytest.mark.slow
 def test_the_order_of_the_lines_does_not_matter(run):
     path = samples_file(run, "tls_crisis")
     before = next(iter(score_places([path])))
-    write_lines(path, lines_of(path)[::-1])
+    change_rows(path, lambda rows: rows[::-1])
     after = next(iter(score_places([path])))
     assert after.metrics == before.metrics and after.ids == before.ids and not after.problems
 
 
-@pytest.mark.slow
 def test_a_truncated_log_names_the_line_and_the_missing_documents(run):
     path = samples_file(run, "tls_crisis")
     text = path.read_text(encoding="utf-8")
@@ -100,20 +77,15 @@ def test_a_truncated_log_names_the_line_and_the_missing_documents(run):
     assert {problem.kind for problem in others} == {"other_number"}
 
 
-@pytest.mark.slow
 def test_a_missing_document_in_the_middle_shows_without_a_results_file(run):
     path = samples_file(run, "tls_crisis")
-    rows = lines_of(path)
-    write_lines(path, rows[:3] + rows[4:])
+    change_rows(path, lambda rows: rows[:3] + rows[4:])
     assert "1 of 8 documents are missing: 3" in str(read_samples(path).problems[0])
 
 
-@pytest.mark.slow
 def test_doubled_lines_are_named_and_count_once(run):
-    path = samples_file(run, "summ_dialogsum")
-    rows = lines_of(path)
-    changed = {**json.loads(rows[1]), "filtered_resps": ["Another answer."]}
-    write_lines(path, [*rows, rows[0], json.dumps(changed)])
+    path, other = samples_file(run, "summ_dialogsum"), {"filtered_resps": ["Another answer."]}
+    change_rows(path, lambda rows: [*rows, rows[0], {**rows[1], **other}])
     scored = scored_in(run)
     same, other = scored.problems
     assert same.kind == other.kind == "repeated_document"
@@ -122,47 +94,42 @@ def test_doubled_lines_are_named_and_count_once(run):
     assert not scored.disagreements
 
 
-@pytest.mark.slow
 def test_a_changed_answer_shows_as_another_number(run):
-    spoil(samples_file(run, "summ_dialogsum"), lambda row: {**row, "filtered_resps": [row["target"]]})
+    path = samples_file(run, "summ_dialogsum")
+    change_rows(path, lambda rows: rows[0].update(filtered_resps=[rows[0]["target"]]))
     scored = scored_in(run)
     assert "rouge_l_f1" in scored.disagreements
     assert any("summ_dialogsum: rouge_l_f1 is 0." in str(problem) for problem in scored.problems)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda row: [], "expected an object, got list"),
-        (lambda row: {**row, "doc_id": "0"}, "`doc_id` is '0', expected a valid integer"),
-        (lambda row: {**row, "doc_id": True}, "`doc_id` is True, expected a valid integer"),
-        (lambda row: {**row, "doc": None}, "`doc` is None, expected a valid dictionary"),
-        (lambda row: {key: row[key] for key in row if key != "filtered_resps"}, "`filtered_resps` is missing"),
+        (put(1, value=[]), "expected an object, got list"),
+        (put(1, "doc_id", value="0"), "`doc_id` is '0', expected a valid integer"),
+        (put(1, "doc_id", value=True), "`doc_id` is True, expected a valid integer"),
+        (put(1, "doc", value=None), "`doc` is None, expected a valid dictionary"),
+        (put(1, value={"doc_id": 1, "doc": {}}), "`filtered_resps` is missing"),
     ],
 )
 def test_rows_that_are_no_samples_are_named(run, change, words):
     path = samples_file(run, "summ_dialogsum")
-    rows = lines_of(path)
-    write_lines(path, [rows[0], json.dumps(change(json.loads(rows[1]))), *rows[2:]])
+    change_rows(path, change)
     log = read_samples(path)
     assert len(log.samples) == 2 and words in str(log.problems[0]) and f"{path}:2" in str(log.problems[0])
 
 
-@pytest.mark.slow
 def test_a_document_that_was_spoiled_is_nan_and_so_is_the_corpus(run):
     path = samples_file(run, "summ_dialogsum")
-    spoil(path, lambda row: row["doc"].update(references="not JSON"))
+    change_rows(path, put(0, "doc", "references", value="not JSON"))
     scored = scored_in(path)
     assert math.isnan(scored.metrics["rouge_l_f1"]) and "rouge_l" in scored.signatures
     [problem] = scored.problems
     assert problem.kind == "unscored_document" and str(problem).startswith(f"{path}:1: document ")
 
 
-@pytest.mark.slow
 def test_answers_without_scores_are_scored(tmp_path):
     """--predict_only: the harness computes nothing, the log has all that is needed."""
-    from tests.made_runs import make_run
     from tls_tasks.hosts.models import LeadLM
 
     make_run(tmp_path / "scored", LeadLM(), ["summ_qmsum"])
@@ -172,9 +139,7 @@ def test_answers_without_scores_are_scored(tmp_path):
     assert answers.metrics == scored.metrics != {}
 
 
-@pytest.mark.slow
 def test_of_several_runs_in_a_folder_the_newest_of_each_task(tmp_path):
-    from tests.made_runs import make_run
     from tls_tasks.hosts.models import LeadLM
 
     make_run(tmp_path, LeadLM(n=1), ["summ_qmsum", "summ_dialogsum"])
@@ -186,39 +151,3 @@ def test_of_several_runs_in_a_folder_the_newest_of_each_task(tmp_path):
     assert len(every) == 3
     assert sorted(one.name for one in newest) == ["summ_dialogsum", "summ_qmsum"]
     assert {one.name: one.run.date for one in newest}["summ_qmsum"] == max(one.run.date for one in every)
-
-
-def test_what_is_not_there_or_not_ours(tmp_path):
-    with pytest.raises(DataError, match="no such file or folder"):
-        find_runs([tmp_path / "nowhere"])
-    with pytest.raises(DataError, match="no log there; expected results_<date>"):
-        find_runs([tmp_path])
-    (tmp_path / "samples_other_2026-01-01T00-00-00.jsonl").write_text("")
-    with pytest.raises(DataError, match=r"expected those of a task of ours .*, got other;"):
-        list(score_places([tmp_path]))
-    with pytest.raises(OptionError, match="task: got 'nix'"):
-        list(score_places([tmp_path], task="nix"))
-    assert [one.name for one in score_places([tmp_path], task="summ_qmsum")] == ["summ_qmsum"]
-    (tmp_path / "results_2026-01-01T00-00-00.json").write_text("{")
-    with pytest.raises(DataError, match="not JSON"):
-        list(score_places([tmp_path], task="summ_qmsum"))
-
-
-class TestTaskFiles:
-    def test_they_say_what_the_harness_reads(self, task_manager):
-        assert {*task_files(), *group_files()} <= set(task_manager.all_tasks)
-        known = {name: task for name, task in task_files().items() if "_custom" not in name}  # those need data
-        loaded = task_manager.load_task_or_group(list(known))
-        for name, task in known.items():
-            config = loaded[name].config
-            assert config.metadata["version"] == task.version
-            listed = [entry["metric"] for entry in config.metric_list]
-            assert [key for key in listed if not key.endswith("_stderr")] == task.metrics
-
-    def test_members_of_groups_exist(self):
-        for group in group_files().values():
-            assert set(group.members) <= {*task_files(), *group_files()}
-
-    def test_an_unknown_task(self):
-        with pytest.raises(OptionError, match="task: got 'tls_crises', expected one of '"):
-            task_file("tls_crises")

@@ -9,9 +9,10 @@ import pytest
 
 from scripts import make_stock_table
 from tests.after import stock_tasks
+from tests.after.conftest import change_rows, only
+from tests.cli.conftest import refused, run
 from tests.conftest import made_once
 from tls_tasks.after.scored_runs import read_runs
-from tls_tasks.cli import main
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
@@ -29,16 +30,14 @@ def stock_run(tmp_path_factory):
 
 
 def samples(folder, name):
-    (path,) = folder.glob(f"out/*/samples_{name}_2*.jsonl")
-    return path
+    return only(folder / "out", f"samples_{name}_2*.jsonl")
 
 
 def test_every_number_is_made_again_or_named(stock_run):
     runs = {run.name: run for run in read_runs([stock_run / "out"])}
     assert sorted(runs) == sorted(stock_tasks.TASKS) and len(runs) >= 20
-    (file,) = stock_run.glob("out/*/results_*.json")
     telling = 0
-    for name, of_task in json.loads(file.read_text())["results"].items():
+    for name, of_task in json.loads(only(stock_run / "out", "results_*.json").read_text())["results"].items():
         reported = {key: value for key, value in of_task.items() if isinstance(value, float) and "stderr" not in key}
         made = {key if "," in key else f"{key},none": value for key, value in runs[name].metrics.items()}
         filters = {key.partition(",")[2] for key in reported}
@@ -65,12 +64,13 @@ def test_without_a_results_file_the_registered_aggregation_is_taken(stock_run, t
 
 def test_numbers_as_text_and_rows_without_their_metrics_names_as_older_releases_wrote_them(stock_run, tmp_path):
     shutil.copytree(stock_run / "out", tmp_path / "out")
-    for path in tmp_path.glob("out/*/samples_*"):
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+    def older(rows):
         for row in rows:
-            named = row.pop("metrics")
-            row |= {key: str(row[key]) for key in named if isinstance(row[key], float)}
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+            row |= {key: str(row[key]) for key in row.pop("metrics") if isinstance(row[key], float)}
+
+    for path in tmp_path.glob("out/*/samples_*"):
+        change_rows(path, older)
     before = {run.name: run.metrics for run in read_runs([stock_run / "out"])}
     after = {run.name: run.metrics for run in read_runs([tmp_path / "out"])}
     del before["lambada_openai"], after["lambada_openai"]  # a perplexity was always a number
@@ -81,10 +81,10 @@ def test_a_metric_of_ours_over_answers_of_theirs(stock_run, capsys):
     """The model says "7" where the answers are 6, 7 and 8 in turn, and "7, the baker said." to the translations."""
 
     def score(name, *arguments):
-        code = main(["score", str(samples(stock_run, name)), "--metric", "rouge_l", *arguments, "--json", "-"])
-        printed = capsys.readouterr()
-        assert (code, printed.err) == (0, "")
-        return json.loads(printed.out)
+        file = samples(stock_run, name)
+        code, out, err = run("score", capsys, file, "--metric", "rouge_l", *arguments, "--json", "-")
+        assert (code, err) == (0, "")
+        return json.loads(out)
 
     (found,) = score("triviaqa", "--map", "reference=answer.aliases")
     assert found["metrics"]["rouge_l_f1"] == pytest.approx(1 / 3) and found["n_documents"] == 12
@@ -101,9 +101,9 @@ def test_a_metric_of_ours_over_answers_of_theirs(stock_run, capsys):
 @pytest.mark.parametrize(("name", "fields", "words"), CASES["test_what_cannot_be_mapped_is_said_in_one_line"])
 def test_what_cannot_be_mapped_is_said_in_one_line(stock_run, capsys, name, fields, words):
     maps = [word for text in fields for word in ("--map", text)]
-    assert main(["score", str(samples(stock_run, name)), "--metric", "rouge_l", *maps]) == 2
-    said = capsys.readouterr().err
-    assert words in said and said.count("\n") == 1 and ("--map: " in said or f"{samples(stock_run, name)}:1: " in said)
+    file = samples(stock_run, name)
+    err = refused("score", capsys, file, "--metric", "rouge_l", *maps, said=words)
+    assert "--map: " in err or f"{file}:1: " in err
 
 
 def test_the_page_has_the_table_of_this_run(stock_run):

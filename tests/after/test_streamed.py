@@ -1,5 +1,6 @@
 """Logs scored block by block: the numbers of the whole, whoever scores what, and whatever is killed meanwhile."""
 
+import datetime
 import io
 import json
 import random
@@ -8,13 +9,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import tls_tasks
+from tests.conftest import read_jsonl
 from tls_tasks.after.logs import lines_of, read_samples
-from tls_tasks.after.streamed import BlockScorer, score_streamed
+from tls_tasks.after.streamed import BlockScorer, engine_on, score_streamed
 from tls_tasks.after.units import LogBlocks, StoredUnits, block_file
 from tls_tasks.cli import main
 from tls_tasks.core.errors import DataError
@@ -148,11 +153,7 @@ def test_the_command_streams_in_processes(tmp_path, capsys, log):
 
 
 def test_parquet_and_urls_are_read_as_jsonl_is(tmp_path, capsys, log):
-    import fsspec
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    rows = [json.loads(line) for line in log.read_text().splitlines()]
+    rows = read_jsonl(log)
     nested = tmp_path / "nested.parquet"
     pq.write_table(pa.Table.from_pylist(rows), nested, row_group_size=5)
     flat = [{**row, "doc": json.dumps(row["doc"]), "filtered_resps": json.dumps(row["filtered_resps"])} for row in rows]
@@ -169,11 +170,6 @@ def test_parquet_and_urls_are_read_as_jsonl_is(tmp_path, capsys, log):
 
 
 def test_a_timestamp_in_parquet_is_no_text(tmp_path):
-    import datetime
-
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     row = {"doc_id": 0, "doc": {"day": datetime.datetime(2011, 1, 25)}, "filtered_resps": ["x"]}
     pq.write_table(pa.Table.from_pylist([row]), "log.parquet")
     [problem] = LogBlocks.of("log.parquet", 1).read(0)
@@ -238,15 +234,14 @@ def test_odd_texts_and_empty_logs(tmp_path, capsys):
 FAULTS = {
     # What the report of the third block does -> the exit code.
     "os.kill(os.getpid(), signal.SIGKILL)": -signal.SIGKILL,
-    "os.kill(multiprocessing.active_children()[0].pid, signal.SIGKILL)": 2,
-    "os.killpg(0, signal.SIGINT)": 130,
+    "os.kill(multiprocessing.active_children()[0].pid, signal.SIGKILL)": 1,
+    "os.killpg(0, signal.SIGINT)": -signal.SIGINT,
 }
 
 RUN = """
 import multiprocessing, os, signal, sys
 from pathlib import Path
 from tls_tasks.after import streamed
-from tls_tasks.core.errors import DataError
 
 def begin(n_blocks):
     done = []
@@ -256,13 +251,7 @@ def begin(n_blocks):
             FAULT
     return report
 
-try:
-    streamed.score_streamed(sys.argv[1], "summ_dialogsum", Path("units"), n_workers=2, block_bytes=600, begin=begin)
-except DataError as error:
-    print(error)
-    sys.exit(2)
-except KeyboardInterrupt:
-    sys.exit(130)
+streamed.score_streamed(sys.argv[1], "summ_dialogsum", Path("units"), n_workers=2, block_bytes=600, begin=begin)
 """
 
 
@@ -274,7 +263,7 @@ def test_what_was_killed_goes_on_where_it_stopped(tmp_path, capsys, fault):
     # It ends only when all that hold its pipes have ended: no worker outlives it.
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300, start_new_session=True)
     assert ended.returncode == FAULTS[fault], ended.stderr
-    assert ("a worker was killed" in ended.stdout) == (ended.returncode == 2)
+    assert ("DataError: units: a worker was killed" in ended.stderr) == (ended.returncode == 1), ended.stderr
     done = {file: file.stat().st_ino for file in (tmp_path / "units").glob("block-*.parquet")}
     begun = {file.name.split(".")[1] for file in (tmp_path / "units").glob(".block-*")}
     assert len(done) >= 3 and len(begun) <= 2
@@ -290,8 +279,6 @@ def test_ray_goes_on_without_a_node(tmp_path, capsys):
     """Three nodes, one of which is killed when the first block has come."""
     pytest.importorskip("ray.data", reason="the extra ray is not installed")
     from ray.cluster_utils import Cluster
-
-    from tls_tasks.after.streamed import engine_on
 
     path = write_log(tmp_path, "tls_crisis", spoiled(list(rows_of("tls_crisis", 40))), n_expected=45)
     node = {"num_cpus": 1, "object_store_memory": 80 << 20}
@@ -309,14 +296,8 @@ def test_ray_goes_on_without_a_node(tmp_path, capsys):
         return report
 
     try:
-        score_streamed(
-            str(path),
-            "tls_crisis",
-            tmp_path / "units",
-            engine=engine_on(cluster.address),
-            block_bytes=30_000,
-            begin=begin,
-        )
+        engine = engine_on(cluster.address)
+        score_streamed(str(path), "tls_crisis", tmp_path / "units", engine=engine, block_bytes=30_000, begin=begin)
     finally:
         cluster.shutdown()
     capsys.readouterr()  # what Ray says of the node

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -11,8 +12,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.conftest import ORACLES
+import tls_tasks
+from tests.after.conftest import change_json, change_rows, only, put
+from tests.conftest import ORACLES, read_jsonl
+from tls_tasks.after.logs import RunFiles, Sample, SampleLog
+from tls_tasks.after.scored_runs import ScoredTask
+from tls_tasks.after.submission.leaderboard import site
+from tls_tasks.after.submission.verification import Verified
 from tls_tasks.cli import main
+from tls_tasks.core.score import Score
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
@@ -46,25 +54,20 @@ def sent(archive, tmp_path):
 
 def reported(archive, name):
     """The harness's own numbers that have a direction."""
-    results = json.loads(next(archive.glob("good/run/results_*")).read_text(encoding="utf-8"))
+    results = json.loads(only(archive / "good/run", "results_*").read_text(encoding="utf-8"))
     directions = results["higher_is_better"][name]
     numbers = {key.removesuffix(",none"): value for key, value in results["results"][name].items()}
     keys = [key for key in numbers if directions.get(key) is not None and not key.endswith("_stderr")]
     return {key: numbers[key] for key in keys}
 
 
-def change_results(folder, change):
-    (path,) = folder.rglob("results_*.json")
-    results = json.loads(path.read_text(encoding="utf-8"))
-    change(results)
-    path.write_text(json.dumps(results), encoding="utf-8")
+def change_results(folder, *keys, value):
+    change_json(only(folder, "results_*.json"), put(*keys, value=value))
 
 
-def change_sample(folder, change, task="tls_crisis"):
-    (path,) = folder.rglob(f"samples_{task}_*")
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    change(rows[0])
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+def change_sample(folder, *keys, value):
+    """Change the first sample of tls_crisis."""
+    change_rows(only(folder, "samples_tls_crisis_*"), put(0, *keys, value=value))
 
 
 def test_the_archive_holds_the_run_and_its_records(archive, chat_runs):
@@ -90,7 +93,7 @@ def every_eval_ever(archive, name):
         record = json.loads(path.read_text(encoding="utf-8"))
         if record["evaluation_results"][0]["evaluation_name"] == name:
             samples = archive / "good" / "every_eval_ever" / record["detailed_evaluation_results"]["file_path"]
-            return record, [json.loads(line) for line in samples.read_text(encoding="utf-8").splitlines()]
+            return record, read_jsonl(samples)
     raise AssertionError(f"no record of {name}")
 
 
@@ -106,8 +109,7 @@ def test_every_eval_ever_takes_the_record(archive, name):
     assert found == pytest.approx(reported(archive, name), abs=1e-12)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.Draft7Validator(schema).validate({**record, "model_info": {"name": "x"}})
-    (path,) = (archive / "good" / "run").glob(f"samples_{name}_*")
-    samples = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    samples = read_jsonl(only(archive / "good" / "run", f"samples_{name}_*"))
     assert [row["output"]["raw"] for row in rows] == [sample["resps"][0] for sample in samples]
     assert [row["input"]["reference"] for row in rows] == [[sample["target"]] for sample in samples]
     assert {row["evaluation_id"] for row in rows} == {record["evaluation_id"]}
@@ -120,11 +122,12 @@ def test_its_official_validator_has_no_complaint(archive, tmp_path):
         pytest.skip("EVERY_EVAL_EVER names no validator of Every Eval Ever: make test sets it where Python 3.12 is")
     shutil.copytree(archive / "good" / "every_eval_ever", tmp_path / "records")
     command = [validator, "validate", "data/*/*/*/*"]
-    done = subprocess.run(command, cwd=tmp_path / "records", capture_output=True, text=True)
+    options = {"cwd": tmp_path / "records", "capture_output": True, "text": True}
+    done = subprocess.run(command, **options)
     assert done.returncode == 0 and "4 passed, 0 warning-only, 0 failed" in done.stdout, done.stdout
     for path in tmp_path.rglob("*_samples.jsonl"):
         path.write_text(path.read_text(encoding="utf-8").replace("single_turn", "monologue"), encoding="utf-8")
-    done = subprocess.run(command, cwd=tmp_path / "records", capture_output=True, text=True)
+    done = subprocess.run(command, **options)
     assert done.returncode == 1 and "2 failed" in done.stdout
 
 
@@ -135,81 +138,41 @@ def test_verify_on_a_machine_with_only_the_archive(archive, call, monkeypatch):
         assert (code, err) == (0, "") and "self-consistent: acme/good, summ_qmsum, tls_crisis; unsigned" in out
 
 
-def test_the_zip_is_the_same_each_time(archive, tmp_path, chat_runs):
-    assert (
-        main(["submit", str(chat_runs / "good"), "-o", str(tmp_path / "again"), "--zip", str(tmp_path / "a.zip")]) == 0
-    )
+def test_the_zip_is_the_same_each_time(archive, tmp_path, chat_runs, call):
+    assert call("submit", chat_runs / "good", "-o", tmp_path / "again", "--zip", tmp_path / "a.zip")[0] == 0
     assert (tmp_path / "a.zip").read_bytes() == (archive / "good.zip").read_bytes()
 
 
-def set_path(*keys, value):
-    def change(node):
-        for key in keys[:-1]:
-            node = node[key]
-        node[keys[-1]] = value
-
-    return change
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (set_path("config", "limit", value=2.0), "limit: summ_qmsum: it ran with --limit 2; run all documents"),
-        (set_path("n-samples", "tls_crisis", "original", value=9), "limit: tls_crisis: it ran on 8 of 9 documents"),
-        (
-            set_path("versions", "tls_crisis", value=0.5),
-            "version: tls_crisis: it ran in version 0.5, this release has 3;",
-        ),
-        (set_path("group_subtasks", value={"tls": []}), "group: tls lacks tls_timeline17, tls_entities, tls_open; run"),
-        (set_path("chat_template", value=None), "chat template: tls_crisis: it ran without one; run with --apply_chat"),
-        (lambda results: results.pop("chat_template_sha"), "chat template: tls_crisis: the results record none"),
-        (
-            set_path("model_name", value="checkpoint"),
-            "the model is called 'checkpoint', not ORG/NAME; run with pretrained",
-        ),
-        (set_path("task_hashes", "tls_crisis", value="0" * 64), "hash: tls_crisis: task_hashes in the results differ"),
-        (
-            set_path("results", "tls_crisis", "ar1_f1,none", value=0.5),
-            "scores: tls_crisis: ar1_f1 is 0.5 in the results",
-        ),
-        (
-            set_path("configs", "tls_crisis", "metadata", "provenance", value={"edition": "embedded"}),
-            "edition: tls_crisis: it ran on the embedded edition; run on the real data",
-        ),
-        (
-            set_path("results", "tls_crisis", value={"bypass,none": 999}),
-            "scores: tls_crisis: the results hold no scores (--predict_only); run lm_eval again, without",
-        ),
-    ],
-)
-def test_what_is_refused_in_the_results(run, tmp_path, call, change, words):
-    change_results(run, change)
+@pytest.mark.parametrize(("keys", "value", "words"), CASES["test_what_is_refused_in_the_results"])
+def test_what_is_refused_in_the_results(run, tmp_path, call, keys, value, words):
+    change_results(run, *keys, value=value)
     code, _, err = call("submit", run, "-o", tmp_path / "out")
     assert code == 1 and f"tls-tasks submit: refused: {words}" in err.replace("refused: model: ", "refused: ")
     assert not (tmp_path / "out").exists()
 
 
-def other_with_its_hash(row):
-    row["doc"]["query"] = "other"
-    row["doc_hash"] = hashlib.sha256(json.dumps(row["doc"], indent=2, ensure_ascii=False).encode()).hexdigest()
+def test_results_that_say_nothing_of_a_chat_template_are_refused(run, tmp_path, call):
+    change_json(only(run, "results_*.json"), lambda results: results.pop("chat_template_sha"))
+    code, _, err = call("submit", run, "-o", tmp_path / "out")
+    assert code == 1 and "chat template: tls_crisis: the results record none" in err
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (set_path("doc", "query", value="other"), "doc_hash of document egypt/0 differ"),
-        (set_path("arguments", "gen_args_0", "arg_0", value="other"), "prompt_hash of document egypt/0 differ"),
-        (set_path("target", value="other"), "target_hash of document egypt/0 differ"),
-        (set_path("filtered_resps", value=["2011-01-25: Protests."]), "scores: tls_crisis: ar1_f1 is "),
-        (set_path("filtered_resps", value="text"), "samples: "),
-        (set_path("doc_id", value=77), "doc_id 77 among 8 documents; run all documents"),
-        (other_with_its_hash, "hash: tls_crisis: task_hashes in the results differ"),
-    ],
-)
-def test_what_is_refused_in_the_samples(run, tmp_path, call, change, words):
-    change_sample(run, change)
+@pytest.mark.parametrize(("keys", "value", "words"), CASES["test_what_is_refused_in_the_samples"])
+def test_what_is_refused_in_the_samples(run, tmp_path, call, keys, value, words):
+    change_sample(run, *keys, value=value)
     code, _, err = call("submit", run, "-o", tmp_path / "out")
     assert code == 1 and words in err and not (tmp_path / "out").exists()
+
+
+def test_a_document_that_was_changed_with_its_hash_is_refused(run, tmp_path, call):
+    def change(rows):
+        doc = rows[0]["doc"]
+        doc["query"] = "other"
+        rows[0]["doc_hash"] = hashlib.sha256(json.dumps(doc, indent=2, ensure_ascii=False).encode()).hexdigest()
+
+    change_rows(only(run, "samples_tls_crisis_*"), change)
+    code, _, err = call("submit", run, "-o", tmp_path / "out")
+    assert code == 1 and "hash: tls_crisis: task_hashes in the results differ" in err
 
 
 def test_the_embedded_edition_of_a_real_run_is_refused(made_runs, tmp_path, call):
@@ -228,7 +191,7 @@ def test_reports_that_nobody_judged_are_refused(tmp_path, call):
 
 
 def test_a_local_checkpoint_under_its_published_name(run, tmp_path, call):
-    change_results(run, set_path("model_name", value="checkpoints/step 1200"))
+    change_results(run, "model_name", value="checkpoints/step 1200")
     assert call("submit", run, "-o", tmp_path / "out")[0] == 1
     code, out, _ = call("submit", run, "-o", tmp_path / "out", "--model", "acme/final")
     assert code == 0 and "acme/final, 2 tasks, 11 documents" in out
@@ -259,13 +222,10 @@ def test_a_folder_with_something_in_it_is_not_overwritten(chat_runs, tmp_path, c
     [
         (lambda sent: (sent / "model-index.yml").unlink(), "file: model-index.yml is missing"),
         (lambda sent: (sent / "extra.txt").write_text("x"), "file: extra.txt is not in the manifest"),
-        (lambda sent: change_results(sent, set_path("date", value=0)), "json is not in the manifest with this hash"),
-        (
-            lambda sent: change_sample(sent, set_path("filtered_resps", value=["no"])),
-            "jsonl is not in the manifest with this hash",
-        ),
-        (lambda sent: next(sent.glob("run/results_*")).write_text("{"), "json is not in the manifest with this hash"),
-        (lambda sent: next(sent.glob("run/results_*")).unlink(), "json is missing"),
+        (lambda sent: change_results(sent, "date", value=0), "json is not in the manifest with this hash"),
+        (lambda sent: change_sample(sent, "target", value="no"), "jsonl is not in the manifest with this hash"),
+        (lambda sent: only(sent, "results_*").write_text("{"), "json is not in the manifest with this hash"),
+        (lambda sent: only(sent, "results_*").unlink(), "json is missing"),
     ],
 )
 def test_verify_sees_what_was_changed_on_the_way(sent, call, spoil, words):
@@ -300,7 +260,7 @@ class TestLeaderboard:
         assert "<script" not in page and "http" not in page.replace("http-equiv", "")
 
     def test_a_submission_that_does_not_hold_is_left_out_and_named(self, archive, sent, tmp_path, call):
-        change_sample(sent, set_path("filtered_resps", value=["no"]))
+        change_sample(sent, "filtered_resps", value=["no"])
         places = [archive / "worse", sent, archive / "worse.zip", tmp_path]
         code, out, err = call("leaderboard", *places, "-o", tmp_path / "site")
         assert code == 1 and "1 submission, 3 left out" in out
@@ -318,23 +278,13 @@ class TestLeaderboard:
 
     def test_groups_follow_the_paired_test(self):
         """Three systems on 20 units: two that can't be told apart, and one that is clearly worse."""
-        import random
-
-        import tls_tasks
-        from tls_tasks.after.logs import RunFiles, Sample, SampleLog
-        from tls_tasks.after.scored_runs import ScoredTask
-        from tls_tasks.after.submission.leaderboard import site
-        from tls_tasks.after.submission.verification import Verified
-        from tls_tasks.core.score import Score
-
         generator, task, systems = random.Random(1), tls_tasks.task("summ_qmsum"), {}
+        results = ("rouge_l_precision", "rouge_l_recall", "rouge_l_f1")
         for name, mean in (("acme/a", 0.5), ("acme/worst", 0.2), ("acme/b", 0.49)):
-            values = [
-                {"n": 1, "rouge_l_precision": v, "rouge_l_recall": v, "rouge_l_f1": v, "n_words": 1, "empty_answers": 0}
-                for v in (mean + generator.uniform(-0.1, 0.1) for _ in range(20))
-            ]
+            values = [dict.fromkeys(results, mean + generator.uniform(-0.1, 0.1)) for _ in range(20)]
+            units = [{**value, "n": 1, "n_words": 1, "empty_answers": 0} for value in values]
             samples = tuple(Sample(n, {}, [], n, {"doc_hash": f"h{n}"}) for n in range(20))
-            score = Score("summ_qmsum", "", values, task.table, list(range(20)))
+            score = Score("summ_qmsum", "", units, task.table, list(range(20)))
             log = SampleLog(ORACLES, samples)
             files, about = RunFiles(ORACLES, "", None), {"score": score, "task": task, "version": 1.0}
             scored = ScoredTask(files, "summ_qmsum", name, log, list(map(str, range(20))), results={"date": 0}, **about)
@@ -343,31 +293,38 @@ class TestLeaderboard:
         assert sorted(rows) == [("acme/a", "1"), ("acme/b", "1"), ("acme/worst", "2")]
 
 
-@pytest.mark.parametrize("where", ["samples", "results", "environment"])
-def test_secrets_are_not_packed_and_never_shown(run, tmp_path, call, monkeypatch, where):
-    secret = "S3cr3t-of-the-tests-0123456789"
-    if where == "samples":
-        change_sample(run, set_path("doc", "judge", value=json.dumps({"api_key": secret})))
-    elif where == "results":
-        change_results(run, set_path("config", "model_args", value={"model": "x", "base_url": f"http://u:{secret}@h"}))
-    else:
-        monkeypatch.setenv("ACME_API_KEY", secret)
-        change_results(run, set_path("config", "user_seed", value=secret))
+SECRET = "S3cr3t-of-the-tests-0123456789"
+IN_THE_DOCUMENT = (0, "doc", "judge"), json.dumps({"api_key": SECRET})
+IN_A_URL = ("config", "model_args"), {"model": "x", "base_url": f"http://u:{SECRET}@h"}
+OF_THE_ENVIRONMENT = ("config", "user_seed"), "S3cr3t-of-the-environment-0123"
+
+
+@pytest.mark.parametrize(
+    ("name", "secret", "kind"),
+    [
+        ("samples_tls_crisis_", IN_THE_DOCUMENT, "a field for a secret"),
+        ("results_", IN_A_URL, "a password in a URL"),
+        ("results_", OF_THE_ENVIRONMENT, "the value of ACME_API_KEY"),
+    ],
+)
+def test_secrets_are_not_packed_and_never_shown(run, tmp_path, call, monkeypatch, name, secret, kind):
+    monkeypatch.setenv("ACME_API_KEY", OF_THE_ENVIRONMENT[1])
+    keys, value = secret
+    change = change_rows if name.startswith("samples") else change_json
+    change(only(run, f"{name}*"), put(*keys, value=value))
     code, out, err = call("submit", run, "-o", tmp_path / "out", "--model", "acme/good")
-    kind = {"samples": "a field for a secret", "results": "a password in a URL"}.get(where, "the value of ACME_API_KEY")
-    name = "samples_tls_crisis_" if where == "samples" else "results_"
     said = [line for line in err.splitlines() if "refused: secret: " in line][-1]
     assert code == 1 and name in said and f":1 holds {kind} (not shown); give secrets by the name" in said
-    assert secret not in out + err and not (tmp_path / "out").exists()
+    assert "S3cr3t" not in out + err and not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(("arguments", "place"), CASES["test_secrets_in_the_options_of_the_model"])
 def test_secrets_in_the_options_of_the_model(run, tmp_path, call, arguments, place):
-    change_results(run, set_path("config", "model_args", value=arguments))
+    change_results(run, "config", "model_args", value=arguments)
     code, out, err = call("submit", run, "-o", tmp_path / "out", "--model", "acme/good")
     assert code == 1 and place in err and "0123abcd" not in out + err
 
 
 def test_settings_of_a_tokenizer_are_no_secrets(run, tmp_path, call):
-    change_results(run, set_path("config", "model_args", value="model=acme/good,add_bos_token=True,eos_token=</s>"))
+    change_results(run, "config", "model_args", value="model=acme/good,add_bos_token=True,eos_token=</s>")
     assert call("submit", run, "-o", tmp_path / "out")[0] == 0

@@ -15,10 +15,11 @@ def run(command, capsys, *arguments):
 
 
 def refused(command, capsys, *arguments, said):
-    """Assert that a command fails with one line that says this, and prints nothing else."""
+    """Assert that a command fails with one line that says this, and prints nothing else; returns the line."""
     code, out, err = run(command, capsys, *arguments)
     assert (code, out) == (2, "")
     assert err.startswith(f"tls-tasks {command}: ") and said in err and err.count("\n") == 1, err
+    return err
 
 
 def write(path, *rows):

@@ -12,12 +12,7 @@ from tls_tasks.reports.data import EMBEDDED_RECORDING
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
-SHORT = [
-    {"kind": "citation_support", "sentence": "It rained.", "doc_id": "d1", "verdict": "YES"},
-    {"kind": "check_negative", "sentence": "It rained.", "verdict": "NO"},
-    {"kind": "nugget_agreement", "sentence": "It rained.", "question": "When?", "answer": "today", "verdict": None},
-]
-LONG = CASES["LONG"]
+SHORT, LONG = CASES["SHORT"], CASES["LONG"]
 
 
 run, refused = partial(conftest.run, "agree"), partial(conftest.refused, "agree")

@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -12,12 +13,12 @@ from tls_tasks.data.order import EMBEDDED
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.types import EvidenceSchema
 
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 JOURNALS, GOLD = EMBEDDED / "evidence_journals" / "journals.jsonl", EMBEDDED / "evidence_journals" / "gold.jsonl"
 NOTHING = {"journal_id": "J2", "items": []}
 TEXT = "Had tea twice. Felt calm, no fever."
 TEA = {"domain": "food", "evidence_span": "Had tea", "polarity": "present", "time_bucket": "today"}
 FEVER = {"domain": "symptom", "evidence_span": "no fever", "polarity": "absent", "time_bucket": "today"}
-
 TOLD = [{**TEA, "polarity": "uncertain"}, {**FEVER, "domain": "mind"}, {**FEVER, "evidence_span": "a fever"}]
 run, refused = partial(conftest.run, "evidence"), partial(conftest.refused, "evidence")
 
@@ -104,18 +105,7 @@ def test_options_reach_the_score(files, capsys, tmp_path):
     assert "schema:plain#" in out and "polarity" not in out
 
 
-@pytest.mark.parametrize(
-    ("predictions", "options", "message"),
-    [
-        ([{"journal_id": "J9", "items": []}], [], "predictions.jsonl, line 1: 'J9' is not in "),
-        ([{"journal_id": "J1"}], [], "predictions.jsonl, line 1: no field items"),
-        ([NOTHING], ["--threshold", "2"], "threshold: got"),
-        ([NOTHING], ["--matching", "best"], "matching: got 'best', expected one of 'greedy', 'optimal'"),
-        ([], [], "predictions.jsonl: no row in it"),
-        ([NOTHING, "", "{oops"], [], "predictions.jsonl, line 3: not JSON"),
-        ([NOTHING], ["--schema", "no/such/file"], "no/such/file"),
-    ],
-)
+@pytest.mark.parametrize(("predictions", "options", "message"), CASES["test_what_does_not_fit_is_refused_in_one_line"])
 def test_what_does_not_fit_is_refused_in_one_line(files, capsys, predictions, options, message):
     refused(capsys, *files(predictions), *options, said=message)
 

@@ -16,10 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.after.conftest import make_chat_runs
+from tests.cli.conftest import refused, write
 from tests.cli.test_judge import serve
 from tests.cli.test_publish import sources
 from tests.conftest import made_once
-from tests.fault_parts import SIGNALS, contents, end, own_disk, read_only, start, write_rows
+from tests.fault_parts import SIGNALS, contents, end, own_disk, read_only, start
 from tls_tasks.cli import main
 from tls_tasks.core.errors import DataError
 from tls_tasks.reports.judges import VerdictCache
@@ -53,15 +54,15 @@ def words(tmp_path_factory, sources):
     assert main(["submit", str(runs / "good"), "-o", str(made / "sent")]) == 0
     assert main(["score", str(made / "good"), "--workers", "1", "-o", str(made / "units")]) == 0
     texts = [f"Talks of round {n} ended." for n in range(20)]
-    write_rows(made / "answers.jsonl", *({"prediction": text, "reference": "Talks ended."} for text in texts))
-    write_rows(made / "documents.jsonl", *({"id": f"d{n}", "text": text} for n, text in enumerate(texts)))
+    write(made / "answers.jsonl", *({"prediction": text, "reference": "Talks ended."} for text in texts))
+    write(made / "documents.jsonl", *({"id": f"d{n}", "text": text} for n, text in enumerate(texts)))
     sentences = [{"text": text, "citations": [f"d{n}"]} for n, text in enumerate(texts)]
-    write_rows(made / "reports.jsonl", {"request_id": "1", "run_id": "a", "sentences": sentences})
+    write(made / "reports.jsonl", {"request_id": "1", "run_id": "a", "sentences": sentences})
     nuggets = [{"question_text": "What ended?", "gold_answers": {"talks": ["d1"]}}]
-    write_rows(made / "nuggets.jsonl", {"request_id": "1", "items": nuggets})
+    write(made / "nuggets.jsonl", {"request_id": "1", "items": nuggets})
     said = [{"kind": "citation_support", "doc_id": "*", "sentence": text, "verdict": "YES"} for text in texts]
     asked = {"kind": "nugget_agreement", "question": "*", "answer": "*", "verdict": "YES"}
-    write_rows(made / "verdicts.jsonl", *said, *({**asked, "sentence": text} for text in texts))
+    write(made / "verdicts.jsonl", *said, *({**asked, "sentence": text} for text in texts))
 
     def of(command, out, **more):
         told = COMMANDS[command][0] if command in COMMANDS else command
@@ -97,6 +98,14 @@ def said(tmp_path):
     return lambda: (tmp_path / "log").read_text(encoding="utf-8")
 
 
+@contextlib.contextmanager
+def disk(folder, *, is_full=False):
+    with own_disk(folder, is_full=is_full) as mounted:
+        if mounted is None:
+            pytest.skip("no disk can be mounted here: only root may")
+        yield mounted
+
+
 def put_old(command, out):
     """Something where a file will be written, and nothing where a folder will."""
     files = [name for name in COMMANDS[command][1] if not name.endswith("/")]
@@ -108,12 +117,8 @@ def put_old(command, out):
 def is_named(text, out, command):
     """Whether the last line is of the file that was asked for, and of no unfinished one."""
     last = text.splitlines()[-1]
-    names = [str(out / name.rstrip("/")) for name in COMMANDS[command][1]]
-    return (
-        last.startswith("tls-tasks ")
-        and any(name in last for name in names)
-        and not re.search(r"\.[0-9a-f]{8}\b", last)
-    )
+    is_asked_for = any(str(out / name.rstrip("/")) in last for name in COMMANDS[command][1])
+    return last.startswith("tls-tasks ") and is_asked_for and not re.search(r"\.[0-9a-f]{8}\b", last)
 
 
 @pytest.mark.parametrize(
@@ -144,9 +149,7 @@ def test_a_file_that_may_not_grow(command, words, out, said, tmp_path):
 
 @pytest.mark.parametrize("command", [*MOST, "score -o"])
 def test_a_full_disk(command, words, wanted, said, tmp_path):
-    with own_disk(tmp_path / "out", is_full=True) as out:
-        if out is None:
-            pytest.skip("no disk can be mounted here: only root may")
+    with disk(tmp_path / "out", is_full=True) as out:
         assert end(start(words(command, out), tmp_path / "log")) == 2, said()
         assert is_named(said(), out, command), said()
         assert contents(out) == {}
@@ -157,9 +160,7 @@ def test_a_full_disk(command, words, wanted, said, tmp_path):
 
 @pytest.mark.parametrize("command", MOST)
 def test_a_place_that_is_only_read(command, words, said, tmp_path):
-    with own_disk(tmp_path / "out") as out:
-        if out is None:
-            pytest.skip("no disk can be mounted here: only root may")
+    with disk(tmp_path / "out") as out:
         old = put_old(command, out)
         read_only(out)
         assert end(start(words(command, out), tmp_path / "log")) == 2, said()
@@ -194,9 +195,8 @@ def test_a_file_that_is_cut(command, words, out, tmp_path, capsys):
     cut = tmp_path / "cut.parquet"
     pq.write_table(pa.table({"id": ["d1", "d2"], "text": ["Talks.", "Ended."], "summary": ["a", "b"]}), cut)
     cut.write_bytes(cut.read_bytes()[:-100])
-    assert main(words(DAMAGED[command], out, cut=cut)) == 2
-    error = capsys.readouterr().err
-    assert error.startswith(f"tls-tasks {command.split()[0]}: {cut}") and error.count("\n") == 1
+    name, *arguments = words(DAMAGED[command], out, cut=cut)
+    refused(name, capsys, *arguments, said=f"{name}: {cut}")
     assert contents(out) == {}
 
 
@@ -217,11 +217,9 @@ def spoiled(fault, folder):
         place.write_bytes(put.get(fault, whole[:4096] + bytes(len(whole) - 4096)))
         yield place
     else:
-        with own_disk(place.parent, is_full=fault == "full disk") as disk:
-            if disk is None:
-                pytest.skip("no disk can be mounted here: only root may")
+        with disk(place.parent, is_full=fault == "full disk") as mounted:
             if fault == "only read":
-                read_only(disk)
+                read_only(mounted)
             yield place
 
 
@@ -230,14 +228,9 @@ def test_a_cache_of_verdicts_that_can_not_be_kept_is_said_before_anything_is_ask
     fault, words, serve, out, tmp_path, capsys
 ):
     server = serve()
-    judge = "--base-url {url} -m m --cache {cache} --documents {made}/documents.jsonl -o {out}"
     with spoiled(fault, tmp_path) as cache:
-        arguments = words(
-            f"reports {{made}}/reports.jsonl {{made}}/nuggets.jsonl {judge}", out, url=server.url, cache=cache
-        )
-        assert main(arguments) == 2
-        error = capsys.readouterr().err
-        assert f"tls-tasks reports: {cache}: cache of verdicts: " in error and error.count("\n") == 1
+        name, *arguments = words(CASES["CACHED"], out, url=server.url, cache=cache)
+        refused(name, capsys, *arguments, said=f"tls-tasks reports: {cache}: cache of verdicts: ")
         with pytest.raises(DataError, match=r"cache of verdicts: .*; name another file as `cache`") as caught:
             check_judge({"base_url": server.url, "model": "m", "cache": str(cache)})  # as a task is loaded
         assert str(caught.value).startswith(f"{cache}: ")

@@ -1,8 +1,7 @@
 """tls-tasks path, doctor, enable, disable, and what all commands share: exit codes, one-line errors, light imports."""
 
-from __future__ import annotations
-
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -13,48 +12,48 @@ from types import SimpleNamespace
 import pytest
 
 import tls_tasks
+from tests.cli.conftest import refused, run
 from tls_tasks.cli import main
 from tls_tasks.core.errors import DataError
 from tls_tasks.hosts import discovery as plugin
 
 ROOT = Path(__file__).parents[2]
+PROBLEMS = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))["PROBLEMS"]
+"""Name -> what is otherwise in an environment in which all is well, and what doctor says of it."""
 
 
-def tls_tasks_command(*arguments: str, **options: object) -> subprocess.Popen[str]:
+def python(*arguments, **environment):
+    """A process of Python in a folder that has nothing of ours."""
     return subprocess.Popen(
-        [sys.executable, "-m", "tls_tasks", *arguments],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""},
+        [sys.executable, *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "", **environment},
+        cwd=Path(os.sep),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        **options,
     )
 
 
 # What every command shares
 
 
-def test_path(capsys: pytest.CaptureFixture[str]) -> None:
+def test_path(capsys):
     assert main(["path"]) == main(["path", "tasks"]) == main(["path", "metrics"]) == 0
-    assert capsys.readouterr().out.splitlines() == [str(plugin.tasks_path())] * 2 + [
-        str(plugin.resource_folder("metrics"))
-    ]
+    tasks, metrics = str(plugin.tasks_path()), str(plugin.resource_folder("metrics"))
+    assert capsys.readouterr().out.splitlines() == [tasks, tasks, metrics]
 
 
-def test_python_m_works_from_any_folder(tmp_path: Path) -> None:
-    process = tls_tasks_command("path", cwd=tmp_path)
-    out, err = process.communicate()
-    assert (out, err, process.returncode) == (f"{plugin.tasks_path()}\n", "", 0)
+def test_python_m_works_from_any_folder():
+    process = python("-m", "tls_tasks", "path")
+    assert (*process.communicate(), process.returncode) == (f"{plugin.tasks_path()}\n", "", 0)
 
 
-def test_characters_that_the_terminal_lacks_are_escaped() -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"}
-    command = [sys.executable, "-m", "tls_tasks", "list", "--help"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert '"data": \\u2026' in done.stdout
+def test_characters_that_the_terminal_lacks_are_escaped():
+    out, _ = python("-m", "tls_tasks", "list", "--help", PYTHONIOENCODING="ascii").communicate()
+    assert '"data": \\u2026' in out
 
 
-def test_no_host_is_imported() -> None:
+def test_no_host_is_imported():
     code = """if True:
         import sys
         from tls_tasks.cli import main
@@ -62,36 +61,30 @@ def test_no_host_is_imported() -> None:
         main(["doctor"])
         print({"lm_eval", "evaluate", "datasets", "torch"} & set(sys.modules))
     """
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "set()"
+    assert python("-c", code).communicate()[0].splitlines()[-1] == "set()"
 
 
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(["--version"])
-    assert stop.value.code == 0
-    assert capsys.readouterr().out == f"tls-tasks {tls_tasks.__version__}\n"
+def test_version(capsys):
+    assert run("--version", capsys) == (0, f"tls-tasks {tls_tasks.__version__}\n", "")
 
 
 @pytest.mark.parametrize("arguments", [["paths"], ["path", "scorers"], ["doctor", "--fix"]])
-def test_wrong_arguments_exit_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(arguments)
-    assert stop.value.code == 2
-    assert "usage: tls-tasks" in capsys.readouterr().err
+def test_wrong_arguments_exit_2(arguments, capsys):
+    code, out, err = run(arguments[0], capsys, *arguments[1:])
+    assert (code, out) == (2, "") and "usage: tls-tasks" in err
 
 
-def test_the_help_has_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_has_the_exit_codes(capsys):
     assert main([]) == 0
     text = capsys.readouterr().out
     assert '"$(tls-tasks path)"' in text and all(f"\n  {code}" in text for code in (0, 1, 2, 130))
 
 
-def raising(error: BaseException):
-    def run(*_: object) -> None:
+def raising(error):
+    def raised(*_):
         raise error
 
-    return run
+    return raised
 
 
 @pytest.mark.parametrize(
@@ -103,28 +96,21 @@ def raising(error: BaseException):
     ],
     ids=["ours", "the system's", "interrupt"],
 )
-def test_errors_are_one_line(
-    error: BaseException, code: int, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_errors_are_one_line(error, code, line, monkeypatch, capsys):
     monkeypatch.setattr(plugin, "resource_folder", raising(error))
-    assert main(["path"]) == code
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.endswith(line)
-    assert err.count("\n") == line.count("\n")
+    ended, out, err = run("path", capsys)
+    assert (ended, out) == (code, "") and err.endswith(line) and err.count("\n") == line.count("\n")
 
 
-def test_errors_that_are_our_fault_keep_their_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_that_are_our_fault_keep_their_traceback(monkeypatch):
     monkeypatch.setattr(plugin, "resource_folder", raising(ZeroDivisionError()))
     with pytest.raises(ZeroDivisionError):
         main(["path"])
 
 
-def test_reader_that_is_gone() -> None:
-    process = tls_tasks_command("path")
-    assert process.stdout is not None
+def test_reader_that_is_gone():
+    process = python("-m", "tls_tasks", "path")
     process.stdout.close()
-    assert process.stderr is not None
     with process.stderr:
         assert process.stderr.read() == ""
     assert process.wait() == 141
@@ -170,8 +156,8 @@ def environment(monkeypatch, tmp_path, capsys):
             packages = {name: version and SimpleNamespace(version=version) for name, version in versions.items()}
             packages["tls-tasks"] = entries and SimpleNamespace(entry_points=entries)
             patch.setattr(plugin, "distribution", lambda name="tls-tasks": packages[name])
-            code = main(["doctor"])
-        lines = capsys.readouterr().out.splitlines()
+            code, out, _ = run("doctor", capsys)
+        lines = out.splitlines()
         problems = [line.removeprefix("problem: ") for line in lines if line.startswith("problem: ")]
         assert code == int(bool(problems))
         return lines, problems
@@ -179,7 +165,7 @@ def environment(monkeypatch, tmp_path, capsys):
     return diagnose
 
 
-def test_all_is_well(environment) -> None:
+def test_all_is_well(environment):
     lines, problems = environment()
     assert problems == []
     assert lines[0].startswith(f"tls-tasks {tls_tasks.__version__}, lm_eval 0.4.13, evaluate 0.4.6, datasets 5.2.0")
@@ -190,7 +176,7 @@ def test_all_is_well(environment) -> None:
     ]
 
 
-def test_the_hook_is_not_needed_where_the_host_reads_entry_points(environment) -> None:
+def test_the_hook_is_not_needed_where_the_host_reads_entry_points(environment):
     """That a release does is told by its source."""
     sources = ("def discover_plugin_task_paths(): ...", "def load_plugins(): ...")
     lines, problems = environment(sources=sources, active=False, pth=False, module=None)
@@ -204,33 +190,18 @@ def test_the_hook_is_not_needed_where_the_host_reads_entry_points(environment) -
     assert lines[-2] == "lm_eval --model NAME found by the hook (tls_datewise)"
 
 
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"versions": {**VERSIONS, "lm_eval": None}}, "lm-eval is not installed: pip install lm-eval"),
-        ({"entries": None}, "tls-tasks is not installed: pip install tls-tasks"),
-        ({"module": None, "active": False}, "imports _tls_tasks_hook, which is not there: tls-tasks enable, or delete"),
-        ({"module": "older"}, "_tls_tasks_hook.py belongs to another version: tls-tasks enable"),
-        (
-            {"active": False, "off": True},
-            "the start-up hook is switched off by the environment variable TLS_TASKS_NO_HOOK",
-        ),
-        ({"active": False, "pth": False}, NO_HOOK),
-        ({"active": False}, "the start-up hook is not active in this process: was Python started with -S?"),
-    ],
-    ids=["host", "not installed", "stale pth", "outdated", "switched off", "no pth", "not active"],
-)
-def test_each_problem_is_named_with_its_remedy(environment, changes: dict[str, object], problem: str) -> None:
-    _, problems = environment(**changes)
-    assert len(problems) == 1 and problem in problems[0]
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_each_problem_is_named_with_its_remedy(environment, name):
+    changes, words = PROBLEMS[name]
+    _, [problem] = environment(**changes)
+    assert words in problem
 
 
-def test_what_is_not_found_is_said_for_each_host(environment) -> None:
+def test_what_is_not_found_is_said_for_each_host(environment):
     lines, _ = environment(versions={**VERSIONS, "lm_eval": None}, active=False)
     assert sum("NOT found by name" in line for line in lines) == 3
 
 
-def test_enable_needs_an_installation(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_enable_needs_an_installation(monkeypatch, capsys):
     monkeypatch.setattr(plugin, "distribution", lambda: None)
-    assert main(["enable"]) == 2
-    assert capsys.readouterr().err.startswith("tls-tasks enable: tls-tasks is importable but not installed")
+    refused("enable", capsys, said="enable: tls-tasks is importable but not installed")

@@ -1,12 +1,13 @@
 """``tls-tasks prepare``: what it writes in each family, that nothing is lost on the way, and what it refuses."""
 
 import json
+from pathlib import Path
 
 import pytest
 import yaml
 
+from tests.cli import conftest
 from tests.data_parts import prepare
-from tls_tasks.cli import main
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.evidence.data import _load_evidence
@@ -15,48 +16,33 @@ from tls_tasks.registry import find_task
 from tls_tasks.timelines.data import _load_topics
 from tls_tasks.timelines.topics import read_data_set
 
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
 pytestmark = pytest.mark.usefixtures("isolated")
 
-TEA = {"domain": "food", "evidence_span": "Had tea", "polarity": "present", "time_bucket": "today"}
-JOURNALS = [
-    {"journal_id": "a", "text": "Had tea ☕.", "items": [TEA]},
-    {"journal_id": 2, "text": "Nothing.", "items": []},
-]
-MEETINGS = [
-    {"id": "2011-01-25", "text": "The council met.\nIt voted.", "summary": "It voted.", "query": "What happened?"},
-    {"id": "b", "text": "Ärger im Rathaus", "references": ["Ärger.", "Zank."]},
-]
-SONGS = [{"id": "s1", "text": "Song: Rain.", "schema": {"name": "string"}, "reference": {"name": "Rain"}}]
-REPORTS = {
-    "requests": [{"request_id": "r1", "problem_statement": "Was the bridge rebuilt?", "doc_ids": ["d1"]}],
-    "nuggets": [{"query_id": "r1", "items": [{"question_text": "What?", "gold_answers": ["It is – rebuilt."]}]}],
-    "documents": [{"id": "d1", "text": "The council voted."}, {"id": "d2", "text": "Rain."}],
-}
+JOURNALS, MEETINGS = CASES["ROWS"]["evidence"], CASES["ROWS"]["summaries"]
 PLANTS = EvidenceSchema("plants", ("tree", "herb"), (Attribute("size", {"": "size"}, ("small", "big")),))
 
-# family -> task, rows (by file, if there are several), what is said of them, a line of the card
+# family -> task, what is said of its rows in the JSON file beside, a line of the card
 FAMILIES = {
-    "evidence": ("evidence_custom", JOURNALS, "2 documents, 1 objects of the schema journal", "`schema.json` is their"),
-    "summaries": ("summ_custom", MEETINGS, "2 documents", "`references`, a list of summaries."),
-    "trees": ("tree_custom", SONGS, "1 documents", "`schema` and `reference`, both JSON text"),
-    "reports": ("report_custom", REPORTS, "1 requests, 1 nuggets, 2 documents", "data_files: documents.jsonl"),
+    "evidence": ("evidence_custom", "2 documents, 1 objects of the schema journal", "`schema.json` is their"),
+    "summaries": ("summ_custom", "2 documents", "`references`, a list of summaries."),
+    "trees": ("tree_custom", "1 documents", "`schema` and `reference`, both JSON text"),
+    "reports": ("report_custom", "1 requests, 1 nuggets, 2 documents", "data_files: documents.jsonl"),
 }
 
 
 def write(path, rows):
     """A file of rows, or a folder with several."""
     if isinstance(rows, dict):
-        path.mkdir()
         for name, own in rows.items():
-            write(path / f"{name}.jsonl", own)
+            write(path / name, own)
         return path
-    path = path.with_suffix(".jsonl")
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return path
+    return conftest.write(path.with_suffix(".jsonl"), *rows)
 
 
-def run(name, source, out, *options):
-    return main(["prepare", name, "--source", str(source), "--out", str(out), *map(str, options)])
+def prepared(capsys, name, source, out, *options):
+    return conftest.run("prepare", capsys, name, "--source", source, "--out", out, *options)
 
 
 def front_matter(folder):
@@ -65,11 +51,10 @@ def front_matter(folder):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_task_reads_what_was_written(family, tmp_path, capsys):
-    task, rows, said, line = FAMILIES[family]
-    source, out = write(tmp_path / "source", rows), tmp_path / "out"
-    assert run(family, source, out, "--licence", "cc-by-4.0") == 0
-    printed = capsys.readouterr().out
-    assert f"{out}: {said}" in printed
+    task, said, line = FAMILIES[family]
+    source, out = write(tmp_path / "source", CASES["ROWS"][family]), tmp_path / "out"
+    code, printed, _ = prepared(capsys, family, source, out, "--licence", "cc-by-4.0")
+    assert code == 0 and f"{out}: {said}" in printed
     assert f'lm_eval --tasks {task} --metadata \'{{"data": "{out}", "name": "ours"}}\' …' in printed
     before, after = (find_task(task).documents(data=str(place)) for place in (source, out))
     assert before == after
@@ -77,21 +62,10 @@ def test_the_task_reads_what_was_written(family, tmp_path, capsys):
     assert line in card and f"\n{said}.\n" in card and front_matter(out)["license"] == "cc-by-4.0"
 
 
-WRONG = [
-    ("evidence", [*JOURNALS, {"text": "No tea.", "items": [TEA]}], "line 3, object 1: evidence_span 'Had tea' is not"),
-    ("summaries", [MEETINGS[0], {"text": "A."}], "line 2: no field references or reference or summary or output"),
-    ("summaries", [MEETINGS[0], {"text": 5, "summary": "A."}], "line 2: text/document"),
-    ("summaries", [MEETINGS[0]] * 2, "two documents have the id '2011-01-25'"),
-    ("reports", REPORTS | {"nuggets": [{"query_id": "r9", "items": []}]}, "line 1: nuggets of 'r9', which requests"),
-    ("reports", REPORTS | {"nuggets": [{"query_id": "r1", "items": [{"question_text": "Q?"}]}]}, "flaws (no_answers"),
-    ("reports", REPORTS | {"requests": []}, "no request in requests.jsonl"),
-]
-
-
-@pytest.mark.parametrize(("family", "rows", "message"), WRONG)
+@pytest.mark.parametrize(("family", "rows", "message"), CASES["test_nothing_is_written_of_a_broken_row"])
 def test_nothing_is_written_of_a_broken_row(family, rows, message, tmp_path, capsys):
-    assert run(family, write(tmp_path / "source", rows), tmp_path / "out") == 2
-    assert message in capsys.readouterr().err and not (tmp_path / "out").exists()
+    code, _, err = prepared(capsys, family, write(tmp_path / "source", rows), tmp_path / "out")
+    assert code == 2 and message in err and not (tmp_path / "out").exists()
 
 
 def test_what_is_refused(tmp_path, capsys):
@@ -108,9 +82,9 @@ def test_what_is_refused(tmp_path, capsys):
         ("reports", EMBEDDED / "report_generation", ["--force"], "the embedded edition stays"),
         ("reports", tmp_path, ["--force"], "no requests.jsonl; a folder has requests, documents"),
     ):
-        assert run(name, source, out, *options) == 2
-        assert message in capsys.readouterr().err
-    assert run("summaries", rows, out, "--force") == 0 and (out / "mine.txt").is_file()
+        code, _, err = prepared(capsys, name, source, out, *options)
+        assert code == 2 and message in err
+    assert prepared(capsys, "summaries", rows, out, "--force")[0] == 0 and (out / "mine.txt").is_file()
 
 
 def test_evidence_in_two_files_and_a_schema_of_ones_own(tmp_path, capsys):
@@ -118,25 +92,25 @@ def test_evidence_in_two_files_and_a_schema_of_ones_own(tmp_path, capsys):
         "journals": [{key: row[key] for key in ("journal_id", "text")} for row in JOURNALS],
         "gold": [{key: row[key] for key in ("journal_id", "items")} for row in JOURNALS],
     }
-    assert run("evidence", write(tmp_path / "pair", pair), tmp_path / "journals") == 0
+    assert prepared(capsys, "evidence", write(tmp_path / "pair", pair), tmp_path / "journals")[0] == 0
     assert [one.id for one in _load_evidence("evidence_custom", data=tmp_path / "journals").documents] == ["a", "2"]
     schema = tmp_path / "plants.json"
     schema.write_text(json.dumps(PLANTS.as_dict()))
     row = {"text": "A small oak.", "items": [{"domain": "tree", "evidence_span": "small oak", "size": "small"}]}
     source, out = write(tmp_path / "rows", [row]), tmp_path / "out"
-    assert run("evidence", source, out, "--schema", schema) == 0
+    code, printed, _ = prepared(capsys, "evidence", source, out, "--schema", schema)
+    assert code == 0 and f'"schema": "{out}/schema.json"' in printed
     assert json.loads((out / "schema.json").read_text()) == PLANTS.as_dict()
-    assert f'"schema": "{out}/schema.json"' in capsys.readouterr().out
     assert _load_evidence("evidence_custom", data=out, schema=PLANTS).documents[0].objects == tuple(row["items"])
 
 
-def test_rows_stay_as_they_are_to_every_reader(crisis, tmp_path):
+def test_rows_stay_as_they_are_to_every_reader(crisis, tmp_path, capsys):
     import datasets
     import pyarrow.parquet as pq
 
-    run("evidence", write(tmp_path / "rows", JOURNALS), tmp_path / "evidence")
+    prepared(capsys, "evidence", write(tmp_path / "rows", JOURNALS), tmp_path / "evidence")
     row = datasets.load_dataset(str(tmp_path / "evidence"), split="test")[0]
-    assert json.loads(row["items"]) == [TEA] and row["text"] == "Had tea ☕."
+    assert json.loads(row["items"]) == JOURNALS[0]["items"] and row["text"] == "Had tea ☕."
     prepare("tls_crisis", crisis, tmp_path / "out")
     schema = pq.read_schema(tmp_path / "out" / "data/test-00000-of-00001.parquet")
     assert str(schema.field("timelines").type).count("string") == 2
@@ -151,22 +125,13 @@ def test_rows_stay_as_they_are_to_every_reader(crisis, tmp_path):
 
 def test_timelines(crisis, tmp_path, capsys):
     out = tmp_path / "out"
-    assert run("tls_crisis", crisis, out) == 0
-    printed = capsys.readouterr().out
-    assert "2 topics, 4 timelines, 4 articles" in printed
+    code, printed, _ = prepared(capsys, "tls_crisis", crisis, out)
+    assert code == 0 and "2 topics, 4 timelines, 4 articles" in printed
     assert f'lm_eval --tasks tls_crisis --metadata \'{{"data": "{out}"}}\'' in printed
     assert _load_topics("tls_crisis", data=out).documents == read_data_set(crisis)
-    assert sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()) == [
-        "README.md",
-        "data/test-00000-of-00001.parquet",
-    ]
-    assert front_matter(out) == {
-        "pretty_name": "Crisis",
-        "license": "unknown",
-        "task_categories": ["summarization"],
-        "tags": ["timeline-summarization"],
-        "configs": [{"config_name": "default", "data_files": [{"split": "test", "path": "data/test-*.parquet"}]}],
-    }
+    files = sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
+    assert files == ["README.md", "data/test-00000-of-00001.parquet"]
+    assert front_matter(out) == CASES["FRONT_MATTER"]
     card = (out / "README.md").read_text(encoding="utf-8")
     assert "2 topics, 4 timelines, 4 articles." in card
     assert "hf upload ORG/NAME FOLDER . --repo-type dataset" in card

@@ -34,13 +34,12 @@ def half(tmp_path):
     """Gold with two dates in every form that it may come in; name -> place."""
     entries = [{"date": day, "text": text} for day, text in GOLD["egypt"].items()]
     news_tls = [[f"{day}T00:00:00", [text]] for day, text in GOLD["egypt"].items()]
+    lines = [f"{day}: {text}" for day, text in GOLD["egypt"].items()]
     return {
         "news-tls": write(tmp_path / "a" / "egypt" / "timelines.jsonl", news_tls).parents[1],
         "one topic": tmp_path / "a" / "egypt",
         "timelines.jsonl": tmp_path / "a" / "egypt" / "timelines.jsonl",
-        "folder of text": write(
-            tmp_path / "b" / "egypt.txt", *(f"{day}: {text}" for day, text in GOLD["egypt"].items())
-        ).parent,
+        "folder of text": write(tmp_path / "b" / "egypt.txt", *lines).parent,
         "folder of JSON": write(tmp_path / "c" / "egypt.json", entries).parent,
         "folder of JSON Lines": write(tmp_path / "d" / "egypt.jsonl", news_tls).parent,
         "rows": write(tmp_path / "rows.jsonl", {"topic": "egypt", "timeline": entries}),
@@ -49,7 +48,7 @@ def half(tmp_path):
         "document": write(tmp_path / "any name.json", entries),
         "days": write(tmp_path / "days.json", GOLD["egypt"]),
         "entries": write(tmp_path / "entries.jsonl", *entries),
-        "text": write(tmp_path / "egypt.txt", *(f"{day}: {text}" for day, text in GOLD["egypt"].items())),
+        "text": write(tmp_path / "egypt.txt", *lines),
     }
 
 
@@ -83,39 +82,25 @@ def test_a_prediction_for_each_reference(capsys):
 def test_the_mean_comes_first_in_the_papers_layout(capsys):
     _, out, _ = run(capsys, CRISIS, CRISIS)
     lines = out.splitlines()
-    assert lines[:6] == [
-        "=== Evaluation Results ===",
-        "",
-        "=== AVERAGE (4 topics) ===",
-        "  AR-1:     1.0000",
-        "  AR-2:     1.0000",
-        "  Date-F1:  1.0000",
-    ]
-    assert [line for line in lines if line.startswith("Topic: ")] == [
-        f"Topic: {name}" for name in ("egypt", "libya", "syria", "yemen")
-    ]
+    assert lines[:3] == ["=== Evaluation Results ===", "", "=== AVERAGE (4 topics) ==="]
+    assert lines[3:6] == ["  AR-1:     1.0000", "  AR-2:     1.0000", "  Date-F1:  1.0000"]
+    topics = [line.removeprefix("Topic: ") for line in lines if line.startswith("Topic: ")]
+    assert topics == ["egypt", "libya", "syria", "yemen"]
     assert lines[-1].startswith("alignment_rouge|variant:align+m:1|") and " + date_f1|days:0|" in lines[-1]
 
 
 def test_options_reach_the_metrics(capsys):
-    _, out, _ = run(
-        capsys, CRISIS, CRISIS, "--variant", "concat", "--tolerance", 2, "--tokenizer", "unicode", "--confidence", 0.9
-    )
+    options = "--variant concat --tolerance 2 --tokenizer unicode --confidence 0.9".split()
+    _, out, _ = run(capsys, CRISIS, CRISIS, *options)
     assert "alignment_rouge|variant:concat|" in out and "|tok:unicode|" in out and "date_f1|days:2|" in out
     assert "date_f1         1.0000  [1.0000, 1.0000]" in out
     refused(capsys, CRISIS, CRISIS, "--reference-mode", "both", said="expected one of 'separate', 'joint'")
 
 
 def test_what_is_missing_or_unreadable_scores_nothing_and_is_said(half, tmp_path, capsys):
-    gold = write(
-        tmp_path / "gold.jsonl", *({"topic": name, "timeline": GOLD["egypt"]} for name in ("a", "b", "c", "d"))
-    )
-    told = write(
-        tmp_path / "told.jsonl",
-        {"topic": "a", "timeline": GOLD["egypt"]},
-        {"topic": "b", "prediction": "I can't help with that."},
-        {"topic": "c", "timeline": []},
-    )
+    gold = write(tmp_path / "gold.jsonl", *({"topic": name, "timeline": GOLD["egypt"]} for name in "abcd"))
+    refusal, nothing = {"topic": "b", "prediction": "I can't help with that."}, {"topic": "c", "timeline": []}
+    told = write(tmp_path / "told.jsonl", {"topic": "a", "timeline": GOLD["egypt"]}, refusal, nothing)
     empty = write(tmp_path / "empty.jsonl", {"topic": "egypt", "timeline": []})
     assert run(capsys, half["text"], empty)[0] == 0
     code, out, err = run(capsys, gold, told, "--json")
@@ -134,13 +119,13 @@ def test_swapped_sides_are_suspected(tmp_path, capsys):
     write(tmp_path / "p" / "egypt.txt", ANSWER)
     write(tmp_path / "g" / "egypt" / "timelines.jsonl", *[[["2011-01-25T00:00:00", ["A."]]]] * 3)
     assert run(capsys, tmp_path / "g", tmp_path / "p")[0] == 0
-    refused(capsys, tmp_path / "p", tmp_path / "g", said="3 predicted timelines of 'egypt'")
-    refused(capsys, tmp_path / "p", tmp_path / "g", said="Are GOLD and PREDICTIONS swapped?")
+    said = refused(capsys, tmp_path / "p", tmp_path / "g", said="3 predicted timelines of 'egypt'")
+    assert "Are GOLD and PREDICTIONS swapped?" in said
 
 
 def test_folders_that_are_no_timelines_are_told(half, tmp_path, capsys):
-    refused(capsys, CRISIS, half["text"], said="egypt.txt: has no ids, but ")
-    refused(capsys, CRISIS, half["text"], said="'egypt', 'libya', 'syria' … (4)")
+    said = refused(capsys, CRISIS, half["text"], said="egypt.txt: has no ids, but ")
+    assert "'egypt', 'libya', 'syria' … (4)" in said
     (tmp_path / "of none" / "egypt").mkdir(parents=True)
     refused(capsys, CRISIS, tmp_path / "of none", said="no file in it, expected one a document, named by its")
     write(tmp_path / "sets" / "crisis" / "egypt" / "timelines.jsonl", [["2011-01-25", ["A."]]])

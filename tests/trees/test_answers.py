@@ -4,17 +4,20 @@ import copy
 import json
 import math
 import random
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.trees.test_tree_eval import CASES, make_tree, metrics_of
+from tests.trees.test_tree_eval import RANDOM_CASES, make_tree, metrics_of
 from tests.trees.test_values import LEAST, ORDERS, options_of, values_in, with_value
 from tls_tasks.core.errors import InputError, ParseFailureWarning
 from tls_tasks.trees.score import KEYS, VALUE_KEYS
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import AnyOf
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 SCHEMA = {
     "name": "choice", "home": {"city": "choice", "zip": "choice"}, "tags": ["choice"],
@@ -51,7 +54,7 @@ def wrapped(generator, tree, others=()):
     return any_of(*[tree] * generator.randint(1, 2)) if generator.random() < 0.3 else tree
 
 
-@given(CASES, ORDERS, LEAST, st.sampled_from([None, "treeval"]), st.randoms(use_true_random=False))
+@given(RANDOM_CASES, ORDERS, LEAST, st.sampled_from([None, "treeval"]), st.randoms(use_true_random=False))
 def test_the_same_answer_several_times_is_that_answer(case, order, least, compat, generator):
     references = [wrapped(generator, tree) for tree in case.references]
     options = None if compat else options_of(least)
@@ -169,16 +172,7 @@ def test_differences_of_several_answers_are_what_is_counted(seed, compat):
 # --- by hand ---
 
 
-@pytest.mark.parametrize(
-    ("prediction", "f1", "precision", "recall"),
-    [
-        ({"city": "Ulm"}, 1, 1, 1),
-        ({"city": "Ulm", "zip": "2"}, 1, 1, 1),
-        ({"city": "Ulm", "zip": "3"}, 2 / 3, 1 / 2, 1),  # {"city": "Ulm"} fits best
-        ({"zip": "2"}, 2 / 3, 1, 1 / 2),
-        (None, 0, 0, 0),
-    ],
-)
+@pytest.mark.parametrize(("prediction", "f1", "precision", "recall"), CASES["a_dictionary_with_two_answers"])
 def test_a_dictionary_with_two_answers(prediction, f1, precision, recall):
     reference = {"home": any_of({"city": "Ulm"}, {"city": "Ulm", "zip": "2"})}
     assert values_of({"home": prediction}, reference) == [round(one, 4) for one in (f1, precision, recall)] * 2

@@ -1,12 +1,15 @@
 """Extraction data: rows, schemas by name, the order of the sources, the prompt."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.order import EmbeddedEditionWarning
 from tls_tasks.trees.data import DATA_SETS, TreeDocument, _load_trees, _prompt_schema, load_documents, prompt, read_rows
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 pytestmark = pytest.mark.usefixtures("isolated")
 
@@ -61,23 +64,7 @@ def test_json_schema_and_several_answers_are_kept_as_they_are():
     assert json.loads(document.reference) == row["reference"]
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ([ROW, {"text": "T", "reference": TREE}], "line 2: no field schema"),
-        ([{"text": "T", "schema": SCHEMA}], "line 1: no field reference or item"),
-        ([{**ROW, "schema": "song"}], "line 1: schema names 'song'; the schemas are 'thing', 'text'"),
-        ([{**ROW, "schema": "text"}], "line 1: schema must be an object or a list, got 'string'"),
-        ([{**ROW, "schema": 3}], "line 1: schema must be an object or a list, got 3"),
-        ([{**ROW, "schema": "{"}], "line 1: schema: got text that is no JSON"),
-        ([{**ROW, "schema": {"a": None}}], "line 1: schema \\(read as treeval's form\\): got None at a"),
-        ([{**ROW, "reference": "no tree"}], "line 1: references: got text that is no JSON"),
-        ([{**ROW, "reference": '{"n": 1, "n": 2}'}], "line 1: references: got a tree with a key twice"),
-        ([{**ROW, "reference": {**TREE, "n": "3"}}], "line 1: reference: got n: type: wanted integer, got str"),
-        ([{**ROW, "reference": {**TREE, "m": 3}}], "line 1: reference: got m: unknown"),
-        ([{**ROW, "reference": [TREE]}], "line 1: reference: got .*: type: wanted a dictionary"),
-    ],
-)
+@pytest.mark.parametrize(("rows", "message"), CASES["rows_that_are_no_documents_are_errors_that_name_the_line"])
 def test_rows_that_are_no_documents_are_errors_that_name_the_line(rows, message):
     with pytest.raises(DataError, match=message):
         read_rows("x", numbered(rows), {"thing": SCHEMA, "text": "string"})
@@ -100,18 +87,7 @@ def test_schemas_stand_beside_the_rows_and_are_no_rows(tmp_path, name):
         assert (document.kind, document.schema) == ("thing", EXPECTED.schema)
 
 
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [
-        ({"x.jsonl": '{"id": "a"\n'}, r"x\.jsonl, line 1: not JSON"),
-        ({"x.jsonl": json.dumps(ROW) + '\n{"text": "T"}\n'}, r"x\.jsonl, line 2: no field schema"),
-        ({"x.jsonl": json.dumps({**ROW, "schema": "thing"})}, "line 1: .*there is no schemas.json beside the file"),
-        ({"x.jsonl": json.dumps(ROW), "schemas.json": "[]"}, r"schemas\.json: expected an object"),
-        ({"x.jsonl": json.dumps(ROW), "schemas.json": "{"}, r"schemas\.json: can't be read as JSON"),
-        ({"schemas.json": "{}"}, "schemas.json is there, but no file of rows"),
-        ({}, "no file of the split test"),
-    ],
-)
+@pytest.mark.parametrize(("files", "message"), CASES["broken_folders_are_errors_that_name_file_and_line"])
 def test_broken_folders_are_errors_that_name_file_and_line(tmp_path, files, message):
     for name, text in files.items():
         (tmp_path / name).write_text(text)

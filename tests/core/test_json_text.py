@@ -42,19 +42,9 @@ def test_stages(text: str, values: list[Any], stage: str, counts: dict[str, int]
     assert set(kinds) <= set(JSON_PROBLEM_KINDS)
 
 
-FENCES = [
-    ("as [1] says", ()),  # in prose a list of numbers is a citation
-    ("```\n[1]\n```", ([1],)),
-    ("````\n```\n[1]\n```\n````", ([1],)),  # read as pieces: JSON in one of them is found all the same
-    ("~~~json\n[1]\n~~~\n```\n[2]", ([1], [2])),  # the last block lacks its end
-    ("```a\n[1]\n```b\n[2]\n```", ([1], [2])),  # and so does the first one here
-    ("text ``` [1]", ()),
-]
-
-
-@pytest.mark.parametrize(("text", "values"), FENCES)
+@pytest.mark.parametrize(("text", "values"), [case for case in CASES["FENCES"] if isinstance(case, list)])
 def test_fenced_blocks(text: str, values: tuple[Any, ...]) -> None:
-    assert find_json(text, lambda value: isinstance(value, list)).values == values
+    assert find_json(text, lambda value: isinstance(value, list)).values == tuple(values)
 
 
 @pytest.mark.parametrize(

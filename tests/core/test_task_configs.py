@@ -49,6 +49,8 @@ def test_every_task_asks_last_and_stops_where_another_prompt_begins(task_manager
         assert doc["edition"] == "embedded" and not doc.get("text_truncated")
     stops, family = task.config.generation_kwargs["until"], tls_tasks.task(name).family
     assert stops and not any(stop in CASES["chats"][family] for stop in stops)
+    if family == "timelines":
+        assert all(f"\n{task.doc_to_text(doc)}".startswith(stop) for doc in docs for stop in stops)
     assert any(stop in f"An answer.\n\n{task.doc_to_text(docs[0])}" for stop in stops), "a base model that goes on"
     assert task.config.generation_kwargs["max_gen_toks"] == case["max_gen_toks"]
     assert task.config.metadata["provenance"]["edition"] == "embedded"

@@ -138,16 +138,6 @@ def test_swapping_prediction_and_reference_swaps_precision_and_recall(left, righ
 
 
 @given(TIMELINES, TIMELINES)
-def test_values_are_plain_floats_between_0_and_1(prediction, reference):
-    result = one(prediction, reference).as_dict(detailed=True)
-    for numbers in (result, *result["variants"].values()):
-        for key, value in numbers.items():
-            if key.startswith("ar"):
-                assert type(value) is float
-                assert 0.0 <= value <= 1.0 + 1e-12
-
-
-@given(TIMELINES, TIMELINES)
 def test_the_same_reference_twice_changes_nothing(prediction, reference):
     single = one(prediction, [reference]).as_dict()
     for mode in ("joint", "separate"):
@@ -155,12 +145,6 @@ def test_the_same_reference_twice_changes_nothing(prediction, reference):
         assert [twice[key] for key in single if key != "signature"] == pytest.approx(
             [single[key] for key in single if key != "signature"]
         )
-
-
-@given(st.lists(st.tuples(TIMELINES, TIMELINES), min_size=2, max_size=4))
-def test_the_order_of_rows_is_irrelevant(rows):
-    forward = alignment_rouge(*zip(*rows, strict=True)).as_dict()
-    assert alignment_rouge(*zip(*rows[::-1], strict=True)).as_dict() == forward
 
 
 @given(TIMELINES, TIMELINES)
@@ -203,23 +187,12 @@ def shift(timeline, days):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_perfect_timeline_scores_1(variant):
-    numbers = one(GOLD, GOLD, variant=variant).as_dict()
+def test_a_perfect_timeline_scores_1_and_a_date_too_few_costs_recall_and_one_too_many_precision(variant):
+    numbers, fewer, more = (
+        one(timeline, GOLD, variant=variant).as_dict() for timeline in (GOLD, drop(GOLD), add(GOLD))
+    )
     assert [numbers[f"{prefix}_f1"] for prefix in ("ar1", "ar2")] == [1.0, 1.0]
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_dropping_a_date_costs_recall_only(variant):
-    numbers = one(drop(GOLD), GOLD, variant=variant).as_dict()
-    assert numbers["ar1_recall"] < 1.0
-    assert numbers["ar1_precision"] == 1.0
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_adding_a_date_costs_precision_only(variant):
-    numbers = one(add(GOLD), GOLD, variant=variant).as_dict()
-    assert numbers["ar1_precision"] < 1.0
-    assert numbers["ar1_recall"] == 1.0
+    assert fewer["ar1_precision"] == more["ar1_recall"] == 1.0 > max(fewer["ar1_recall"], more["ar1_precision"])
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -322,41 +295,21 @@ def test_a_reference_given_five_times_narrows_no_interval():
 # --- values by definition, where tilse stops: the table in docs/undefined_values.md ---
 
 DAY = "2011-01-25"
-FLAGS = {
-    "empty_prediction",
-    "empty_reference",
-    "no_predicted_words",
-    "no_reference_words",
-    "no_predicted_bigrams",
-    "no_reference_bigrams",
-}
+UNDEFINED = CASES["undefined_values"]
 
 
-@pytest.mark.parametrize(
-    ("prediction", "reference", "flags", "ar1_f1"),
-    [
-        ({}, {DAY: "Protests begin."}, {"empty_prediction", "no_predicted_words", "no_predicted_bigrams"}, 0.0),
-        ({DAY: "Protests begin."}, {}, {"empty_reference", "no_reference_words", "no_reference_bigrams"}, 0.0),
-        ({}, {}, FLAGS, 0.0),
-        ({DAY: []}, {DAY: "Protests begin."}, {"no_predicted_words", "no_predicted_bigrams"}, 0.0),
-        ({DAY: ""}, {DAY: "Protests begin."}, {"no_predicted_words", "no_predicted_bigrams"}, 0.0),
-        ({DAY: "It is the of."}, {DAY: "Protests begin."}, {"no_predicted_words", "no_predicted_bigrams"}, 0.0),
-        ({DAY: "... !"}, {DAY: "Protests begin."}, {"no_predicted_words", "no_predicted_bigrams"}, 0.0),
-        ({DAY: "Protests begin."}, {DAY: [""]}, {"no_reference_words", "no_reference_bigrams"}, 0.0),
-        ({DAY: "Protests."}, {DAY: "Protests."}, {"no_predicted_bigrams", "no_reference_bigrams"}, 1.0),
-    ],
-)
+@pytest.mark.parametrize(("prediction", "reference", "flags", "ar1_f1"), UNDEFINED)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_undefined_values_are_0_and_flagged(prediction, reference, flags, ar1_f1, variant):
     item = one(prediction, [reference], variant=variant).items[0]
-    assert set(item.flags) == flags
+    assert sorted(item.flags) == flags
     assert item.counts["ar1"].prf().f1 == ar1_f1
     assert item.counts["ar2"].prf().f1 == 0.0
 
 
 def test_every_flag_is_documented():
     text = (ROOT / "docs" / "undefined_values.md").read_text()
-    assert all(f"`{flag}`" in text for flag in FLAGS)
+    assert all(f"`{flag}`" in text for _, _, flags, _ in UNDEFINED for flag in flags)
 
 
 # --- other scripts ---
@@ -431,7 +384,6 @@ def test_the_table_in_which_ar():
 
 
 def test_the_tilse_engine_gives_the_same_or_says_what_to_install():
-    pytest.importorskip("scipy")
     try:
         import tilse  # noqa: F401
     except ImportError:

@@ -58,15 +58,6 @@ def lists(tree, node):
             yield from lists(item, node.item)
 
 
-def test_the_folders_hold_their_files_in_plain_form():
-    found = {folder.name: sorted(path.name for path in folder.iterdir()) for folder in EMBEDDED.glob("tree_*")}
-    assert found == {"tree_extraction": ["documents.jsonl", "schemas.json"], "tree_paraloq": ["documents.jsonl"]}
-    for path in EMBEDDED.glob("tree_*/*"):
-        raw = path.read_bytes()
-        assert raw.endswith(b"\n") and not raw.endswith(b"\n\n") and b"\r" not in raw
-        assert "\\u" not in raw.decode("utf-8")
-
-
 def test_six_kinds_of_six_documents():
     assert tuple(SCHEMAS) == KINDS
     assert [row["schema"] for row in ROWS["tree_extraction"]] == [kind for kind in KINDS for _ in range(6)]
@@ -140,8 +131,3 @@ def test_readme_rows_are_counted_from_the_files():
             values = [value for row in rows for value, _ in leaves(row["reference"], node_of(row))]
             n_null = sum(value is None for value in values)
             assert f"| `{task}` | {kind} | {len(rows)} | {words} | {len(values)} | {n_null} |" in readme
-
-
-def test_the_licence_covers_them():
-    licence = (EMBEDDED / "LICENSE.txt").read_text(encoding="utf-8")
-    assert "the documents and trees (tree_*)" in licence and "tls-tasks too" in licence

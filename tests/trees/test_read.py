@@ -93,13 +93,6 @@ def test_a_list_as_root(text, tree):
     assert parse_tree(text, read_schema([{"x": "integer"}])).value == tree
 
 
-@given(st.text())
-def test_no_text_raises(text):
-    for mode in ("lenient", "strict"):
-        parsed = parse_tree(text, INVOICE, mode)
-        assert parsed.failed or is_plain(parsed.value)
-
-
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 TREES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4))
 

@@ -19,8 +19,6 @@ from tls_tasks.core.reasoning import strip_thinking
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
-EVIDENCE = Path(__file__).parents[2] / "../shared/oracles/evidence_parsing.jsonl"
-
 
 def n_objects(value: Any) -> int:
     """A weight such as a caller may have: the objects with a key ``n``, in a list or alone."""
@@ -177,33 +175,8 @@ def test_never_raises(text: str) -> None:
     assert is_whole_json(text, lambda value: True) in (True, False)
 
 
-SMALL, LARGE = dict(hostile.texts(hostile.SMALL)), dict(hostile.texts(hostile.LARGE))
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_time_is_linear_in_hostile_text(name: str) -> None:
-    assert hostile.is_linear(find, SMALL[name], LARGE[name])
-
-
 def find(text: str) -> object:
     return find_json(text, n_objects)
-
-
-@pytest.mark.skipif(not EVIDENCE.exists(), reason="the acceptance cases are not beside this checkout")
-def test_the_evidence_cases_are_found() -> None:
-    cases = [json.loads(line) for line in EVIDENCE.read_text(encoding="utf-8").splitlines()]
-    texts = [case for case in cases if isinstance(case["raw"], str)]
-    assert len(texts) > 20
-    for case in texts:
-        found = find_json(case["raw"], lambda value: len(evidence(value)))
-        assert repr([item for value in found.values for item in evidence(value)]) == repr(case["objects"]), case["name"]
-
-
-def evidence(value: Any) -> list[Any]:
-    """The objects with a domain, wherever they stand."""
-    if isinstance(value, dict):
-        return [value] if isinstance(value.get("domain"), str) else evidence(list(value.values()))
-    return [item for inner in value for item in evidence(inner)] if isinstance(value, list) else []
 
 
 def test_the_place_of_a_value_is_where_it_stands_in_the_answer():

@@ -16,18 +16,7 @@ CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 ANALYSIS = "<|channel|>analysis<|message|>"
 FINAL = "<|start|>assistant<|channel|>final<|message|>"
 
-BLOCKS = [case for case in CASES["BLOCKS"] if isinstance(case, list)]  # fmt: skip
-
-BLOCKS += [
-    # another prompt, which a base model makes up
-    ("a\n\n<document>\nb\n</document>\nJSON: c", "a\n\n", False),
-    ('a\n<document id="2">\nb', "a\n", False),
-    ("a\n\n### Instruction:\nb\n### Response:\nc", "a\n\n", False),
-    ("a\n\nHuman: b\n\nAssistant: c", "a\n\n", False),
-    ("<document>\nb\n</document>\na", "<document>\nb\n</document>\na", False),  # the prompt itself
-    ("a\n\nHuman: error was found.", "a\n\nHuman: error was found.", False),
-    ("a <document> b\nHumans: c", "a <document> b\nHumans: c", False),
-]
+BLOCKS = [case for case in CASES["BLOCKS"] if isinstance(case, list)]
 
 
 @pytest.mark.parametrize(("text", "answer", "unfinished"), BLOCKS)

@@ -87,12 +87,3 @@ def test_unknown_data_under_a_public_name_is_said_once(crisis, caplog):
     assert record.message.startswith(f"tls_crisis: unknown data: {crisis} is not what this release knows as Crisis")
     assert f'run tls_custom with --metadata \'{{"data": "{crisis}", "name": "ours"}}\'' in record.message
     assert "data" not in provenance_of("tls_crisis", edition="embedded")
-
-
-@pytest.mark.parametrize(
-    ("name", "folder", "articles"),
-    [("tls_crisis", "crisis", True), ("tls_crisis", "crisis", False), ("tls_open", "open_tls", False)],
-)
-def test_the_real_data_is_known(shared_data, name, folder, articles, caplog):
-    assert _load_topics(name, data=shared_data / folder, need_articles=articles).data == ""
-    assert not caplog.records

@@ -113,13 +113,7 @@ def test_one_sentence_is_the_same_in_both_types(prediction, reference):
 
 # --- any script ---
 
-SCRIPTS = {
-    "Amharic": ("ኮሚቴው በጀቱን አጸደቀ።", "ምክር ቤቱ ረቂቁን ውድቅ አደረገ።"),
-    "Arabic": ("وافقت اللجنة على الميزانية.", "رفض البرلمان مشروع القانون."),
-    "Telugu": ("కమిటీ బడ్జెట్‌ను ఆమోదించింది.", "పార్లమెంటు బిల్లును తిరస్కరించింది."),
-    "Chinese": ("委员会批准了预算。", "议会否决法案。"),
-    "Yoruba": ("Ìgbìmọ̀ náà fọwọ́ sí ìṣúná owó.", "Ilé aṣòfin kọ àbá òfin."),
-}
+SCRIPTS = CASES["scripts"]
 
 
 @pytest.mark.parametrize("language", SCRIPTS)

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import tls_tasks
 from tests.conftest import ORACLES, ROOT, SHARED, TIMELINES, read_jsonl, timeline_of
 from tests.timelines.slow_alignment_rouge import slow_counts
-from tls_tasks.core.errors import InputError, MissingExtraError, OptionError, ParseFailureWarning
+from tls_tasks.core.errors import InputError, MissingExtraError, OptionError
 from tls_tasks.text.rouge155 import NonAsciiWarning, tokenize
 from tls_tasks.timelines import alignment
 from tls_tasks.timelines.alignment import VARIANTS
@@ -155,18 +154,7 @@ def test_sentence_borders_are_irrelevant(prediction, reference):
 
 # --- the battery of Martschat & Markert: what makes a timeline worse must not make its score better ---
 
-GOLD = Timeline.of(
-    {
-        datetime.date(2011, 1, 25): ["Mass protests erupt in Cairo against President Mubarak."],
-        datetime.date(2011, 1, 28): [
-            "Riot police fire tear gas on the Friday of Anger.",
-            "Internet access is cut off.",
-        ],
-        datetime.date(2011, 2, 2): ["Supporters of the president ride into Tahrir Square on camels."],
-        datetime.date(2011, 2, 11): ["Mubarak resigns and hands power to the army."],
-        datetime.date(2011, 3, 19): ["Voters approve constitutional amendments in a referendum."],
-    }
-)
+GOLD = timeline_of(CASES["GOLD"])
 
 
 def drop(timeline):
@@ -415,15 +403,3 @@ def test_columns_of_unequal_length():
         alignment_rouge([GOLD, GOLD], [GOLD])
     with pytest.raises(InputError, match=r"topics: got length 1, expected 2"):
         alignment_rouge([GOLD, GOLD], [GOLD, GOLD], topics=["egypt"])
-    with pytest.raises(
-        InputError, match=r"predictions: got str '2011-01-25: Protests.', expected a list with one row a document"
-    ):
-        alignment_rouge("2011-01-25: Protests.", [GOLD])
-
-
-def test_a_prediction_that_cannot_be_read_scores_0_and_is_counted():
-    with pytest.warns(ParseFailureWarning, match=r"1 of 2 predictions could not be read .* rows \[1\]"):
-        score = tls_tasks.alignment_rouge([GOLD, "I am sorry, but I cannot help."], [GOLD, GOLD])
-    result = score.as_dict(detailed=True)
-    assert result["parse_failures"] == 1
-    assert result["items"][1]["ar1_f1"] == 0.0

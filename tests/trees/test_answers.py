@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.trees.test_tree_eval import RANDOM_CASES, make_tree, metrics_of
-from tests.trees.test_values import LEAST, ORDERS, options_of, values_in, with_value
+from tests.trees.test_tree_eval import RANDOM_CASES, make_tree
+from tests.trees.test_values import LEAST, ORDERS, options_of, score_of, values_in, with_value
 from tls_tasks.core.errors import InputError, ParseFailureWarning
 from tls_tasks.trees.score import KEYS, VALUE_KEYS
 from tls_tasks.trees.tree_eval import tree_eval
@@ -43,8 +43,8 @@ def told(score):
     return repr((score.as_dict(), score.differences(), [sample.as_dict()["treeval_score"] for sample in score.items]))
 
 
-def wrapped(generator, tree, others=()):
-    """A tree in which some dictionaries and lists are one answer of several; ``others``: places -> other answers."""
+def wrapped(generator, tree):
+    """A tree in which some dictionaries and lists are one answer of several."""
     if isinstance(tree, dict):
         tree = {key: wrapped(generator, value) for key, value in tree.items()}
     elif isinstance(tree, list):
@@ -57,19 +57,8 @@ def wrapped(generator, tree, others=()):
 @given(RANDOM_CASES, ORDERS, LEAST, st.sampled_from([None, "treeval"]), st.randoms(use_true_random=False))
 def test_the_same_answer_several_times_is_that_answer(case, order, least, compat, generator):
     references = [wrapped(generator, tree) for tree in case.references]
-    options = None if compat else options_of(least)
-    scores = [
-        tree_eval(
-            case.predictions,
-            own,
-            case.schema,
-            metrics_of(case.schema),
-            list_order=order,
-            options=options,
-            compat=compat,
-        )
-        for own in (case.references, references)
-    ]
+    least = 0 if compat else least  # treeval has no such option
+    scores = [score_of(case, order, least, references=own, compat=compat) for own in (case.references, references)]
     assert told(scores[0]) == told(scores[1])
     assert list(scores[1].explanation(scores[1].items[0]))  # it is shown
 

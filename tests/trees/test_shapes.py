@@ -12,20 +12,7 @@ from tls_tasks.trees.schema import read_schema
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
-NODE = read_schema(
-    {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string"},
-            "day": {"type": "string", "format": "date"},
-            "price": {"type": "number"},
-            "open": {"type": "boolean"},
-            "seats": {"type": "array", "items": {"type": "object", "properties": {"row": {"type": "string"}}}},
-            "home": {"type": "object", "properties": {"city": {"type": "string"}}},
-            "guests": {"type": "array", "items": {"type": "string"}},
-        },
-    }
-)
+NODE = read_schema(CASES["schema"])
 TREE = {"name": "Bo", "price": 2.5}
 TEXT = json.dumps(TREE)
 OUTLINES = [json.loads(line) for line in Path(__file__).with_name("outlines.jsonl").read_text("utf-8").splitlines()]

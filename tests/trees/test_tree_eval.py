@@ -295,11 +295,8 @@ def test_metrics_of_types_paths_and_others():
 def test_a_metric_out_of_its_range_is_clipped():
     metric = resolve_metric(lambda prediction, reference: 7.0, name="seven")
     result = scored({"a": 1}, {"a": 1}, {"a": "integer"}, {"integer": metric})
-    assert (
-        result["leaves"]["a"] == {"seven": 7.0}
-        and result["treeval_score"] == 1.0
-        and result["fields"]["a"]["correct"] == 1
-    )
+    assert result["leaves"]["a"] == {"seven": 7.0}
+    assert (result["treeval_score"], result["fields"]["a"]["correct"]) == (1.0, 1)
 
 
 def test_hierarchical_averages():
@@ -396,13 +393,9 @@ def make_schema(generator, depth=0):
             return ["red", "green"]
         if kind < 0.7:
             return [leaf]
-        return (
-            [make_schema(generator, depth + 1)]
-            if kind < 0.85
-            else [[leaf]]
-            if kind < 0.9
-            else make_schema(generator, depth + 1)
-        )
+        if kind < 0.85:
+            return [make_schema(generator, depth + 1)]
+        return [[leaf]] if kind < 0.9 else make_schema(generator, depth + 1)
 
     return {key: child() for key in "abcd"[: generator.randint(1, 4)]}
 
@@ -439,11 +432,9 @@ def changed(generator, schema, tree):
             for key, value in tree.items()
             if generator.random() > 0.08
         }
-        return (
-            {**new, "zz": generator.choice([1, {"a": 1, "b": {"c": 2}}, [1, {"a": 2}]])}
-            if generator.random() < 0.1
-            else new
-        )
+        if generator.random() < 0.1:
+            new["zz"] = generator.choice([1, {"a": 1, "b": {"c": 2}}, [1, {"a": 2}]])
+        return new
     if isinstance(schema, list) and len(schema) == 1 and isinstance(tree, list):
         items = [changed(generator, schema[0], one) if generator.random() < 0.3 else one for one in tree]
         items = [one for one in items if generator.random() > 0.1]

@@ -56,10 +56,17 @@ def options_of(least):
     return {"least_similarity": least} if least else None
 
 
+def score_of(case, order, least, **changes):
+    """The score of a random case, but for what is changed of it."""
+    rows = {"predictions": case.predictions, "references": case.references, **changes}
+    return tree_eval(
+        **rows, schema=case.schema, leaf_metrics=metrics_of(case.schema), list_order=order, options=options_of(least)
+    )
+
+
 @given(RANDOM_CASES, ORDERS, LEAST)
 def test_every_number_is_that_of_the_slow_version(case, order, least):
-    metrics, options = metrics_of(case.schema), options_of(least)
-    score = tree_eval(case.predictions, case.references, case.schema, metrics, list_order=order, options=options)
+    score = score_of(case, order, least)
     slow = slow_of(score, case.schema, order, least).evaluate(case.predictions, case.references)
     for key in VALUE_KEYS:
         assert same(slow[key], score.results[key]), key
@@ -68,8 +75,7 @@ def test_every_number_is_that_of_the_slow_version(case, order, least):
 @given(RANDOM_CASES, ORDERS, LEAST)
 def test_the_fields_add_up_to_the_whole(case, order, least):
     """But for values that the schema has no leaf for, which only the whole has."""
-    metrics, options = metrics_of(case.schema), options_of(least)
-    score = tree_eval(case.predictions, case.references, case.schema, metrics, list_order=order, options=options)
+    score = score_of(case, order, least)
     fields = score.as_dict()["values"].values()
     sums = {part: sum(unit[part] for unit in score.units) for part in ("value_given", "value_wanted", "value_hits")}
     met, missed = (sum(own[kind] for own in fields for kind in kinds) for kinds in (("correct", "wrong"), ("missed",)))
@@ -152,10 +158,8 @@ def with_value(tree, place, value):
 
 @given(RANDOM_CASES, ORDERS, LEAST, st.booleans(), st.randoms(use_true_random=False))
 def test_making_one_value_right_never_lowers_the_f1_that_aligned_the_lists(case, order, least, is_exact, generator):
-    metrics, options = metrics_of(case.schema), options_of(least)
-
     def results(prediction):
-        return tree_eval([prediction], [reference], case.schema, metrics, list_order=order, options=options)
+        return score_of(case, order, least, predictions=[prediction], references=[reference])
 
     reference, prediction = case.references[0], case.predictions[0]
     score, key = results(prediction), "f1_value_exact" if is_exact else "f1_value"
@@ -293,8 +297,7 @@ def test_a_least_similarity_is_a_number_from_0_to_1(least):
 
 @given(RANDOM_CASES, ORDERS, LEAST)
 def test_differences_are_what_is_counted(case, order, least):
-    metrics, options = metrics_of(case.schema), options_of(least)
-    score = tree_eval(case.predictions, case.references, case.schema, metrics, list_order=order, options=options)
+    score = score_of(case, order, least)
     found, fields = score.differences(), score.as_dict()["values"].values()
     for kind in ("wrong", "missed"):
         assert [one["kind"] for one in found].count(kind) == sum(own[kind] for own in fields)

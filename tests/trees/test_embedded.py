@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from tests.conftest import read_jsonl
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.trees.compliance import complies
 from tls_tasks.trees.schema import read_schema
@@ -17,13 +18,8 @@ FOLDERS = ("tree_extraction", "tree_paraloq")
 KINDS = ("invoice", "song", "recipe", "meeting", "product", "cv")
 
 
-def rows_of(task):
-    lines = (EMBEDDED / task / "documents.jsonl").read_text(encoding="utf-8").removesuffix("\n").split("\n")
-    return [json.loads(line) for line in lines]
-
-
 SCHEMAS = json.loads((EMBEDDED / "tree_extraction" / "schemas.json").read_text(encoding="utf-8"))
-ROWS = {task: rows_of(task) for task in FOLDERS}
+ROWS = {task: read_jsonl(EMBEDDED / task / "documents.jsonl") for task in FOLDERS}
 CASES = [pytest.param(row, id=row["id"]) for task in FOLDERS for row in ROWS[task]]
 every_row = pytest.mark.parametrize("row", CASES)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.conftest import ORACLES, SHARED, read_jsonl
+from tests.conftest import ORACLES, read_jsonl
 from tests.evidence import slow_evidence_extraction as slow
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.score import values
@@ -18,8 +18,7 @@ from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceSchema
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
-SHARED_ORACLE = SHARED / "oracles" / "evidence.jsonl"
-ROWS = read_jsonl(SHARED_ORACLE if SHARED_ORACLE.exists() else ORACLES / "evidence.jsonl")
+ROWS = read_jsonl(ORACLES / "evidence.jsonl")
 IDS = [row["id"] for row in ROWS]
 
 
@@ -77,7 +76,7 @@ def test_where_the_best_choice_is_better(row):
 
 
 def test_the_copy_of_the_oracle_is_whole(shared):
-    assert read_jsonl(ORACLES / "evidence.jsonl") == ROWS
+    assert read_jsonl(shared / "oracles" / "evidence.jsonl") == ROWS
 
 
 # --- against the rules written plainly ---

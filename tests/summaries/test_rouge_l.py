@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import ORACLES, SENTENCES, SHARED, read_jsonl
+from tests.conftest import ORACLES, SENTENCES, read_jsonl
 from tests.summaries import slow_rouge_l as slow
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.summaries.evaluators import SummarizationQuality
@@ -19,8 +19,7 @@ from tls_tasks.summaries.rouge_l import NoBoundaryWarning, _lcs_counts, rouge_l
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
-SHARED_ORACLE = SHARED / "oracles" / "rouge_l.jsonl"
-ROWS = read_jsonl(SHARED_ORACLE if SHARED_ORACLE.exists() else ORACLES / "rouge_l.jsonl")
+ROWS = read_jsonl(ORACLES / "rouge_l.jsonl")
 IDS = [row["id"] for row in ROWS]
 KEYS = ("rouge_l_precision", "rouge_l_recall", "rouge_l_f1")
 STRICT = {"tokenizer": "rouge", "empty_reference": "zero"}
@@ -69,7 +68,7 @@ def test_every_number_is_rouge_scores(row, rouge_type, stem):
 
 
 def test_the_copy_of_the_oracle_is_whole(shared):
-    assert read_jsonl(ORACLES / "rouge_l.jsonl") == ROWS
+    assert read_jsonl(shared / "oracles" / "rouge_l.jsonl") == ROWS
 
 
 def test_the_seeds_first_example_is_a_half():

@@ -102,12 +102,12 @@ def test_others_are_asked_once_for_all_lists_and_once_a_leaf():
         calls.append(list(zip(predictions, references, strict=True)))
         return [float(one == other) for one, other in zip(predictions, references, strict=True)]
 
-    references = [{"a": [f"{row}-{i}" for i in range(20)]} for row in range(10)]
-    predictions = [{"a": one["a"][::-1]} for one in references]
-    result = tree_eval(predictions, references, {"a": ["string"]}, {"a": counted}).as_dict()
-    assert result["leaves"] == {"a": {"counted": 1.0}}
+    references = [{"a": [f"{row}-{i}" for i in range(20)], "b": str(row % 3)} for row in range(10)]
+    predictions = [{**one, "a": one["a"][::-1]} for one in references]
+    result = tree_eval(predictions, references, {"a": ["string"], "b": "string"}, {"string": counted}).as_dict()
+    assert result["leaves"]["a"]["counted"] == result["leaves"]["b"]["counted"] == 1.0
     assert all(len(pairs) == len(set(pairs)) for pairs in calls)
-    assert [len(pairs) for pairs in calls] == [10 * 20 * 20, 10 * 20]  # all pairs of items, then the aligned ones
+    assert sorted(map(len, calls)) == [3, 10 * 20, 10 * 20 * 20]  # b's, the aligned items, all pairs of items
 
 
 # --- settings ---

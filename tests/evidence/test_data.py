@@ -68,14 +68,19 @@ def test_rows_without_an_id_are_numbered_and_an_empty_list_is_gold():
     assert [(one.id, one.objects) for one in read_rows(JOURNAL_SCHEMA, numbered(rows))] == [("0", ()), ("1", ())]
 
 
-def changed(**fields):
-    return {**ROW, "items": [{key: value for key, value in (TEA | fields).items() if value != ...}]}
+def row_of(told):
+    """A row of a case: "b" is the second of ROWS; {"ROW": …} changes ROW, {"TEA": …} its only object, "..." drops."""
+    if not isinstance(told, dict):
+        return ROWS[1] if told == "b" else told
+    if "TEA" in told:
+        return {**ROW, "items": [{key: value for key, value in (TEA | told["TEA"]).items() if value != "..."}]}
+    return {**ROW, **told["ROW"]} if "ROW" in told else told
 
 
-@pytest.mark.parametrize(("rows", "message"), CASES["rows_that_are_no_gold_are_errors"])
-def test_rows_that_are_no_gold_are_errors(rows, message):
+@pytest.mark.parametrize(("row", "message"), CASES["rows_that_are_no_gold_are_errors"])
+def test_rows_that_are_no_gold_are_errors(row, message):
     with pytest.raises(DataError, match=message):
-        read_rows(JOURNAL_SCHEMA, numbered(rows))
+        read_rows(JOURNAL_SCHEMA, numbered([row_of(row)]))
 
 
 def test_spans_from_offsets_other_labels_passed_over_and_a_passage_once():
@@ -143,7 +148,7 @@ def test_two_files_are_the_data(tmp_path, place):
 )
 def test_two_files_that_do_not_fit_are_errors_that_name_file_and_line(tmp_path, journals, gold, message):
     with pytest.raises(DataError, match=message):
-        _load_evidence("evidence_journals", data=write_pair(tmp_path, journals, gold))
+        _load_evidence("evidence_journals", data=write_pair(tmp_path, map(row_of, journals), map(row_of, gold)))
 
 
 @pytest.mark.parametrize(
@@ -185,7 +190,7 @@ def test_three_files_in_the_order_of_the_journals(tmp_path):
 )
 def test_three_files_that_do_not_fit_are_errors_that_name_file_and_line(tmp_path, predictions, files, message):
     with pytest.raises(DataError, match=message):
-        three(tmp_path, predictions, **files)
+        three(tmp_path, predictions, **{name: map(row_of, rows) for name, rows in files.items()})
 
 
 def test_a_schema_file(tmp_path):

@@ -6,13 +6,9 @@ from functools import partial
 import pytest
 
 import tls_tasks
-from tests.conftest import ROOT
 from tls_tasks.hosts.lm_eval import process_results
-from tls_tasks.summaries.data import DATA_SETS
 from tls_tasks.summaries.task import TASKS
 
-FOLDER = ROOT / "task_configs" / "summaries"
-NAMES = list(DATA_SETS)
 KEYS = list(TASKS["summ_qmsum"].table)
 process = partial(process_results, TASKS["summ_qmsum"])
 DOC = {"doc_id": "a", "references": json.dumps(["The council passed the bill.", "A bill was passed."])}

@@ -6,12 +6,9 @@ from functools import partial
 import pytest
 import yaml
 
-from tests.conftest import ROOT
 from tls_tasks.hosts.lm_eval import process_results
 from tls_tasks.timelines.task import TASKS
 
-FOLDER = ROOT / "task_configs" / "timelines"
-KEYS = list(TASKS["tls_crisis"].table)
 process = partial(process_results, TASKS["tls_crisis"])
 NAMES = [f"tls_{name}{form}" for name in ("crisis", "timeline17", "entities", "open") for form in ("", "_closed_book")]
 DOC = {

@@ -323,12 +323,6 @@ def test_definitions_that_branch_out_without_end_are_read_quickly():
     assert list(root.children) == names
 
 
-LINES = {"$defs": {"L": {"properties": {"t": S, "sub": {"type": "array", "items": {"$ref": "#/$defs/L"}}}}},
-         "$ref": "#/$defs/L"}  # fmt: skip
-PRICES = {"type": "object", "additionalProperties": N}
-OPEN = {"type": "object", "properties": {"m": {}}}
-
-
 @pytest.mark.parametrize(
     ("schema", "reference", "prediction", "found", "missed", "extra"),
     CASES["nodes_of_keyed_open_and_recursive_schemas"],

@@ -2,7 +2,7 @@
 
 import json
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.fuzz.parts import fuzzed, texts
@@ -34,6 +34,7 @@ def read_twice(read, text, kinds=None):
     return parsed.value
 
 
+@example("2011-01-25: A\n\nOf \ud800 no day is told.", ("undated", OPTIONS["undated"][0]))
 @fuzzed(80)
 @given(texts("timelines"), st.sampled_from([(name, value) for name, values in OPTIONS.items() for value in values]))
 def test_timelines(text, option):
@@ -42,6 +43,7 @@ def test_timelines(text, option):
         assert parse_timeline(json.dumps(timeline.as_rows())).value == timeline
 
 
+@example('[{"domain": "food", "evidence_span": "tea"}, "\ud800"]', SCHEMAS[0])
 @fuzzed(80)
 @given(texts("evidence"), st.sampled_from(SCHEMAS))
 def test_evidence(text, schema):
@@ -52,6 +54,7 @@ def test_evidence(text, schema):
         assert repr(again) == repr(objects)
 
 
+@example('{"a\ud800": 1, "a\ud800": 2}', None, "lenient")
 @fuzzed(80)
 @given(texts("trees"), st.sampled_from(NODES), st.sampled_from(MODES))
 def test_trees(text, node, mode):

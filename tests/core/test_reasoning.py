@@ -13,21 +13,7 @@ from tls_tasks.core.reasoning import _label, first_reading, strip_thinking
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 
-ANALYSIS = "<|channel|>analysis<|message|>"
-FINAL = "<|start|>assistant<|channel|>final<|message|>"
-
-BLOCKS = [case for case in CASES["BLOCKS"] if isinstance(case, list)]  # fmt: skip
-
-BLOCKS += [
-    # another prompt, which a base model makes up
-    ("a\n\n<document>\nb\n</document>\nJSON: c", "a\n\n", False),
-    ('a\n<document id="2">\nb', "a\n", False),
-    ("a\n\n### Instruction:\nb\n### Response:\nc", "a\n\n", False),
-    ("a\n\nHuman: b\n\nAssistant: c", "a\n\n", False),
-    ("<document>\nb\n</document>\na", "<document>\nb\n</document>\na", False),  # the prompt itself
-    ("a\n\nHuman: error was found.", "a\n\nHuman: error was found.", False),
-    ("a <document> b\nHumans: c", "a <document> b\nHumans: c", False),
-]
+BLOCKS = [case for case in CASES["BLOCKS"] if isinstance(case, list)]
 
 
 @pytest.mark.parametrize(("text", "answer", "unfinished"), BLOCKS)
@@ -35,10 +21,7 @@ def test_reasoning_is_no_answer(text: str, answer: str, unfinished: bool) -> Non
     assert strip_thinking(text) == (answer, unfinished)
 
 
-READINGS = CASES["READINGS"]
-
-
-@pytest.mark.parametrize(("text", "answer"), READINGS)
+@pytest.mark.parametrize(("text", "answer"), CASES["READINGS"])
 def test_what_a_weak_mark_set_apart_counts_if_there_is_nothing_else(text: str, answer: str | None) -> None:
     def read(text: str) -> Parsed[str]:
         own = strip_thinking(text).text.strip()
@@ -47,10 +30,7 @@ def test_what_a_weak_mark_set_apart_counts_if_there_is_nothing_else(text: str, a
     assert first_reading(text, read).value == answer
 
 
-PIECES = CASES["PIECES"]  # fmt: skip
-
-
-@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("piece", CASES["PIECES"])
 def test_time_is_linear_in_hostile_marks(piece: str) -> None:
     small, large = (piece * (n // 4 // len(piece)) for n in (hostile.SMALL, hostile.LARGE))
     assert hostile.is_linear(strip_thinking, small, large)

@@ -10,28 +10,12 @@ from tls_tasks.core.secrets import check_no_secret, secret_in
 from tls_tasks.reports.judges.choose import check_judge, make_judge
 from tls_tasks.reports.judges.endpoint import from_endpoint
 
-CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
-
-
 SECRET = "S3cr3tS3cr3tS3cr3tS3cr3t"
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8").replace("SECRET", SECRET))
 AT = {"base_url": "http://h/v1", "model": "m"}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"http://user:{SECRET}@host/v1",
-        f"https://host/v1?api_key={SECRET}",
-        f"https://host/v1?a=1&token={SECRET}",
-        f"sk-{SECRET}",
-        f"hf_{SECRET}",
-        f"ghp_{SECRET}",
-        f"Authorization: Bearer {SECRET}",
-        f'{{"api_key": "{SECRET}"}}',
-        f'{{\\"x-api-key\\": \\"{SECRET}\\"}}',
-        "-----BEGIN OPENSSH PRIVATE KEY-----",
-    ],
-)
+@pytest.mark.parametrize("text", CASES["secrets"])
 def test_secrets_are_found_in_files(text):
     assert secret_in(f'{{"doc": "{text}"}}') and SECRET not in secret_in(text)
 
@@ -41,23 +25,7 @@ def test_texts_about_secrets_are_none(text):
     assert secret_in(text) == ""
 
 
-@pytest.mark.parametrize(
-    ("spec", "place"),
-    [
-        ({"base_url": f"http://u:{SECRET}@h/v1", "model": "m"}, "judge.base_url"),
-        ({"base_url": f"http://{SECRET}@h/v1", "model": "m"}, "judge.base_url"),
-        ({"base_url": f"http://h/v1?key={SECRET}", "model": "m"}, "judge.base_url"),
-        ({**AT, "api_key": SECRET}, "judge.api_key"),
-        ({**AT, "headers": {"Authorization": SECRET}}, "judge.headers.Authorization"),
-        ({**AT, "headers": {"x-api-key": SECRET}}, "judge.headers.x-api-key"),
-        ({**AT, "headers": {"X-Other": f"Bearer {SECRET}"}}, "judge.headers.X-Other"),
-        ({**AT, "parameters": {"extra": [{"password": SECRET}]}}, "judge.parameters.extra[0].password"),
-        ({**AT, "name": f"sk-{SECRET}"}, "judge.name"),
-        ({"harness": "hf", "model_args": f"pretrained=a/b,token={SECRET}"}, "judge.model_args"),
-        ({"recorded": "x", "citation_support": {**AT, "api_key": SECRET}}, "judge.citation_support.api_key"),
-        ({"no_such": 1, "api_key": SECRET}, "judge.api_key"),
-    ],
-)
+@pytest.mark.parametrize(("spec", "place"), CASES["judges_with_a_secret"])
 def test_a_judge_with_a_secret_is_refused_before_the_run(spec, place):
     with pytest.raises(InputError) as caught:
         check_judge(spec)

@@ -164,6 +164,16 @@ def test_impossible_settings(settings, message):
         compare(Mean([1, 2]), Mean([1, 3]), ["mean"], settings=settings)
 
 
+def bleu_of(rows, metric):
+    """Sums of sacrebleu's statistics of each sentence, and its BLEU of them."""
+    units = [{str(place): float(value) for place, value in enumerate(row)} for row in rows]
+
+    def bleu(*totals):
+        return metric._compute_score_from_stats([int(value) for value in totals]).score
+
+    return sums(units, {"bleu": Result(tuple(units[0]), bleu)})
+
+
 def test_against_sacrebleus_paired_tests():
     """BLEU's statistics add up over sentences too, so that sacrebleu's own tests can be run beside ours."""
     from sacrebleu.metrics import BLEU
@@ -181,16 +191,8 @@ def test_against_sacrebleus_paired_tests():
     outputs, joined = {"base": noisy(0.45), "better": noisy(0.4)}, [" ".join(row) for row in references]
 
     metric = BLEU(references=[joined])
-
-    def bleu(*totals):
-        return metric._compute_score_from_stats([int(value) for value in totals]).score
-
-    def Bleu(lines):
-        rows = metric._extract_corpus_statistics(lines, None)
-        units = [{str(place): float(value) for place, value in enumerate(row)} for row in rows]
-        return sums(units, {"bleu": Result(tuple(units[0]), bleu)})
-
-    [found] = compare(Bleu(outputs["base"]), Bleu(outputs["better"]), ["bleu"], settings=Settings(n_permutations=4000))
+    sides = (bleu_of(metric._extract_corpus_statistics(lines, None), metric) for lines in outputs.values())
+    [found] = compare(*sides, ["bleu"], settings=Settings(n_permutations=4000))
     metrics = {"BLEU": BLEU(references=[joined])}
     _, results = PairedTest(list(outputs.items()), metrics, None, test_type="ar", n_samples=4000)()
     base, better = results["BLEU"]
@@ -209,15 +211,6 @@ def test_sacrebleus_own_example(system, of_multeval):
     with np.load(ORACLES / "sacrebleu_wmt17.npz") as oracle:
         statistics = dict(zip(oracle["systems"].tolist(), oracle["statistics"].tolist(), strict=True))
 
-    metric = BLEU(tokenize="none")
-
-    def bleu(*totals):
-        return metric._compute_score_from_stats([int(value) for value in totals]).score
-
-    def Bleu(rows):
-        units = [{str(place): float(value) for place, value in enumerate(row)} for row in rows]
-        return sums(units, {"bleu": Result(tuple(units[0]), bleu)})
-
-    base, other = Bleu(statistics["LIUM-NMT.4900"]), Bleu(statistics[system])
+    base, other = (bleu_of(statistics[name], BLEU(tokenize="none")) for name in ("LIUM-NMT.4900", system))
     [found] = compare(base, other, ["bleu"], settings=Settings(n_permutations=10_000, n_resamples=10))
     assert len(base.rows) == 3004 and found.p_value == pytest.approx(of_multeval, abs=0.01)

@@ -1,4 +1,4 @@
-"""The files of the timeline tasks' embedded edition: layout, sizes and what their README and LICENSE promise."""
+"""The files of the embedded edition, and of its timelines sizes and what README and LICENSE promise."""
 
 import datetime
 import json
@@ -7,15 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tls_tasks.data.order import EMBEDDED
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
 pytestmark = pytest.mark.usefixtures("isolated")
 
-EMBEDDED = Path(__file__).parents[2] / "tls_tasks" / "data" / "embedded"
-TOPICS = {
-    "tls_crisis": ("egypt", "libya", "syria", "yemen"),
-    "tls_timeline17": ("bp_oil_spill", "haiti_earthquake"),
-    "tls_entities": ("ellen_johnson_sirleaf", "nelson_mandela"),
-    "tls_open": ("chile_mine_rescue_2010", "rosetta_mission"),
-}
 # Per task: least articles, least publication days, most sentences an article, (least, most) dates of each reference.
 SIZES = {
     "tls_crisis": (14, 12, 7, ((8, 10), (10, 13))),
@@ -23,8 +20,8 @@ SIZES = {
     "tls_entities": (10, 10, 6, ((7, 10),)),
     "tls_open": (10, 10, 6, ((7, 10),)),
 }
-FOLDERS = [pytest.param(EMBEDDED / task / topic, id=f"{task}/{topic}") for task in TOPICS for topic in TOPICS[task]]
-every_topic = pytest.mark.parametrize("folder", FOLDERS)
+FOLDERS = [EMBEDDED / name for name in CASES["folders"] if name.startswith("tls_")]
+every_topic = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: f"{folder.parent.name}/{folder.name}")
 
 MONTHS = [datetime.date(2000, month, 1).strftime("%B") for month in range(1, 13)]
 MONTH = "|".join(MONTHS)
@@ -77,22 +74,14 @@ def mentioned_dates(article):
         yield min((datetime.date(year, month, day) for year in years), key=lambda date: abs(date - published))
 
 
-def test_the_topics_are_the_promised_ones():
-    found = {
-        task.name: tuple(sorted(topic.name for topic in task.iterdir() if topic.is_dir()))
-        for task in EMBEDDED.glob("tls_*")
-        if task.is_dir()
-    }
-    assert found == TOPICS
-
-
-@every_topic
-def test_the_folder_holds_the_three_files_in_plain_form(folder):
-    assert {path.name for path in folder.iterdir()} == {"keywords.json", "articles.jsonl", "timelines.jsonl"}
-    for path in folder.iterdir():
+def test_the_folders_hold_their_files_in_plain_form():
+    found = {}
+    for path in sorted(path for path in EMBEDDED.rglob("*") if path.is_file()):
+        found.setdefault(path.parent.relative_to(EMBEDDED).as_posix(), []).append(path.name)
         raw = path.read_bytes()
-        assert raw.endswith(b"\n") and not raw.endswith(b"\n\n") and b"\r" not in raw
-        assert "\\u" not in raw.decode("utf-8")  # characters stand as themselves
+        assert raw.endswith(b"\n") and not raw.endswith(b"\n\n") and b"\r" not in raw, path
+        assert b"\\u" not in raw, f"{path}: characters stand as themselves"
+    assert found == CASES["folders"]
 
 
 @every_topic
@@ -190,19 +179,17 @@ def test_references_are_worded_differently_from_the_articles(folder):
 
 
 def test_ids_and_sentences_are_unique_over_the_edition():
-    folders = [EMBEDDED / task / topic for task in TOPICS for topic in TOPICS[task]]
-    ids = [article["id"] for folder in folders for article in read_articles(folder)]
-    sentences = [text for folder in folders for text in article_sentences(folder) + reference_sentences(folder)]
+    ids = [article["id"] for folder in FOLDERS for article in read_articles(folder)]
+    sentences = [text for folder in FOLDERS for text in article_sentences(folder) + reference_sentences(folder)]
     assert len(ids) == len(set(ids))
     assert len(sentences) == len({" ".join(words_of(text)) for text in sentences})
 
 
 def test_sentences_are_clean_text():
-    for task, topics in TOPICS.items():
-        for topic in topics:
-            for text in article_sentences(EMBEDDED / task / topic) + reference_sentences(EMBEDDED / task / topic):
-                assert text == " ".join(text.split()), text
-                assert text.isprintable() and text.endswith("."), text
+    for folder in FOLDERS:
+        for text in article_sentences(folder) + reference_sentences(folder):
+            assert text == " ".join(text.split()), text
+            assert text.isprintable() and text.endswith("."), text
 
 
 @every_topic
@@ -222,14 +209,12 @@ def test_readme_row_is_counted_from_the_files(folder):
 
 
 def test_readme_totals_and_licence():
-    folders = [EMBEDDED / task / topic for task in TOPICS for topic in TOPICS[task]]
-    n_articles = sum(len(read_articles(folder)) for folder in folders)
-    n_sentences = sum(len(article_sentences(folder)) for folder in folders)
-    n_timelines = sum(len(read_timelines(folder)) for folder in folders)
+    n_articles = sum(len(read_articles(folder)) for folder in FOLDERS)
+    n_sentences = sum(len(article_sentences(folder)) for folder in FOLDERS)
+    n_timelines = sum(len(read_timelines(folder)) for folder in FOLDERS)
     readme = (EMBEDDED / "README.md").read_text(encoding="utf-8")
-    totals = f"{len(folders)} topics, {n_articles} articles, {n_sentences} article sentences, {n_timelines} reference"
+    totals = f"{len(FOLDERS)} topics, {n_articles} articles, {n_sentences} article sentences, {n_timelines} reference"
     assert totals in " ".join(readme.split())
     assert "not a benchmark" in readme
     licence = (EMBEDDED / "LICENSE.txt").read_text(encoding="utf-8")
-    assert "CC0-1.0" in licence and "written for tls-tasks from public facts" in licence
-    assert "not a benchmark" in licence
+    assert all(words in licence for words in CASES["licence"])

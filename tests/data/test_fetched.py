@@ -25,6 +25,8 @@ from tls_tasks.data.order import EmbeddedEditionWarning
 from tls_tasks.timelines.data import PUBLIC, _load_topics
 from tls_tasks.timelines.topics import read_data_set, read_rows
 
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
 pytestmark = pytest.mark.usefixtures("isolated")
 
 LINE = "-" * 32
@@ -164,15 +166,7 @@ def test_a_damaged_copy_is_not_taken_and_is_made_anew(made_up, mirror, capsys):
     assert len(mirror.asked) == 2, "the files were still there"
 
 
-ERRORS = [
-    (["tls_entities"], "tls_entities: has no public copy that could be fetched: get entities from the news-tls"),
-    (["summ_qmsum"], "summ_qmsum: has no public copy that could be fetched: its tasks get it from the hub by th"),
-    (["tls_crises"], "NAME: got 'tls_crises', expected one of 'tls_crisis', 'tls_open', 'tls_timeline17', 'all'"),
-    ([], "NAME: got nothing, expected tls_crisis, tls_open, tls_timeline17 or all"),
-]
-
-
-@pytest.mark.parametrize(("arguments", "message"), ERRORS)
+@pytest.mark.parametrize(("arguments", "message"), CASES["what_cannot_be_fetched"])
 def test_what_cannot_be_fetched(mirror, capsys, arguments, message):
     assert main(["fetch", *arguments]) == 2
     assert message in capsys.readouterr().err

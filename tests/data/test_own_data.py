@@ -1,6 +1,7 @@
 """Data of one's own under its own name, and what is said of data under a public name that nobody knows."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,8 @@ from tests.data_parts import prepare
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.timelines.data import _load_topics
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 pytestmark = pytest.mark.usefixtures("isolated")
 
@@ -57,18 +60,7 @@ def test_a_row_is_a_topic(rows_file):
         tls_tasks.task("tls_custom").documents(data=rows_file(TOPIC))
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ([], "line 1: expected an object, got list"),
-        ({}, "line 1: no field topic; there are none"),
-        ({**TOPIC, "timelines": []}, "'harbour' lacks a timeline"),
-        ({**TOPIC, "timelines": [[]]}, "has one without dates"),
-        ({**TOPIC, "timelines": [[{"date": "soon", "text": "A."}]]}, "timelines.0..0..date: 'soon' is not a date"),
-        ({**TOPIC, "timelines": [[{"date": "2024-03-01", "text": [3]}]]}, "0..0..text: a sentence must be text"),
-        ({**TOPIC, "data_set": "tls_crisis"}, "holds tls_crisis, not tls_custom"),
-    ],
-)
+@pytest.mark.parametrize(("row", "message"), CASES["a_row_that_is_none_is_named"])
 def test_a_row_that_is_none_is_named(rows_file, row, message):
     with pytest.raises(DataError, match=message):
         _load_topics("tls_custom", data=rows_file(row), need_articles=False)
@@ -95,12 +87,3 @@ def test_unknown_data_under_a_public_name_is_said_once(crisis, caplog):
     assert record.message.startswith(f"tls_crisis: unknown data: {crisis} is not what this release knows as Crisis")
     assert f'run tls_custom with --metadata \'{{"data": "{crisis}", "name": "ours"}}\'' in record.message
     assert "data" not in provenance_of("tls_crisis", edition="embedded")
-
-
-@pytest.mark.parametrize(
-    ("name", "folder", "articles"),
-    [("tls_crisis", "crisis", True), ("tls_crisis", "crisis", False), ("tls_open", "open_tls", False)],
-)
-def test_the_real_data_is_known(shared_data, name, folder, articles, caplog):
-    assert _load_topics(name, data=shared_data / folder, need_articles=articles).data == ""
-    assert not caplog.records

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.data.hub_parts import hub_file, numbered
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.data.order import EmbeddedEditionWarning
 from tls_tasks.evidence.data import (
@@ -42,10 +43,6 @@ ENTITIES = [{"label": "FOOD", "start": 0, "end": 7, "text": "Had tea"}, {"label"
 NO_ATTRIBUTES = EvidenceSchema("s", ("food", "emotion"))
 
 
-def numbered(rows):
-    return [(f"row {number}", row) for number, row in enumerate(rows, start=1)]
-
-
 def lines(rows):
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
@@ -71,36 +68,19 @@ def test_rows_without_an_id_are_numbered_and_an_empty_list_is_gold():
     assert [(one.id, one.objects) for one in read_rows(JOURNAL_SCHEMA, numbered(rows))] == [("0", ()), ("1", ())]
 
 
-def changed(**fields):
-    return {**ROW, "items": [{key: value for key, value in (TEA | fields).items() if value != ...}]}
+def row_of(told):
+    """A row of a case: "b" is the second of ROWS; {"ROW": …} changes ROW, {"TEA": …} its only object, "..." drops."""
+    if not isinstance(told, dict):
+        return ROWS[1] if told == "b" else told
+    if "TEA" in told:
+        return {**ROW, "items": [{key: value for key, value in (TEA | told["TEA"]).items() if value != "..."}]}
+    return {**ROW, **told["ROW"]} if "ROW" in told else told
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ([{"items": []}], "row 1: no field text or full_text or document; there are items"),
-        ([{"text": "T"}], "row 1: no field items or objects"),
-        ([{"text": 3, "items": []}], "must be a valid string, got int"),
-        ([["T"]], "row 1: expected an object, got list"),
-        ([{**ROW, "items": "[oops"}], "row 1: items/objects/references/ner_info/entities: Expecting value"),
-        ([{**ROW, "items": {"a": 1}}], "row 1: items/.* must be a valid list, got dict"),
-        ([{**ROW, "items": ["tea"]}], "row 1, object 1: expected an object, got str"),
-        ([changed(domain="drink")], 'row 1, object 1: unknown_domain in {"domain": "drink", '),
-        ([changed(domain=["food"])], "object 1: invalid_domain in"),
-        ([changed(domain=...)], "object 1: missing_domain in"),
-        ([changed(evidence_span="had tea")], "object 1: evidence_span 'had tea' is not verbatim in the text"),
-        ([changed(evidence_span=" ")], "empty_span"),
-        ([changed(evidence_span=4)], "invalid_span"),
-        ([changed(polarity=...)], "object 1: missing_polarity in"),
-        ([changed(polarity="Present")], 'unknown_polarity in .*"Present"'),
-        ([changed(intensity_bucket="1")], "unknown_level"),
-        ([changed(time_bucket=["today"])], "unknown_time"),
-        ([changed(arousal_bucket="low")], "misplaced_level"),
-    ],
-)
-def test_rows_that_are_no_gold_are_errors(rows, message):
+@pytest.mark.parametrize(("row", "message"), CASES["rows_that_are_no_gold_are_errors"])
+def test_rows_that_are_no_gold_are_errors(row, message):
     with pytest.raises(DataError, match=message):
-        read_rows(JOURNAL_SCHEMA, numbered(rows))
+        read_rows(JOURNAL_SCHEMA, numbered([row_of(row)]))
 
 
 def test_spans_from_offsets_other_labels_passed_over_and_a_passage_once():
@@ -164,18 +144,11 @@ def test_two_files_are_the_data(tmp_path, place):
 
 
 @pytest.mark.parametrize(
-    ("journals", "gold", "message"),
-    [
-        (ROWS, ROWS[:1], r"journals\.jsonl, line 2: .*gold\.jsonl has no row for 'b'; \"items\": \[\] says"),
-        (ROWS[:1], ROWS, r"gold\.jsonl, line 2: 'b' is not in .*journals.jsonl, which has 'a'"),
-        (ROWS + ROWS, ROWS, r"journals\.jsonl, line 3: duplicate id 'a', first on line 1"),
-        (ROWS, ROWS + ROWS[:1], r"gold\.jsonl, line 3: duplicate id 'a', first on line 1"),
-        (ROWS, [changed(polarity="no"), ROWS[1]], r"gold\.jsonl, line 1, object 1: unknown_polarity"),
-    ],
+    ("journals", "gold", "message"), CASES["two_files_that_do_not_fit_are_errors_that_name_file_and_line"]
 )
 def test_two_files_that_do_not_fit_are_errors_that_name_file_and_line(tmp_path, journals, gold, message):
     with pytest.raises(DataError, match=message):
-        _load_evidence("evidence_journals", data=write_pair(tmp_path, journals, gold))
+        _load_evidence("evidence_journals", data=write_pair(tmp_path, map(row_of, journals), map(row_of, gold)))
 
 
 @pytest.mark.parametrize(
@@ -213,24 +186,11 @@ def test_three_files_in_the_order_of_the_journals(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("predictions", "files", "message"),
-    [
-        *CASES["three_files_that_do_not_fit_are_errors_that_name_file_and_line"],
-        ([ROW, ROW], {}, r"p\.jsonl, line 2: duplicate id 'a', first on line 1"),
-        ([], {"gold": [{**ROW, "items": "x"}, ROWS[1]]}, r"gold\.jsonl, line 1: items/.*: Expecting value"),
-        ([], {"gold": [{**ROW, "items": [3]}, ROWS[1]]}, r"gold\.jsonl, line 1, object 1: expected an object"),
-        ([], {"gold": [changed(domain=3), ROWS[1]]}, r"gold\.jsonl, line 1, object 1: invalid_domain"),
-        ([], {"gold": [changed(evidence_span=...), ROWS[1]]}, r"line 1, object 1: missing_span"),
-        (
-            [],
-            {"journals": [{**ROW, "text": 3}, ROWS[1]]},
-            r"line 1: text/full_text/document must be a valid string, got int",
-        ),
-    ],
+    ("predictions", "files", "message"), CASES["three_files_that_do_not_fit_are_errors_that_name_file_and_line"]
 )
 def test_three_files_that_do_not_fit_are_errors_that_name_file_and_line(tmp_path, predictions, files, message):
     with pytest.raises(DataError, match=message):
-        three(tmp_path, predictions, **files)
+        three(tmp_path, predictions, **{name: map(row_of, rows) for name, rows in files.items()})
 
 
 def test_a_schema_file(tmp_path):
@@ -247,33 +207,22 @@ def test_a_schema_file(tmp_path):
 # ---- the order
 
 
-@pytest.fixture
-def cached(tmp_path):
-    """Puts a file where huggingface_hub would have put it."""
-
-    def put(text):
-        source = DATA_SETS["evidence_maccrobat"].hub
-        repo = tmp_path / "hub-cache" / f"datasets--{source.repo_id.replace('/', '--')}"
-        return write(repo / "snapshots" / source.revision / source.files[0], text)
-
-    return put
-
-
-def test_the_hub_copy_of_maccrobat(cached):
+def test_the_hub_copy_of_maccrobat(tmp_path):
+    cached = hub_file(tmp_path, DATA_SETS["evidence_maccrobat"])
     document = {
         "full_text": "He took aspirin.",
         "ner_info": [{"text": "aspirin", "label": "MEDICATION", "start": 8, "end": 15}],
         "tokens": ["He"],
         "ner_labels": ["O"],
     }
-    cached(json.dumps({"data": [document] * 200, "all_ner_labels": ["O"]}))
+    cached.write_text(json.dumps({"data": [document] * 200, "all_ner_labels": ["O"]}))
     loaded = _load_evidence("evidence_maccrobat")
     assert (loaded.edition, len(loaded.documents)) == ("hub", 200)
     assert loaded.origin == f"singh-aditya/MACCROBAT_biomedical_ner@{DATA_SETS['evidence_maccrobat'].hub.revision}"
     assert loaded.documents[7] == EvidenceDocument(
         "7", "He took aspirin.", ({"domain": "MEDICATION", "evidence_span": "aspirin"},)
     )
-    cached(json.dumps({"data": [document] * 3}))
+    cached.write_text(json.dumps({"data": [document] * 3}))
     with pytest.warns(EmbeddedEditionWarning):
         assert _load_evidence("evidence_maccrobat").edition == "embedded"
     with pytest.raises(DataError, match=r"has 3 rows, but data_sets\.json expects 200"):
@@ -281,25 +230,6 @@ def test_the_hub_copy_of_maccrobat(cached):
 
 
 # ---- the whole way, as the harness calls it
-
-
-def test_task_cuts_to_the_budget_and_tells_where_the_data_is_from(tmp_path):
-    provenance = {}
-    file = write(tmp_path / "x.jsonl", ROWS)
-    options = {"accuracies": ["time", "polarity", "level", "bucket"], "provenance": provenance}
-    documents = load_documents("evidence_journals", data=str(file), context_budget=7, **options)
-    first = documents[0]
-    assert json.loads(first.pop("references")) == [TEA, CALM]
-    assert json.loads(first.pop("schema"))["domains"] == list(JOURNAL_SCHEMA.domains)
-    assert first == {
-        "doc_id": "a",
-        "data_set": "evidence_journals",
-        "text": "Had tea",
-        "text_truncated": 18,
-        "edition": "local",
-    }
-    assert len(provenance.pop("fingerprint")) == 64
-    assert provenance == {"edition": "local", "origin": str(file), "data": "unknown data"}
 
 
 def test_a_schema_of_ones_own_goes_all_the_way(tmp_path):

@@ -28,14 +28,6 @@ def n_words(text):
     return len(text.split())
 
 
-def test_the_files_are_in_plain_form():
-    assert {path.name for path in FOLDER.iterdir()} == {"journals.jsonl", "gold.jsonl", "README.md"}
-    for path in (*FOLDER.iterdir(), REPORTS):
-        raw = path.read_bytes()
-        assert raw.endswith(b"\n") and not raw.endswith(b"\n\n") and b"\r" not in raw
-        assert b"\\u" not in raw  # characters stand as themselves
-
-
 def test_there_are_enough_entries_each_with_gold_and_no_id_twice():
     ids = [row["journal_id"] for row in JOURNALS]
     assert len(ids) == len(set(ids)) >= 44
@@ -128,7 +120,6 @@ def test_the_case_reports_have_the_form_of_maccrobat():
     assert min(labels[domain] for domain in domains) >= 4
 
 
-def test_the_page_and_the_licence_of_the_edition_tell_of_them():
+def test_the_page_of_the_edition_tells_of_them():
     page = (EMBEDDED / "README.md").read_text(encoding="utf-8")
     assert f"| `evidence_journals` | {len(JOURNALS)} | {len(ITEMS)} |" in page
-    assert "gold objects (evidence_*)" in (EMBEDDED / "LICENSE.txt").read_text(encoding="utf-8")

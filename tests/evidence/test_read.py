@@ -8,7 +8,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from tests import hostile
-from tests.conftest import ORACLES, SHARED, read_jsonl
+from tests.conftest import ORACLES, read_jsonl
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.parsed import Problem
 from tls_tasks.core.rows import pack_columns, unpack_column
@@ -18,8 +18,7 @@ from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceSchema, 
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
-SHARED_ORACLE = SHARED / "oracles" / "evidence_parsing.jsonl"
-ROWS = read_jsonl(SHARED_ORACLE if SHARED_ORACLE.exists() else ORACLES / "evidence_parsing.jsonl")
+ROWS = read_jsonl(ORACLES / "evidence_parsing.jsonl")
 
 TEA = {"domain": "food", "evidence_span": "Had tea", "polarity": "present", "time_bucket": "today"}
 CALM = {"domain": "emotion", "evidence_span": "calm", "polarity": "present", "time_bucket": "today"}
@@ -59,25 +58,13 @@ def test_every_oracle_row(row):
 
 
 def test_the_copy_of_the_oracle_is_whole(shared):
-    assert read_jsonl(ORACLES / "evidence_parsing.jsonl") == ROWS or any(row["id"] == "P24" for row in ROWS)  # NaN
+    assert repr(read_jsonl(shared / "oracles" / "evidence_parsing.jsonl")) == repr(ROWS)  # NaN is among them
 
 
 # --- forms ---
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        BOTH,
-        {"items": BOTH},
-        {"result": {"objects": BOTH}},
-        [[TEA], [CALM]],
-        [{"journal_id": "J1", "items": [TEA]}, {"journal_id": "J2", "items": [CALM]}],
-        {"food": [TEA], "symptom": [], "emotion": [CALM]},
-        {"food": TEA, "emotion": CALM},
-        {"item_1": TEA, "item_2": CALM},
-    ],
-)
+@pytest.mark.parametrize("value", CASES["the_objects_are_found_in_any_wrapper"])
 def test_the_objects_are_found_in_any_wrapper(value):
     for text in (
         json.dumps(value),
@@ -176,56 +163,15 @@ def test_thinking_is_no_answer():
 # --- issues ---
 
 
-@pytest.mark.parametrize(
-    ("change", "issues"),
-    [
-        ({}, ()),
-        ({"domain": None}, ("missing_domain",)),
-        ({"domain": 3}, ("invalid_domain",)),
-        ({"domain": "Food"}, ("unknown_domain",)),
-        ({"evidence_span": None}, ("missing_span",)),
-        ({"evidence_span": ["a"]}, ("invalid_span",)),
-        ({"evidence_span": " \n"}, ("empty_span",)),
-        ({"polarity": "Present"}, ("unknown_polarity",)),
-        ({"polarity": None}, ("missing_polarity",)),
-        ({"polarity": ["present"]}, ("unknown_polarity",)),
-        ({"intensity_bucket": None}, ("missing_level",)),
-        ({"intensity_bucket": None, "arousal_bucket": "low"}, ("misplaced_level",)),
-        ({"arousal_bucket": "low"}, ()),  # one too many, and ignored
-        ({"arousal_bucket": None, "note": "more"}, ()),
-        ({"time_bucket": 3}, ("unknown_time",)),
-    ],
-)
+@pytest.mark.parametrize(("change", "issues"), [case for case in CASES["issues"] if isinstance(case, list)])
 def test_issues(change, issues):
-    assert ObjectReader(JOURNAL_SCHEMA).read({**TEA, "intensity_bucket": "low", **change}).issues == issues
+    assert ObjectReader(JOURNAL_SCHEMA).read({**TEA, "intensity_bucket": "low", **change}).issues == tuple(issues)
 
 
 # --- any text ---
 
 PLACEHOLDERS = {"...", "…", "str", "string", "enum"}
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=200)
-PIECES = st.lists(
-    st.sampled_from((*"[]{}\"',:\\\n `\ud800", json.dumps(TEA), json.dumps(CALM)[:30], '"domain"', '"food"', "NaN"))
-    | st.sampled_from(("```\n", "<think>", "</think>", "[]", '{"items":', "null", "//", "1e999", "evidence_span")),
-    max_size=30,
-).map("".join)
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["domain", "evidence_span", "polarity", "food", "a"]), inner, max_size=3)
-    ),
-    max_leaves=12,
-)
-
-
-@given(ANY_TEXT | PIECES | JSON.map(json.dumps))
-def test_never_raises(text):
-    parsed = parse_evidence(text)
-    assert parsed.failed is (parsed.status == "failed")
-    assert set(parsed.counts()) <= set(PROBLEM_KINDS)
-    for noted in parsed.problems:
-        noted.detail.encode("utf-8")
 
 
 @given(st.lists(st.fixed_dictionaries({"domain": ANY_TEXT, "evidence_span": ANY_TEXT}), max_size=4), st.booleans())
@@ -341,21 +287,7 @@ def test_schemas_with_unknown_names(value):
         read_schema(value)
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        ("low", "low"),
-        (3, "3"),
-        (1.5, "1.5"),
-        (True, "true"),
-        (False, "false"),
-        (2**1999, str(2**1999)),
-        (2**2000, None),
-        (float("nan"), None),
-        (None, None),
-        (["low"], None),
-    ],
-)
+@pytest.mark.parametrize(("value", "text"), CASES["scalars_are_compared_as_text"])
 def test_scalars_are_compared_as_text(value, text):
     assert scalar_text(value) == text
 
@@ -371,38 +303,10 @@ def one(domain, span, **others):
     return {"domain": domain, "evidence_span": span, **others}
 
 
-DRUNK, MIND, FEVER, MOOD, PEAR = (
-    one("food", "Had tea"), one("mind", "racing thoughts"), one("symptom", "No fever"), one("emotion", "calm"),
-    one("food", "a pear"),
-)  # fmt: skip
-SCHEMA = {"properties": {"domain": {"type": "string", "enum": ["food"]}, "evidence_span": {"type": "string"}}}
-
-LISTS = [
-    (f"Symptoms\n```json\n{listed(FEVER)}\n```\nFood\n```json\n{listed(DRUNK)}\n```", [FEVER, DRUNK]),
-    (f"{listed(DRUNK, MIND)}\n\nWait, I also missed the fever: {listed(FEVER)}", [DRUNK, MIND, FEVER]),
-    (f'{listed(DRUNK, MIND, MOOD)}\n\nActually, "calm" is not in it. Revised:\n{listed(DRUNK, MIND)}', [DRUNK, MIND]),
-    (f"Symptoms: {listed(FEVER)} Food: {listed(DRUNK)}\nAll:\n{listed(FEVER, DRUNK)}", [FEVER, DRUNK]),
-    (f"Draft: {listed(DRUNK, MIND)} Final: {listed(DRUNK, MIND, FEVER)[:-30]}", [DRUNK, MIND]),  # the last whole one
-    (f"{listed(DRUNK, MIND)}\n" * 3, [DRUNK, MIND]),
-    (f"Pain: {json.dumps(FEVER)}\nIt came again, and should be noted: {json.dumps(MIND)}", [FEVER, MIND]),
-    (f"Initial symptoms:\n{listed(FEVER)}\nFinal diagnosis:\n{listed(DRUNK)}", [FEVER, DRUNK]),
-    # other prompts, and labels with nothing behind them
-    (f"{listed(DRUNK)}\n\n<document>\nb\n</document>\n\nJSON:\n{listed(MIND)}", [DRUNK]),
-    (f"[]\n\n<document>\nb\n</document>\n\nJSON:\n{listed(MIND)}", []),
-    (f"{listed(DRUNK)}\n\nFinal answer:\nThe list has one object.", [DRUNK]),
-    # examples and templates
-    (f"For example: {listed(PEAR)}\n\nSo for this journal:\n{listed(DRUNK)}", [DRUNK]),
-    (f"Example output:\n```json\n{listed(PEAR)}\n```", None),
-    (f"Objects (e.g. {json.dumps(PEAR)}) follow.\n{json.dumps(DRUNK)}\n{json.dumps(MIND)}", [DRUNK, MIND]),
-    (f"Symptoms:\n{listed(FEVER)}\nThe rest, as in your example:\n{listed(DRUNK)}", [FEVER, DRUNK]),
-    (f"Tea (e.g. green tea) is food:\n{listed(DRUNK)}", [DRUNK]),
-    (json.dumps(SCHEMA), None),
-    (f"```json\n{json.dumps(SCHEMA)}\n```\n```json\n{listed(DRUNK)}\n```", [DRUNK]),
-    (listed(one("symptom | food | emotion | mind", "...")), None),
-]  # fmt: skip
+DRUNK, MIND, PEAR = one("food", "Had tea"), one("mind", "racing thoughts"), one("food", "a pear")
 
 
-@pytest.mark.parametrize(("text", "expected"), LISTS)
+@pytest.mark.parametrize(("text", "expected"), CASES["lists_that_replace_and_examples"])
 def test_a_list_replaces_one_that_it_repeats_and_examples_do_not_count(text, expected):
     assert fields(text) == expected
 
@@ -412,27 +316,7 @@ def test_what_is_dropped_is_said():
     assert parse_evidence(text).counts() == {"example": 1, "draft": 1}
 
 
-THERE = {"polarity": "present"}
-FORMS = [
-    ('| **Domain** | **Evidence span** | Polarity |\n|:-:|:-:|:-:|\n| food | "Had tea" | present |\n'
-     '| `mind` | racing thoughts | - |',
-     [{**DRUNK, **THERE}, MIND]),
-    ("#### Food\n\n| evidence_span |\n|---|\n| Had tea |\n\n**Mind**\n\n| evidence_span |\n|---|\n"
-     "| racing thoughts |", [DRUNK, MIND]),
-    ("domain\tevidence_span\nfood\tHad tea\nmind\tracing thoughts", [DRUNK, MIND]),
-    ("```yaml\nfood:\n  - evidence_span: Had tea\n    polarity: present\nmind:\n"
-     "  - evidence_span: racing thoughts\n```", [{**DRUNK, **THERE}, MIND]),
-    ("Here you go:\n\n- domain: food\n  evidence_span: 'Had tea'\n- domain: mind\n"
-     "  evidence_span: racing thoughts\n\nThat is all.", [DRUNK, MIND]),
-    ("The writer had tea (food), and racing thoughts (mind).", None),
-    ("The domain: food. She drank a lot.", None),
-    ("An object would have a domain: and an evidence_span: key.", None),
-    ("- **food**: Had tea\n- **mind**: racing thoughts", None),
-    ("| a | b |\n|---|---|\n| food | Had tea |", None),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "expected"), FORMS)
+@pytest.mark.parametrize(("text", "expected"), CASES["objects_in_other_forms"])
 def test_objects_in_other_forms(text, expected):
     assert fields(text) == expected
     assert parse_evidence(text).status == ("failed" if expected is None else "repaired")

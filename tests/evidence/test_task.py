@@ -63,46 +63,6 @@ def test_the_accuracies_of_the_yaml_are_those_of_the_metric_list(name):
     assert [key for key in listed if key.endswith("_accuracy")] == [f"evidence_{one}_accuracy" for one in accuracies]
 
 
-def test_the_group_averages_what_all_tasks_have():
-    config = read(FOLDER / "evid.yaml")
-    assert config["group"] == "evid" and config["task"] == NAMES
-    keys = [entry["metric"] for entry in config["aggregate_metric_list"]]
-    common = set(TASKS["evidence_maccrobat"].table)
-    assert set(keys) == common - {"evidence_schema_invalid", "evidence_parse_failures"}  # counts
-    assert all(entry["weight_by_size"] is False for entry in config["aggregate_metric_list"])
-
-
-def test_the_readme_tells_of_every_task_key_and_licence():
-    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
-    for name in NAMES:
-        row = next(line for line in readme.splitlines() if line.startswith(f"| `{name}` "))
-        wanted = DATA_SETS[name]
-        assert wanted.licence in row
-        if wanted.hub is not None:
-            assert wanted.hub.repo_id in row and wanted.title in row and f"| {wanted.hub.rows} |" in row
-        assert all(f"`{key}`" in readme for key in TASKS[name].table)
-
-
-@every_task
-def test_every_task_loads_and_asks(task_manager, name):
-    pytest.importorskip("lm_eval")
-    task = task_manager.load([name])["tasks"][name]
-    docs = list(task.test_docs())
-    assert len(docs) == {"evidence_journals": 50, "evidence_maccrobat": 4}[name]
-    for doc in docs:
-        assert task.doc_to_text(doc).endswith("JSON:"), "the instruction comes last"
-        assert json.loads(doc["references"]) == json.loads(task.doc_to_target(doc))
-        assert doc["edition"] == "embedded" and doc["text_truncated"] == 0
-    stops = task.config.generation_kwargs["until"]
-    chat = "Here is the array:\n\n```json\n[\n\n  {}\n]\n```\n\n\nI quoted from the <document>."
-    assert stops and not any(stop in chat for stop in stops)
-    assert any(stop in f"[]\n\n{task.doc_to_text(docs[0])}" for stop in stops), "a base model that goes on"
-    assert (
-        task.config.generation_kwargs["max_gen_toks"] == {"evidence_journals": 1024, "evidence_maccrobat": 4096}[name]
-    )
-    assert task.config.metadata["provenance"]["edition"] == "embedded"
-
-
 # --- one answer ---
 
 
@@ -201,38 +161,3 @@ def test_the_aggregates_are_the_numbers_of_the_function(rows):
 
 
 # --- trouble ---
-
-
-def check(values):
-    assert set(numbers(values)) == set(TASK.table)
-    assert all(math.isfinite(value) and value >= 0 for value in numbers(values).values())
-    json.dumps(values)
-
-
-HOSTILE = [
-    '[{"domain": {}, "evidence_span": []}]',
-    '[{"domain": "food", "evidence_span": ' + '"tea ' * 30_000 + '"}]',
-    "[" + '{"domain": "food", "evidence_span": "Had tea"},' * 5_000,
-    '[{"domain": "food", "evidence_span": "Had tea", "polarity": NaN, "time_bucket": 1e999}]',
-]
-
-
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_text_scores(text):
-    check(process(DOC, [text]))
-
-
-def test_a_scorer_that_fails_shows_as_nan_and_not_as_a_lost_run(monkeypatch, caplog):
-    from tls_tasks.evidence import task as evidence
-
-    def broken(*_, **__):
-        raise RuntimeError("a bug")
-
-    monkeypatch.setattr(evidence, "evidence_extraction", broken)
-    values = process(DOC, ["[]"])
-    assert set(numbers(values)) == set(TASK.table)
-    assert all(math.isnan(value) for value in values.values())
-    good = process({**DOC, "schema": SCHEMA}, ["[]"])
-    for key in ("evidence_f1", "evidence_coverage", "evidence_parse_failures"):
-        assert math.isnan(HOOKS(key)([values[key], good[key]]))
-    assert "could not score document J1" in caplog.text

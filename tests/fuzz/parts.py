@@ -32,9 +32,13 @@ PIECES = [
     *(start + piece for start, piece in hostile.PREFIXED),
     *(piece * 40 for piece in hostile.REPEATED),
     *hostile.SPOILING,
+    *'<li> <td> </p> \\item \\boxed{ (\'2011-01-25\', ## date: A 10:30 "food" {"items":'.split(),
+    *("<event date='2011-01-25'>", "January 25", "25: ", "25 January 2011", " to "),
 ]
 
 
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
+JOINED = st.lists(st.sampled_from(PIECES), max_size=30).map(lambda pieces: "".join(pieces)[:LONGEST])
 FAMILIES = ("timelines", "evidence", "trees", "reports", "summaries")
 
 
@@ -53,9 +57,9 @@ def _corpus(family):
 
 @st.composite
 def texts(draw, family=None):
-    """An answer of the corpus with up to six edits, mostly one of the family's own."""
+    """An answer of the corpus with up to six edits, mostly one of the family's own; or any characters or pieces."""
     own, every = _corpus(family)
-    text = draw(st.sampled_from(own) | st.sampled_from(every))
+    text = draw(st.sampled_from(own) | st.sampled_from(every) | ANY_TEXT | JOINED)
     for _ in range(draw(st.integers(0, 6))):
         start = draw(st.integers(0, len(text)))
         end = min(len(text), start + draw(st.sampled_from([0, 1, 3, 20, 200])))

@@ -168,40 +168,18 @@ def test_rows_of_others(folder, row, data):
 def inspected():
     """A log of Inspect, as its own package writes it."""
     pytest.importorskip("inspect_ai")
-    from inspect_ai.log import (
-        EvalConfig,
-        EvalDataset,
-        EvalLog,
-        EvalMetric,
-        EvalResults,
-        EvalSample,
-        EvalScore,
-        EvalSpec,
-    )
+    from inspect_ai import log as logs
     from inspect_ai.model import ModelOutput
     from inspect_ai.scorer import Score
 
-    spec = EvalSpec(
-        created="2026-01-01T00:00:00+00:00",
-        task=TASK,
-        model="acme/a",
-        dataset=EvalDataset(samples=2),
-        config=EvalConfig(),
-    )
-    samples = [
-        EvalSample(
-            id=n,
-            epoch=1,
-            input="Who?",
-            target="Ann",
-            metadata={"doc_id": str(n)},
-            scores={"match": Score(value="C")},
-            output=ModelOutput.from_content("acme/a", "Ann"),
-        )
-        for n in range(2)
-    ]
-    scores = [EvalScore(name="match", scorer="match", metrics={"accuracy": EvalMetric(name="accuracy", value=1.0)})]
-    log = EvalLog(status="success", eval=spec, samples=samples, results=EvalResults(scores=scores))
+    made = {"created": "2026-01-01T00:00:00+00:00", "task": TASK, "model": "acme/a"}
+    spec = logs.EvalSpec(**made, dataset=logs.EvalDataset(samples=2), config=logs.EvalConfig())
+    asked = {"epoch": 1, "input": "Who?", "target": "Ann"}
+    answered = {"scores": {"match": Score(value="C")}, "output": ModelOutput.from_content("acme/a", "Ann")}
+    samples = [logs.EvalSample(id=n, metadata={"doc_id": str(n)}, **asked, **answered) for n in range(2)]
+    metrics = {"accuracy": logs.EvalMetric(name="accuracy", value=1.0)}
+    results = logs.EvalResults(scores=[logs.EvalScore(name="match", scorer="match", metrics=metrics)])
+    log = logs.EvalLog(status="success", eval=spec, samples=samples, results=results)
     return json.loads(log.model_dump_json())
 
 

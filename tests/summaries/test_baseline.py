@@ -1,3 +1,6 @@
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -5,19 +8,10 @@ from hypothesis import strategies as st
 from tls_tasks.summaries.baseline import answer, sentences
 from tls_tasks.summaries.data import DATA_SETS, load_documents, prompt
 
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("It rained. It stopped! Why? Nobody knows", ["It rained.", "It stopped!", "Why?", "Nobody knows"]),
-        ("Dr. Hale met J. Smith of St. Brede. He left.", ["Dr. Hale met J. Smith of St. Brede.", "He left."]),
-        ('"It is over." She left.', ['"It is over."', "She left."]),
-        ("A: Yes.\nB: No. Wait.", ["A: Yes.", "B: No.", "Wait."]),
-        ("One.\n|||||\n\nTwo.", ["One.", "Two."]),  # the separator of Multi-News is no sentence
-        ("It cost 1.4 million.", ["It cost 1.4 million."]),
-        ("", []),
-    ],
-)
+
+@pytest.mark.parametrize(("text", "expected"), CASES["sentences"])
 def test_sentences(text, expected):
     assert list(sentences(text)) == expected
 

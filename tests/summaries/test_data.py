@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.data.hub_parts import hub_file, numbered
+from tests.data_parts import write_lines
+from tests.test_data import write_parquet
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.order import EMBEDDED, EmbeddedEditionWarning
-from tls_tasks.summaries import data as summaries
 from tls_tasks.summaries.data import (
     DATA_SETS,
     Document,
@@ -19,30 +21,13 @@ from tls_tasks.summaries.data import (
     prompt,
 )
 
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
 pytestmark = pytest.mark.usefixtures("isolated")
 
 NAMES = list(DATA_SETS)
 every_set = pytest.mark.parametrize("name", NAMES)
 ROW = {"id": "a", "text": "A long text.", "references": ["Short."]}
-
-
-def numbered(rows):
-    return [(f"row {number}", row) for number, row in enumerate(rows, start=1)]
-
-
-def write_jsonl(path, rows):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
-def write_parquet(path, rows):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(pa.Table.from_pylist(rows), path)
-    return path
 
 
 # ---- rows
@@ -82,18 +67,9 @@ def test_only_dialogsum_is_grouped():
     assert len(_read_rows(DATA_SETS["summ_govreport"], numbered(rows))) == 2
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Q?\n\nA\n\nB", ("Q?", "A\n\nB")),
-        ("Q?\r\n\r\nA", ("Q?", "A")),
-        ("Q?\n \t\nA", ("Q?", "A")),
-        ("no blank\nline", ("", "no blank\nline")),
-        ("", ("", "")),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), CASES["query_is_what_stands_before_the_first_blank_line"])
 def test_query_is_what_stands_before_the_first_blank_line(text, expected):
-    assert _split_query(text) == expected
+    assert _split_query(text) == tuple(expected)
 
 
 def test_the_query_is_split_off_in_qmsum_only_and_a_field_of_its_own_wins():
@@ -108,12 +84,11 @@ def test_the_query_is_split_off_in_qmsum_only_and_a_field_of_its_own_wins():
 # ---- files
 
 
-EXPECTED = (Document("a", "A long text.", "", ("Short.",)), Document("b", "Ä", "", ("é", "è")))
 ROWS = [ROW, {"id": "b", "text": "Ä", "references": ["é", "è"]}]
 
 
 def test_iso_dates_stay_text(tmp_path):
-    file = write_jsonl(tmp_path / "x.jsonl", [{"id": "2011-01-25", "text": "2011-01-25", "summary": "2011-01-25"}])
+    write_lines(file := tmp_path / "x.jsonl", [{"id": "2011-01-25", "text": "2011-01-25", "summary": "2011-01-25"}])
     (document,) = _load_summaries("summ_govreport", data=file).documents
     assert document == Document("2011-01-25", "2011-01-25", "", ("2011-01-25",))
 
@@ -127,37 +102,30 @@ def test_csv_as_dialogsum_is_published(tmp_path):
 
 
 def test_files_of_other_splits_are_never_read(tmp_path):
-    write_jsonl(tmp_path / "qmsum" / "train.jsonl", [{"id": "t", "input": "Q\n\nT", "output": "R"}])
-    write_jsonl(tmp_path / "qmsum" / "test.jsonl", [{"id": "e", "input": "Q\n\nT", "output": None}])
+    write_lines(tmp_path / "qmsum" / "train.jsonl", [{"id": "t", "input": "Q\n\nT", "output": "R"}])
+    write_lines(tmp_path / "qmsum" / "test.jsonl", [{"id": "e", "input": "Q\n\nT", "output": None}])
     with pytest.raises(DataError, match=r"no file of the split validation .*there is test\.jsonl, train\.jsonl"):
         _load_summaries("summ_qmsum", data=tmp_path)
-    write_jsonl(tmp_path / "qmsum" / "validation.jsonl", [{"id": "v", "input": "Q\n\nT", "output": "R"}])
+    write_lines(tmp_path / "qmsum" / "validation.jsonl", [{"id": "v", "input": "Q\n\nT", "output": "R"}])
     assert [document.id for document in _load_summaries("summ_qmsum", data=tmp_path).documents] == ["v"]
 
 
 def test_a_folder_of_data_sets_that_lacks_this_one_gives_no_other(tmp_path):
-    write_jsonl(tmp_path / "dialogsum" / "test.jsonl", ROWS)
+    write_lines(tmp_path / "dialogsum" / "test.jsonl", ROWS)
     with pytest.raises(DataError, match=r"no file of the split test .*there is no file of rows"):
         _load_summaries("summ_govreport", data=tmp_path)
-
-
-# ---- the order
 
 
 # ---- the hub, as it lies in the cache
 
 
 @pytest.fixture
-def cached(tmp_path, monkeypatch):
-    """Puts files where huggingface_hub would have put them."""
+def cached(tmp_path):
+    """Has functions write files where huggingface_hub would have put them."""
 
-    def put(name, contents):
-        source = DATA_SETS[name].hub
-        repo = tmp_path / "hub-cache" / f"datasets--{source.repo_id.replace('/', '--')}"
-        for file, write in zip(source.files, contents, strict=True):
-            path = repo / "snapshots" / source.revision / file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write(path)
+    def put(name, *writers):
+        for number, write in enumerate(writers):
+            write(hub_file(tmp_path, DATA_SETS[name], number))
 
     return put
 
@@ -174,22 +142,22 @@ SCROLLS = [{"id": "a", "pid": "a_0", "input": "Q?\n\nText", "output": "R"}]
 
 
 def test_hub_of_scrolls(cached):
-    cached("summ_qmsum", [zipped("qmsum/validation.jsonl", SCROLLS)])
+    cached("summ_qmsum", zipped("qmsum/validation.jsonl", SCROLLS))
     loaded = _load_summaries("summ_qmsum")
     assert loaded.documents == (Document("a_0", "Text", "Q?", ("R",)),)
     assert (loaded.edition, loaded.origin) == ("hub", f"tau/scrolls@{DATA_SETS['summ_qmsum'].hub.revision}")
-    cached("summ_summscreenfd", [zipped("summ_screen_fd/validation.jsonl", SCROLLS)])
+    cached("summ_summscreenfd", zipped("summ_screen_fd/validation.jsonl", SCROLLS))
     assert _load_summaries("summ_summscreenfd").documents[0].text == "Q?\n\nText"
 
 
 def test_hub_of_dialogsum(cached):
-    cached("summ_dialogsum", [lambda path: path.write_text("id,dialogue,summary\ntest_0_1,D,S1\ntest_0_2,D,S2\n")])
+    cached("summ_dialogsum", lambda path: path.write_text("id,dialogue,summary\ntest_0_1,D,S1\ntest_0_2,D,S2\n"))
     assert _load_summaries("summ_dialogsum").documents == (Document("test_0", "D", "", ("S1", "S2")),)
 
 
 def test_hub_of_multi_news(cached):
     texts = "One.NEWLINE_CHAR Two. ||||| Three. \nFour.\n", "– First.\n– Second. \n"
-    cached("summ_multi_news", [lambda path, text=text: path.write_text(text) for text in texts])
+    cached("summ_multi_news", *[lambda path, text=text: path.write_text(text) for text in texts])
     assert _load_summaries("summ_multi_news").documents == (
         Document("0", "One.\n Two. ||||| Three.", "", ("– First.",)),
         Document("1", "Four.", "", ("– Second.",)),
@@ -198,16 +166,16 @@ def test_hub_of_multi_news(cached):
 
 def test_hub_of_govreport_and_meetingbank_have_their_number_of_rows(cached, monkeypatch):
     rows = [{"report": f"T{number}", "summary": "R"} for number in range(973)]
-    cached("summ_govreport", [lambda path: write_parquet(path, rows)])
+    cached("summ_govreport", lambda path: write_parquet(path, rows))
     loaded = _load_summaries("summ_govreport")
     assert (len(loaded.documents), loaded.documents[972].id) == (973, "972")
     rows = [{"source": "T", "reference": "R"} for _ in range(862)]
-    cached("summ_meetingbank", [lambda path: write_parquet(path, rows)])
+    cached("summ_meetingbank", lambda path: write_parquet(path, rows))
     assert len(_load_summaries("summ_meetingbank", edition="hub").documents) == 862
 
 
 def test_hub_with_another_number_of_rows_is_refused(cached, caplog):
-    cached("summ_meetingbank", [lambda path: write_parquet(path, [{"transcript": "T", "summary": "R"}])])
+    cached("summ_meetingbank", lambda path: write_parquet(path, [{"transcript": "T", "summary": "R"}]))
     with pytest.warns(EmbeddedEditionWarning):
         assert _load_summaries("summ_meetingbank").edition == "embedded"
     assert "Aznor/MeetingBank-original: has 1 rows, but data_sets.json expects 862" in caplog.text
@@ -215,39 +183,20 @@ def test_hub_with_another_number_of_rows_is_refused(cached, caplog):
 
 @pytest.mark.parametrize("write", [zipped("other.jsonl", SCROLLS), lambda path: path.write_bytes(b"no")])
 def test_damaged_archives_are_passed_over(cached, caplog, write):
-    cached("summ_qmsum", [write])
+    cached("summ_qmsum", write)
     with pytest.warns(EmbeddedEditionWarning):
         assert _load_summaries("summ_qmsum").edition == "embedded"
     assert "can't read qmsum/validation.jsonl" in caplog.text
 
 
 def test_pairs_that_differ_in_length_are_passed_over(cached, caplog):
-    cached("summ_multi_news", [lambda path: path.write_text("a\nb\n"), lambda path: path.write_text("a\n")])
+    cached("summ_multi_news", lambda path: path.write_text("a\nb\n"), lambda path: path.write_text("a\n"))
     with pytest.warns(EmbeddedEditionWarning):
         _load_summaries("summ_multi_news")
     assert "differ in length: one ends before line 2" in caplog.text
 
 
 # ---- the whole way, as the harness calls it
-
-
-def test_task_cuts_to_the_budget_and_tells_where_the_data_is_from(tmp_path):
-    file = write_jsonl(tmp_path / "x.jsonl", ROWS)
-    provenance = {}
-    task = load_documents("summ_govreport", data=str(file), context_budget=6, provenance=provenance)
-    assert task[0] == {
-        "doc_id": "a",
-        "data_set": "summ_govreport",
-        "text": "A long",
-        "text_truncated": 6,
-        "words": 550,
-        "query": "",
-        "references": '["Short."]',
-        "edition": "local",
-    }
-    assert task[1]["text_truncated"] == 0 and json.loads(task[1]["references"]) == ["é", "è"]
-    assert len(provenance.pop("fingerprint")) == 64
-    assert provenance == {"edition": "local", "origin": str(file), "data": "unknown data"}
 
 
 @every_set
@@ -268,8 +217,6 @@ def test_prompt_puts_the_instruction_last(name):
 
 @every_set
 def test_embedded_files_are_as_their_readme_says(name):
-    raw = (EMBEDDED / name / "documents.jsonl").read_bytes()
-    assert raw.endswith(b"\n") and b"\r" not in raw and b"\\u" not in raw
     documents = _load_summaries(name, edition="embedded").documents
     references = [reference for document in documents for reference in document.references]
     per_document = 3 if name == "summ_dialogsum" else 1
@@ -281,9 +228,3 @@ def test_embedded_files_are_as_their_readme_says(name):
     words = [sum(len(text.split()) for text in texts) for texts in ([d.text for d in documents], references)]
     row = f"| `{name}` | 3 | {words[0]} | {per_document} | {words[1]} |"
     assert row in (EMBEDDED / "README.md").read_text(encoding="utf-8").splitlines()
-
-
-def test_the_embedded_folders_are_the_sets():
-    assert sorted(folder.name for folder in EMBEDDED.glob("summ_*")) == sorted(NAMES)
-    assert "persons, places and events in them are invented" in (EMBEDDED / "LICENSE.txt").read_text(encoding="utf-8")
-    assert Path(summaries.__file__).with_name("data_sets.json").is_file()

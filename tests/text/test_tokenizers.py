@@ -6,7 +6,6 @@ import pytest
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.text.rouge155 import tokenize
 from tls_tasks.text.tokenizers import find_tokenizer, unicode_words
-from tls_tasks.timelines.alignment_rouge import alignment_rouge
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
@@ -24,12 +23,3 @@ def test_a_tokenizer_is_a_name_or_a_function():
         find_tokenizer("rouge", known)
     with pytest.raises(InputError, match="tokenizer: got 3, expected one of"):
         find_tokenizer(3, known)
-
-
-@pytest.mark.parametrize(
-    ("options", "counted"), [({"remove_stopwords": False}, 3), ({"use_stemmer": False}, 2), ({}, 2)]
-)
-def test_options_of_the_exact_tokenizer(options, counted):
-    score = alignment_rouge([{"2011-01-25": "The protests began"}], [{"2011-01-25": "protest"}], **options)
-    counts = score.items[0].counts["ar1"]
-    assert (counts.predicted, counts.precision_hits) == (counted, options != {"use_stemmer": False})

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import tls_tasks
 from tests.conftest import ORACLES, ROOT, SHARED, TIMELINES, read_jsonl, timeline_of
 from tests.timelines.slow_alignment_rouge import slow_counts
-from tls_tasks.core.errors import InputError, MissingExtraError, OptionError, ParseFailureWarning
+from tls_tasks.core.errors import InputError, MissingExtraError, OptionError
 from tls_tasks.text.rouge155 import NonAsciiWarning, tokenize
 from tls_tasks.timelines import alignment
 from tls_tasks.timelines.alignment import VARIANTS
@@ -138,16 +137,6 @@ def test_swapping_prediction_and_reference_swaps_precision_and_recall(left, righ
 
 
 @given(TIMELINES, TIMELINES)
-def test_values_are_plain_floats_between_0_and_1(prediction, reference):
-    result = one(prediction, reference).as_dict(detailed=True)
-    for numbers in (result, *result["variants"].values()):
-        for key, value in numbers.items():
-            if key.startswith("ar"):
-                assert type(value) is float
-                assert 0.0 <= value <= 1.0 + 1e-12
-
-
-@given(TIMELINES, TIMELINES)
 def test_the_same_reference_twice_changes_nothing(prediction, reference):
     single = one(prediction, [reference]).as_dict()
     for mode in ("joint", "separate"):
@@ -155,12 +144,6 @@ def test_the_same_reference_twice_changes_nothing(prediction, reference):
         assert [twice[key] for key in single if key != "signature"] == pytest.approx(
             [single[key] for key in single if key != "signature"]
         )
-
-
-@given(st.lists(st.tuples(TIMELINES, TIMELINES), min_size=2, max_size=4))
-def test_the_order_of_rows_is_irrelevant(rows):
-    forward = alignment_rouge(*zip(*rows, strict=True)).as_dict()
-    assert alignment_rouge(*zip(*rows[::-1], strict=True)).as_dict() == forward
 
 
 @given(TIMELINES, TIMELINES)
@@ -171,18 +154,7 @@ def test_sentence_borders_are_irrelevant(prediction, reference):
 
 # --- the battery of Martschat & Markert: what makes a timeline worse must not make its score better ---
 
-GOLD = Timeline.of(
-    {
-        datetime.date(2011, 1, 25): ["Mass protests erupt in Cairo against President Mubarak."],
-        datetime.date(2011, 1, 28): [
-            "Riot police fire tear gas on the Friday of Anger.",
-            "Internet access is cut off.",
-        ],
-        datetime.date(2011, 2, 2): ["Supporters of the president ride into Tahrir Square on camels."],
-        datetime.date(2011, 2, 11): ["Mubarak resigns and hands power to the army."],
-        datetime.date(2011, 3, 19): ["Voters approve constitutional amendments in a referendum."],
-    }
-)
+GOLD = timeline_of(CASES["GOLD"])
 
 
 def drop(timeline):
@@ -203,23 +175,12 @@ def shift(timeline, days):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_perfect_timeline_scores_1(variant):
-    numbers = one(GOLD, GOLD, variant=variant).as_dict()
+def test_a_perfect_timeline_scores_1_and_a_date_too_few_costs_recall_and_one_too_many_precision(variant):
+    numbers, fewer, more = (
+        one(timeline, GOLD, variant=variant).as_dict() for timeline in (GOLD, drop(GOLD), add(GOLD))
+    )
     assert [numbers[f"{prefix}_f1"] for prefix in ("ar1", "ar2")] == [1.0, 1.0]
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_dropping_a_date_costs_recall_only(variant):
-    numbers = one(drop(GOLD), GOLD, variant=variant).as_dict()
-    assert numbers["ar1_recall"] < 1.0
-    assert numbers["ar1_precision"] == 1.0
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_adding_a_date_costs_precision_only(variant):
-    numbers = one(add(GOLD), GOLD, variant=variant).as_dict()
-    assert numbers["ar1_precision"] < 1.0
-    assert numbers["ar1_recall"] == 1.0
+    assert fewer["ar1_precision"] == more["ar1_recall"] == 1.0 > max(fewer["ar1_recall"], more["ar1_precision"])
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -322,41 +283,21 @@ def test_a_reference_given_five_times_narrows_no_interval():
 # --- values by definition, where tilse stops: the table in docs/undefined_values.md ---
 
 DAY = "2011-01-25"
-FLAGS = {
-    "empty_prediction",
-    "empty_reference",
-    "no_predicted_words",
-    "no_reference_words",
-    "no_predicted_bigrams",
-    "no_reference_bigrams",
-}
+UNDEFINED = CASES["undefined_values"]
 
 
-@pytest.mark.parametrize(
-    ("prediction", "reference", "flags", "ar1_f1"),
-    [
-        ({}, {DAY: "Protests begin."}, {"empty_prediction", "no_predicted_words", "no_predicted_bigrams"}, 0.0),
-        ({DAY: "Protests begin."}, {}, {"empty_reference", "no_reference_words", "no_reference_bigrams"}, 0.0),
-        ({}, {}, FLAGS, 0.0),
-        ({DAY: []}, {DAY: "Protests begin."}, {"no_predicted_words", "no_predicted_bigrams"}, 0.0),
-        ({DAY: ""}, {DAY: "Protests begin."}, {"no_predicted_words", "no_predicted_bigrams"}, 0.0),
-        ({DAY: "It is the of."}, {DAY: "Protests begin."}, {"no_predicted_words", "no_predicted_bigrams"}, 0.0),
-        ({DAY: "... !"}, {DAY: "Protests begin."}, {"no_predicted_words", "no_predicted_bigrams"}, 0.0),
-        ({DAY: "Protests begin."}, {DAY: [""]}, {"no_reference_words", "no_reference_bigrams"}, 0.0),
-        ({DAY: "Protests."}, {DAY: "Protests."}, {"no_predicted_bigrams", "no_reference_bigrams"}, 1.0),
-    ],
-)
+@pytest.mark.parametrize(("prediction", "reference", "flags", "ar1_f1"), UNDEFINED)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_undefined_values_are_0_and_flagged(prediction, reference, flags, ar1_f1, variant):
     item = one(prediction, [reference], variant=variant).items[0]
-    assert set(item.flags) == flags
+    assert sorted(item.flags) == flags
     assert item.counts["ar1"].prf().f1 == ar1_f1
     assert item.counts["ar2"].prf().f1 == 0.0
 
 
 def test_every_flag_is_documented():
     text = (ROOT / "docs" / "undefined_values.md").read_text()
-    assert all(f"`{flag}`" in text for flag in FLAGS)
+    assert all(f"`{flag}`" in text for _, _, flags, _ in UNDEFINED for flag in flags)
 
 
 # --- other scripts ---
@@ -431,7 +372,6 @@ def test_the_table_in_which_ar():
 
 
 def test_the_tilse_engine_gives_the_same_or_says_what_to_install():
-    pytest.importorskip("scipy")
     try:
         import tilse  # noqa: F401
     except ImportError:
@@ -463,15 +403,3 @@ def test_columns_of_unequal_length():
         alignment_rouge([GOLD, GOLD], [GOLD])
     with pytest.raises(InputError, match=r"topics: got length 1, expected 2"):
         alignment_rouge([GOLD, GOLD], [GOLD, GOLD], topics=["egypt"])
-    with pytest.raises(
-        InputError, match=r"predictions: got str '2011-01-25: Protests.', expected a list with one row a document"
-    ):
-        alignment_rouge("2011-01-25: Protests.", [GOLD])
-
-
-def test_a_prediction_that_cannot_be_read_scores_0_and_is_counted():
-    with pytest.warns(ParseFailureWarning, match=r"1 of 2 predictions could not be read .* rows \[1\]"):
-        score = tls_tasks.alignment_rouge([GOLD, "I am sorry, but I cannot help."], [GOLD, GOLD])
-    result = score.as_dict(detailed=True)
-    assert result["parse_failures"] == 1
-    assert result["items"][1]["ar1_f1"] == 0.0

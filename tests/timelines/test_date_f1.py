@@ -1,6 +1,5 @@
 """date_f1 against tilse's numbers, by hand, and with a tolerance against a matching of greatest size."""
 
-import datetime
 import json
 from pathlib import Path
 
@@ -85,17 +84,3 @@ def test_an_empty_side_is_0_and_flagged(prediction, reference, flags):
 def test_an_impossible_tolerance(tolerance):
     with pytest.raises(InputError, match=r"tolerance: got .*, expected a whole number of days"):
         date_f1([days(25)], [days(25)], tolerance=tolerance)
-
-
-def test_dates_in_any_type_are_the_same_day():
-    forms = [
-        "2011-01-25",
-        "2011-01-25T10:00:00Z",
-        "2011/1/25",
-        "25 January 2011",
-        datetime.date(2011, 1, 25),
-        datetime.datetime(2011, 1, 25, 23, 59),
-        datetime.datetime(2011, 1, 25, 23, 59, tzinfo=datetime.timezone.utc),
-    ]
-    for form in forms:
-        assert date_f1([[{"date": form, "text": "a"}]], [days(25)]).as_dict()["date_f1"] == 1.0, form

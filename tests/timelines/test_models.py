@@ -120,16 +120,3 @@ def test_few_shot_prompts_hold_examples_and_their_answers(checkpoint, isolated, 
         shot = f"{task.prompt(example)}\n{task.target(example)}\n"
         assert prompt.startswith(shot) and prompt.rstrip("\n").endswith(task.prompt(sample["doc"]))
         assert prompt.count("\nTimeline:") == 2
-
-
-def test_the_baseline_answers_the_same_with_examples_before(task_manager, isolated):
-    from tls_tasks.hosts.models import DatewiseLM
-
-    answers = [
-        [
-            sample["filtered_resps"]
-            for sample in run_here(task_manager, ["tls_open"], DatewiseLM(), num_fewshot=n)["samples"]["tls_open"]
-        ]
-        for n in (0, 5)
-    ]
-    assert answers[0] == answers[1] and all(answers[0])

@@ -2,11 +2,15 @@
 
 import datetime
 import gzip
+import json
+from pathlib import Path
 
 import pytest
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.timelines.topics import ARTICLE_FILES, Article, _read_topic, read_data_set, read_day, read_timeline
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 pytestmark = pytest.mark.usefixtures("isolated")
 
@@ -95,12 +99,7 @@ def test_sentences_are_cleaned_and_empty_timelines_left_out(tmp_path, topic_writ
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
-        ("timelines.jsonl", '[["2011-01-25", ["A."]]]\n\n{broken\n', "timelines.jsonl, line 3: not JSON"),
-        ("timelines.jsonl", '{"2011-01-25": ["A."]}\n', "timelines.jsonl, line 1: days must be a valid list"),
-        ("timelines.jsonl", '[["2011-01-25"]]\n', "timelines.jsonl, line 1: days.0. must be a valid dict"),
-        ("timelines.jsonl", '[["2011-01-25", [1]]]\n', "line 1: days.0..text: a sentence must be text"),
-        ("timelines.jsonl", '[["2011-13-25", ["A."]]]\n', "line 1: days.0..date: '2011-13-25' is not a date"),
-        ("timelines.jsonl", "[]\n", "no timeline in it"),
+        *CASES["broken_files_are_named"],
         ("timelines.jsonl", b"\xff\xfe", "timelines.jsonl, after line 0"),
         ("articles.jsonl.gz", b"no gzip", "articles.jsonl.gz, after line 0"),
         ("articles.jsonl.gz", gzip.compress(b'{"id": 1}\n' * 9999, mtime=0)[:-20], "articles.jsonl.gz, "),
@@ -111,8 +110,6 @@ def test_sentences_are_cleaned_and_empty_timelines_left_out(tmp_path, topic_writ
         ),
         ("articles.jsonl.gz", gzip.compress(b"[1]\n", mtime=0), "line 1: expected an object"),
         ("articles.jsonl.gz", gzip.compress(b'{"id": 1, "sentences": []}\n', mtime=0), "line 1: no field date or time"),
-        ("keywords.json", "{}", "keywords.json: expected a list of words"),
-        ("keywords.json", "[", "keywords.json: expected a list of words: Invalid JSON"),
     ],
 )
 def test_broken_files_are_named(tmp_path, topic_writer, file, content, message):

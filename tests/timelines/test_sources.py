@@ -8,23 +8,19 @@ import json
 import logging
 import shutil
 import tarfile
-import warnings
 
 import pytest
 
+from tests.data.hub_parts import hub_file
 from tests.data_parts import prepare
 from tls_tasks.core.errors import DataError
 from tls_tasks.data import hub, order
-from tls_tasks.data.order import EMBEDDED, EmbeddedEditionWarning
+from tls_tasks.data.order import EmbeddedEditionWarning
 from tls_tasks.timelines.data import ALL_SETS, DATA_SETS, _load_topics, load_documents
 from tls_tasks.timelines.public_files import read_events
 from tls_tasks.timelines.topics import read_data_set
 
 pytestmark = pytest.mark.usefixtures("isolated")
-
-needs_embedded = pytest.mark.skipif(
-    not (EMBEDDED / "tls_crisis").is_dir(), reason="the embedded edition isn't there yet"
-)
 
 
 def names(loaded):
@@ -72,9 +68,7 @@ def test_data_without_articles_is_an_error_for_the_form_with_articles(crisis):
         _load_topics("tls_crisis", data=crisis)
 
 
-def test_data_of_another_data_set_is_refused(crisis, tmp_path):
-    with pytest.raises(DataError, match="named like tls_crisis, not tls_timeline17"):
-        _load_topics("tls_timeline17", data=crisis)
+def test_prepared_data_of_another_data_set_is_refused(crisis, tmp_path):
     prepare("tls_crisis", crisis, tmp_path / "out")
     with pytest.raises(DataError, match="holds tls_crisis, not tls_timeline17"):
         _load_topics("tls_timeline17", data=tmp_path / "out")
@@ -93,7 +87,6 @@ def test_parquet_of_somebody_else_is_an_error(tmp_path):
 # ---- 2. TLS_TASKS_DATA
 
 
-@needs_embedded
 def test_environment_without_articles_goes_on_only_where_they_are_needed(crisis, monkeypatch, caplog):
     for topic in ("egypt", "libya"):
         (crisis / topic / "articles.jsonl.gz").unlink()
@@ -119,7 +112,6 @@ def tsv(rows):
 
 def make_archive(path, timelines, hub):
     """An events.tar.gz of ``{topic: [rows, …]}``, with a file that isn't ours; returns the source with its hash."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     with tarfile.open(path, "w:gz") as tar:
         for topic, place in hub.settings["topics"].items():
             for file, rows in zip(hub.settings["timelines"], timelines[topic], strict=True):
@@ -137,8 +129,7 @@ def hub_cache(tmp_path, monkeypatch):
 
     def fill(timelines, *, right_hash=True):
         wanted = DATA_SETS["tls_crisis"]
-        repo = tmp_path / "hub-cache" / f"datasets--{wanted.hub.repo_id.replace('/', '--')}"
-        hub = make_archive(repo / "snapshots" / wanted.hub.revision / wanted.hub.files[0], timelines, wanted.hub)
+        hub = make_archive(hub_file(tmp_path, wanted), timelines, wanted.hub)
         if right_hash:
             monkeypatch.setitem(ALL_SETS, "tls_crisis", wanted.model_copy(update={"hub": hub}))
 
@@ -177,7 +168,6 @@ def test_hub_source_equals_a_local_copy_of_the_real_timelines(shared_data, hub_c
     assert loaded == tuple(dataclasses.replace(topic, articles=()) for topic in local)
 
 
-@needs_embedded
 def test_hub_source_is_passed_over_where_articles_are_needed(hub_cache):
     hub_cache(SMALL)
     with pytest.warns(EmbeddedEditionWarning):
@@ -190,7 +180,6 @@ def test_environment_beats_the_hub_source(crisis, hub_cache, monkeypatch):
     assert _load_topics("tls_crisis", need_articles=False).edition == "local"
 
 
-@needs_embedded
 def test_archive_with_another_hash_is_refused_in_one_line(hub_cache, caplog):
     hub_cache(SMALL, right_hash=False)
     with pytest.warns(EmbeddedEditionWarning):
@@ -222,24 +211,6 @@ def test_damaged_archives_are_errors(tmp_path):
         read((tmp_path / "less.tar.gz").read_bytes())
 
 
-# ---- 4. the embedded edition
-
-
-@needs_embedded
-@pytest.mark.parametrize("name", sorted(DATA_SETS))
-@pytest.mark.parametrize("need_articles", [True, False])
-def test_embedded_edition_loads_and_is_loud_once(name, need_articles):
-    with pytest.warns(EmbeddedEditionWarning, match=f"{name} runs on the EMBEDDED EDITION") as caught:
-        loaded = _load_topics(name, need_articles=need_articles)
-    assert len([w for w in caught if w.category is EmbeddedEditionWarning]) == 1
-    assert DATA_SETS[name].obtain in str(caught[0].message)
-    assert loaded.edition == "embedded"
-    assert all(topic.timelines and topic.articles for topic in loaded.documents)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        _load_topics(name, need_articles=need_articles)
-
-
 # ---- the edition that is asked for
 
 
@@ -263,14 +234,6 @@ def test_missing_embedded_edition_is_an_error_that_lists_what_was_tried(tmp_path
 
 
 # ---- the whole way, as the harness calls it
-
-
-def test_task_tells_where_the_data_is_from(crisis):
-    provenance = {}
-    task = load_documents("tls_crisis", data=str(crisis), provenance=provenance)
-    assert [doc["doc_id"] for doc in task] == ["egypt/0", "egypt/1", "libya/0", "libya/1"]
-    assert len(provenance.pop("fingerprint")) == 64
-    assert provenance == {"edition": "local", "origin": str(crisis), "data": "unknown data"}
 
 
 def test_task_reads_a_copy_of_the_real_data(shared_data, tmp_path):

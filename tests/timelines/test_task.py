@@ -6,12 +6,9 @@ from functools import partial
 import pytest
 import yaml
 
-from tests.conftest import ROOT
 from tls_tasks.hosts.lm_eval import process_results
 from tls_tasks.timelines.task import TASKS
 
-FOLDER = ROOT / "task_configs" / "timelines"
-KEYS = list(TASKS["tls_crisis"].table)
 process = partial(process_results, TASKS["tls_crisis"])
 NAMES = [f"tls_{name}{form}" for name in ("crisis", "timeline17", "entities", "open") for form in ("", "_closed_book")]
 DOC = {
@@ -30,38 +27,6 @@ Loader.add_constructor("!function", lambda loader, node: loader.construct_scalar
 
 def read(path):
     return Loader(path.read_text(encoding="utf-8")).get_single_data()
-
-
-def test_the_groups_average_what_the_tasks_have():
-    for group, members in (("tls", NAMES[::2]), ("tls_closed_book", NAMES[1::2])):
-        config = read(FOLDER / f"{group}.yaml")
-        assert config["group"] == group and config["task"] == members
-        keys = {entry["metric"] for entry in config["aggregate_metric_list"]}
-        assert keys == set(KEYS) - {"parse_failures"}  # a count: its mean over tasks says nothing
-        assert all(entry["weight_by_size"] is False for entry in config["aggregate_metric_list"])
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_task_loads_and_asks(task_manager, name):
-    pytest.importorskip("lm_eval")
-    task = task_manager.load([name])["tasks"][name]
-    docs = list(task.test_docs())
-    assert len(docs) >= 2
-    for doc in docs:
-        prompt = task.doc_to_text(doc)
-        assert f"- Choose about {doc['n_asked']} dates.\n" in prompt and doc["query"] in prompt
-        assert prompt.endswith("Timeline:"), "the instruction comes last: harness models cut prompts from the left"
-        assert ("<sentences>" in prompt) is not name.endswith("closed_book")
-        assert all(stop[0] == "\n" and prompt.startswith(stop[1:]) for stop in task.config.generation_kwargs["until"])
-        assert process(doc, [task.doc_to_target(doc)])["date_f1"] == 1.0
-        assert task.doc_to_target(doc).count("\n") == doc["n_dates"] - 1
-        assert all(date[4] == "-" and len(date) == 10 for date in (doc["start_date"], doc["end_date"]))
-        assert all(len(row["date"]) == 10 for row in json.loads(doc["reference"]))
-    stops = task.config.generation_kwargs["until"]
-    assert stops and not any(stop in "Here it is:\n\n2011-01-25: a\n\n\n2011-01-26: b" for stop in stops)
-    assert task.config.generation_kwargs["max_gen_toks"] == 8192
-    assert task.config.num_fewshot is None and len(task.dataset["fewshot"]) == 5
-    assert task.config.metadata["provenance"]["edition"] == "embedded"
 
 
 # --- the corpus ---
@@ -94,9 +59,15 @@ def test_topics_have_equal_votes_in_mean_f():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_target_scores_as_the_perfect_answer_that_it_is(name):
+def test_every_task_asks_for_its_dates_and_its_target_is_a_perfect_answer(name):
     task = TASKS[name]
     for doc in task.documents(edition="embedded"):
+        prompt = task.prompt(doc)
+        assert f"- Choose about {doc['n_asked']} dates.\n" in prompt and doc["query"] in prompt
+        assert ("<sentences>" in prompt) is not name.endswith("closed_book")
+        assert task.target(doc).count("\n") == doc["n_dates"] - 1
+        assert all(date[4] == "-" and len(date) == 10 for date in (doc["start_date"], doc["end_date"]))
+        assert all(len(row["date"]) == 10 for row in json.loads(doc["reference"]))
         unit = task.process(doc, task.target(doc))
         assert (unit["date_f1"], unit["n_dates"], unit["parse_failures"]) == (1.0, doc["n_dates"], 0)
         assert unit["ar1_f1"] == 1.0 and unit["ar2_f1"] == 1.0

@@ -6,8 +6,8 @@ a leaf, how lists are aligned. Only scipy's solver is the same.
 
 from __future__ import annotations
 
+import copy
 from collections import Counter, defaultdict
-from types import SimpleNamespace
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -16,48 +16,6 @@ from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.types import Branch, Leaf, ListOf
 
 NO_KEY = object()
-
-
-class Rules(SimpleNamespace):
-    """The rules by name; ``|`` changes some of them."""
-
-    def __or__(self, changes):
-        return Rules(**{**vars(self), **changes})
-
-
-RULES = {
-    None: Rules(
-        types="strict",
-        missing_nodes="reference",
-        absent_in_both="ignored",
-        extra_nodes="all",
-        branch_leaves="ignored",
-        list_items="nodes",
-        null_items="absent",
-        alignment="metrics",
-        ties="canonical",
-        single_metric="normalized",
-        clipping="always",
-        unmatched_items="nodes",
-        inner_lists="items",
-    ),
-    "treeval": Rules(
-        types="loose",
-        missing_nodes="schema",
-        absent_in_both="missed",
-        extra_nodes="one",
-        branch_leaves="counted",
-        list_items="surplus",
-        null_items="value",
-        alignment="treeval_score",
-        ties="given",
-        single_metric="raw",
-        clipping="not_unit",
-        unmatched_items="nodes",
-        inner_lists="lists",
-    ),
-}
-"""``compat`` -> the rules of the guide, and those of treeval's program."""
 
 
 class Result:
@@ -74,12 +32,29 @@ class Result:
             self.scores[key] += [sum(scores) / len(scores)] if means and scores else scores
 
 
-class Slow:
-    """``metrics``: path -> {name: function}; ``ranges``: name -> (low, high, higher is better)."""
+def type_of(node):
+    return dict if isinstance(node, Branch) else list if isinstance(node, ListOf) else object
 
-    def __init__(self, schema, metrics, ranges, options, order="unordered"):
-        self.schema, self.metrics, self.ranges, self.options, self.order = schema, metrics, ranges, options, order
-        self.items = options.list_items == "nodes"
+
+def is_value(value):
+    return value is not NO_KEY and value is not None
+
+
+def mean(numbers):
+    return sum(numbers) / len(numbers)
+
+
+class Slow:
+    """``metrics``: path -> {name: function}; ``ranges``: name -> (low, high, higher is better).
+
+    By the rules of the guide, or with ``compat="treeval"`` as its program counts.
+    """
+
+    def __init__(self, schema, metrics, ranges, compat=None, order="unordered", list_items=None, unmatched_items=None):
+        self.schema, self.metrics, self.ranges, self.order = schema, metrics, ranges, order
+        self.is_program = compat == "treeval"
+        self.items = list_items == "nodes" if list_items else not self.is_program
+        self.unmatched_are_worst = unmatched_items == "worst"
 
     # --- nodes of a value ---
 
@@ -100,26 +75,21 @@ class Slow:
                 1 + (self.size(node.children[key], one) if key in node.children else self.generic_size(one))
                 for key, one in value.items()
             )
-        if isinstance(node, ListOf) and isinstance(value, list):
-            return sum(self.item_size(node.item, one) for one in value)
-        return 0
+        return self.item_size(node, value) if isinstance(node, ListOf) and isinstance(value, list) else 0
 
     def item_size(self, node, value):
-        wanted = dict if isinstance(node, Branch) else list if isinstance(node, ListOf) else ()
         if isinstance(node, ListOf) and isinstance(value, list):
             return sum(self.item_size(node.item, one) for one in value)
-        return self.size(node, value) if isinstance(value, wanted) else 1
+        return self.size(node, value) if isinstance(node, Branch) and isinstance(value, dict) else 1
 
     def schema_size(self, node):
         return sum(1 + self.schema_size(one) for one in node.children.values()) if isinstance(node, Branch) else 0
 
     def schema_leaves(self, node):
-        if not isinstance(node, Branch):
-            return 1
-        return sum(self.schema_leaves(one) for one in node.children.values())
+        return sum(map(self.schema_leaves, node.children.values())) if isinstance(node, Branch) else 1
 
     def value_leaves(self, value):
-        return sum(self.value_leaves(one) for one in value.values()) if isinstance(value, dict) else 1
+        return sum(map(self.value_leaves, value.values())) if isinstance(value, dict) else 1
 
     # --- the walk ---
 
@@ -130,131 +100,103 @@ class Slow:
             result.add(self.child(child, one, other, (*path, key), inside))
         for key, value in given.items():
             if key not in node.children:
-                more = self.generic_size(value) if self.options.extra_nodes == "all" else 0
-                result.counts["node_fp"] += 1 + more
+                result.counts["node_fp"] += 1 + (0 if self.is_program else self.generic_size(value))
         return result
 
     def child(self, node, one, other, path, inside):
-        result, options = Result(), self.options
-        in_one, in_other = one is not NO_KEY, other is not NO_KEY
-        has_one, has_other = in_one and one is not None, in_other and other is not None
-        counts = result.counts
-        wanted = dict if isinstance(node, Branch) else list if isinstance(node, ListOf) else object
-        is_right = has_other and isinstance(other, wanted)
-        # the node itself
-        if in_one and in_other:
+        result = Result()
+        counts, has_one, has_other = result.counts, is_value(one), is_value(other)
+        is_right = has_other and isinstance(other, type_of(node))
+        if one is not NO_KEY and other is not NO_KEY:
             counts["node_tp"] += 1
-            if not isinstance(node, Branch):
-                kind = {(True, True): "tp", (True, False): "fn", (False, True): "fp"}.get((has_one, has_other))
-                if kind:
-                    counts[f"leaf_{kind}"] += 1
-        elif in_one or (not in_other and options.absent_in_both == "missed"):
+            if not isinstance(node, Branch) and (has_one or has_other):
+                counts["leaf_fp" if not has_one else "leaf_tp" if has_other else "leaf_fn"] += 1
+        elif one is not NO_KEY or (other is NO_KEY and self.is_program):
             counts["node_fn"] += 1
-        elif in_other:
+        elif other is not NO_KEY:
             counts["node_fp"] += 1
-        # what is below it
         if isinstance(node, Leaf):
             self.leaf(node, one if has_one else None, other if has_other else None, path, result)
         elif has_one and is_right:
             result.add(self.below(node, one, other, path, inside))
         else:
-            self.alone(node, one, other, path, result, in_one, in_other, has_one, is_right, has_other)
+            self.one_sided(node, one if has_one else None, other if is_right else None, path, result)
+            self.alone(node, one, other, path, result)
         return result
 
-    def alone(self, node, one, other, path, result, in_one, in_other, has_one, is_right, has_other):
+    def alone(self, node, one, other, path, result):
         """A dictionary or list that at most one of the trees has."""
-        options, counts = self.options, result.counts
-        self.one_sided(node, one if has_one else None, other if is_right else None, path, result)
-        below_one = self.size(node, one) if has_one else 0
-        below_other = self.size(node, other) if is_right else 0
-        is_list = isinstance(node, ListOf)
-        missed_in_both = options.absent_in_both == "missed" and not in_one and not in_other
-        absent = not in_other and (in_one or missed_in_both)
-        if has_one and in_other and has_other and not is_right:  # of another type
+        counts, is_list = result.counts, isinstance(node, ListOf)
+        below_one = self.size(node, one) if is_value(one) else 0
+        if is_value(one) and is_value(other):  # of another type
             if is_list:
-                counts["node_fn"] += sum(self.item_size(node.item, item) for item in one)
+                counts["node_fn"] += self.item_size(node, one)
                 if isinstance(node.item, Leaf):
                     for name in self.metrics[path]:
                         result.scores[path, name].append(self.worst(name))
-            elif self.is_plain():
+            elif not self.is_program:
                 counts["node_fn"] += below_one
-            return
-        null = has_one and in_other and not has_other
-        if absent or null:
-            if options.missing_nodes == "reference":
+        elif is_value(one) or (other is NO_KEY and (one is not NO_KEY or self.is_program)):
+            if not self.is_program:
                 counts["node_fn"] += below_one
             elif not is_list:
                 counts["node_fn"] += self.schema_size(node)
-            if not is_list and options.branch_leaves == "counted":
                 counts["leaf_fn"] += self.schema_leaves(node)
-        extra = in_one and not has_one and has_other
-        if extra or (in_other and not in_one and options.extra_nodes == "all"):
-            counts["node_fp"] += below_other
-        if extra and not is_list and options.branch_leaves == "counted":
-            counts["leaf_fp"] += self.value_leaves(other)
-
-    def is_plain(self):
-        options = self.options
-        return (options.missing_nodes, options.extra_nodes, options.branch_leaves, options.absent_in_both) == (
-            "reference", "all", "ignored", "ignored",
-        )  # fmt: skip
+        elif is_value(other):
+            if isinstance(other, type_of(node)) and not (self.is_program and one is NO_KEY):
+                counts["node_fp"] += self.size(node, other)
+            if self.is_program and one is None and not is_list:
+                counts["leaf_fp"] += self.value_leaves(other)
 
     def one_sided(self, node, one, other, path, result):
         """The fields of all leaves below, of which at most one side has any."""
         if isinstance(node, Branch):
             for key, child in node.children.items():
-                mine, yours = (one or {}).get(key), (other or {}).get(key)
-                wanted = dict if isinstance(child, Branch) else list if isinstance(child, ListOf) else object
-                self.one_sided(
-                    child,
-                    mine if isinstance(mine, wanted) else None,
-                    yours if isinstance(yours, wanted) else None,
-                    (*path, key),
-                    result,
-                )
+                values = ((side or {}).get(key) for side in (one, other))
+                mine, yours = (value if isinstance(value, type_of(child)) else None for value in values)
+                self.one_sided(child, mine, yours, (*path, key), result)
         elif isinstance(node, ListOf):
-            items = [("missed", item) for item in one or []] + [("invented", item) for item in other or []]
-            for kind, item in items:
-                self.lonely_item(node.item, item, kind, path, result)
-            if not items and isinstance(node.item, Leaf):
+            for kind, items in (("missed", one or []), ("invented", other or [])):
+                for item in items:
+                    self.lonely_item(node.item, item, kind, path, result)
+            if not one and not other and isinstance(node.item, Leaf):
                 result.fields["absent", path] += 1
         else:
-            kind = "missed" if one is not None else "invented" if other is not None else "absent"
-            result.fields[kind, path] += 1
+            self.no_pair(one, other, path, result)
+
+    def no_pair(self, one, other, path, result):
+        kind = "missed" if one is not None else "invented" if other is not None else "absent"
+        result.fields[kind, path] += 1
 
     def lonely_item(self, node, item, kind, path, result):
         found = Result()
         if isinstance(node, Leaf):
             found.fields[kind, path] += item is not None
         else:
-            mine = item if isinstance(item, dict if isinstance(node, Branch) else list) else None
+            mine = item if isinstance(item, type_of(node)) else None
             self.one_sided(node, mine if kind == "missed" else None, mine if kind == "invented" else None, path, found)
         for (name, where), times in found.fields.items():
             if name == kind:
                 result.fields[name, where] += times
-                if self.options.unmatched_items == "worst":
+                if self.unmatched_are_worst:
                     for metric in self.metrics[where]:
                         result.scores[where, metric] += [self.worst(metric)] * times
 
     def leaf(self, node, one, other, path, result, nulls_are_values=False):
         if not nulls_are_values and (one is None or other is None):
-            kind = "missed" if one is not None else "invented" if other is not None else "absent"
-            result.fields[kind, path] += 1
+            self.no_pair(one, other, path, result)
             return
-        is_wrong = self.options.types == "strict" and other is not None and not fits(other, node)
+        is_wrong = not self.is_program and other is not None and not fits(other, node)
         scores = {
             name: self.worst(name) if is_wrong else metric(one, other) for name, metric in self.metrics[path].items()
         }
         for name, score in scores.items():
             result.scores[path, name].append(score)
-        mean = sum(self.normal(name, score, "always") for name, score in scores.items()) / len(scores)
-        is_correct = mean >= 1 - 1e-12 and not is_wrong
+        is_correct = mean([self.normal(*pair) for pair in scores.items()]) >= 1 - 1e-12 and not is_wrong
         result.fields["correct" if is_correct else "wrong", path] += 1
 
     def below(self, node, one, other, path, inside):
-        if isinstance(node, Branch):
-            return self.branch(node, one, other, path, inside)
-        return self.lists(node, one, other, path, inside)
+        return (self.branch if isinstance(node, Branch) else self.lists)(node, one, other, path, inside)
 
     # --- lists ---
 
@@ -263,7 +205,7 @@ class Slow:
         matched, result = Result(), Result()
         for i, j in pairs:
             matched.add(self.item(node.item, one[i], other[j], path))
-        result.add(matched, means=inside and self.options.inner_lists == "lists")
+        result.add(matched, means=inside and self.is_program)
         for kind, count, items, found in (
             ("missed", "node_fn", one, {i for i, _ in pairs}),
             ("invented", "node_fp", other, {j for _, j in pairs}),
@@ -282,11 +224,11 @@ class Slow:
         if not one or not other:
             return []
         left, right = (list(range(len(items))) for items in (one, other))
-        if self.options.ties == "canonical":
+        if not self.is_program:  # ties don't depend on the order in the file
             left.sort(key=lambda i: self.sort_key(node.item, one[i]))
             right.sort(key=lambda j: self.sort_key(node.item, other[j]))
         weights = np.array([[self.weight(node.item, one[i], other[j], path) for j in right] for i in left])
-        if self.options.ties == "canonical" and 1 in weights.shape:
+        if not self.is_program and 1 in weights.shape:
             best = int(weights.argmax())
             return [(left[0], right[best])] if len(left) == 1 else [(left[best], right[0])]
         rows, columns = linear_sum_assignment(weights, maximize=True)
@@ -317,9 +259,9 @@ class Slow:
         result = Result()
         if isinstance(node, Leaf):
             result.counts["node_tp"] += self.items
-            self.leaf(node, one, other, path, result, self.options.null_items == "value")
+            self.leaf(node, one, other, path, result, nulls_are_values=self.is_program)
             return result
-        wanted = dict if isinstance(node, Branch) else list
+        wanted = type_of(node)
         is_one, is_other = isinstance(one, wanted), isinstance(other, wanted)
         if one is None and other is None:
             result.counts["node_tp"] += 1
@@ -330,26 +272,23 @@ class Slow:
         return result
 
     def weight(self, node, one, other, path):
-        if one is None and other is None and not (isinstance(node, Leaf) and self.options.null_items == "value"):
+        if one is None and other is None and not (isinstance(node, Leaf) and self.is_program):
             return 1.0
-        plain = Slow(self.schema, self.metrics, self.ranges, self.options | {"unmatched_items": "nodes"}, self.order)
+        plain = copy.copy(self)
+        plain.unmatched_are_worst = False
         result = plain.item(node, one, other, path)
         if isinstance(node, Leaf):
             scores = {name: result.scores[path, name] for name in self.metrics[path]}
             if not all(scores.values()):
                 return 0.0
-            if len(scores) == 1 and self.options.single_metric == "raw":
+            if len(scores) == 1 and self.is_program:
                 return next(iter(scores.values()))[0]
-            return sum(self.normal(name, own[0], self.options.clipping) for name, own in scores.items()) / len(scores)
-        means = defaultdict(list)
-        for (_, name), scores in result.scores.items():
-            if scores:
-                means[name].append(sum(scores) / len(scores))
-        per_metric = [self.normal(name, sum(own) / len(own), self.options.clipping) for name, own in means.items()]
+            return mean([self.normal(name, own[0], not self.is_program) for name, own in scores.items()])
+        normal = self.normal_means({key: mean(scores) for key, scores in result.scores.items() if scores})[1]
         f1s = prf(result.counts)["f1_node"] * prf(result.counts)["f1_leaf"]
-        if self.options.alignment == "treeval_score":
-            return (sum(per_metric) / len(per_metric) if per_metric else 1.0) * f1s
-        return (sum(per_metric) / len(per_metric) if per_metric else f1s) + 1e-9 * f1s
+        if self.is_program:
+            return (mean(normal) if normal else 1.0) * f1s
+        return (mean(normal) if normal else f1s) + 1e-9 * f1s
 
     # --- scores ---
 
@@ -357,26 +296,29 @@ class Slow:
         low, high, up = self.ranges[name]
         return float(low if up else high)
 
-    def normal(self, name, score, clipping):
+    def normal(self, name, score, is_clipped=True):
         low, high, up = self.ranges[name]
-        if (low, high) != (0, 1) or clipping == "always":
+        if (low, high) != (0, 1) or is_clipped:
             score = (min(max(score, low), high) - low) / (high - low)
         return score if up else 1 - score
+
+    def normal_means(self, leaves):
+        """The mean over leaves of each metric, as it is and normalised."""
+        by_metric = defaultdict(list)
+        for (_, name), score in leaves.items():
+            by_metric[name].append(score)
+        per_metric = {name: mean(own) for name, own in by_metric.items()}
+        return per_metric, [self.normal(name, own, not self.is_program) for name, own in per_metric.items()]
 
     def evaluate(self, predictions, references):
         """The corpus's numbers: what ``as_dict()`` gives of them."""
         total = Result()
         for one, other in zip(references, predictions, strict=True):
             total.add(self.branch(self.schema, one, other))
-        leaves = {key: sum(scores) / len(scores) for key, scores in total.scores.items() if scores}
-        means = defaultdict(list)
-        for (_, name), score in leaves.items():
-            means[name].append(score)
-        per_metric = {name: sum(own) / len(own) for name, own in means.items()}
-        normal = [self.normal(name, score, self.options.clipping) for name, score in per_metric.items()]
+        leaves = {key: mean(scores) for key, scores in total.scores.items() if scores}
+        per_metric, normal = self.normal_means(leaves)
         result = prf(total.counts)
-        mean = sum(normal) / len(normal) if normal else 1.0
-        result["treeval_score"] = mean * result["f1_node"] * result["f1_leaf"]
+        result["treeval_score"] = (mean(normal) if normal else 1.0) * result["f1_node"] * result["f1_leaf"]
         return result, leaves, per_metric, total.fields
 
 

@@ -4,17 +4,20 @@ import copy
 import json
 import math
 import random
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.trees.test_tree_eval import CASES, make_tree, metrics_of
-from tests.trees.test_values import LEAST, ORDERS, options_of, values_in, with_value
+from tests.trees.test_tree_eval import RANDOM_CASES, make_tree
+from tests.trees.test_values import LEAST, ORDERS, options_of, score_of, values_in, with_value
 from tls_tasks.core.errors import InputError, ParseFailureWarning
 from tls_tasks.trees.score import KEYS, VALUE_KEYS
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import AnyOf
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 SCHEMA = {
     "name": "choice", "home": {"city": "choice", "zip": "choice"}, "tags": ["choice"],
@@ -40,8 +43,8 @@ def told(score):
     return repr((score.as_dict(), score.differences(), [sample.as_dict()["treeval_score"] for sample in score.items]))
 
 
-def wrapped(generator, tree, others=()):
-    """A tree in which some dictionaries and lists are one answer of several; ``others``: places -> other answers."""
+def wrapped(generator, tree):
+    """A tree in which some dictionaries and lists are one answer of several."""
     if isinstance(tree, dict):
         tree = {key: wrapped(generator, value) for key, value in tree.items()}
     elif isinstance(tree, list):
@@ -51,22 +54,11 @@ def wrapped(generator, tree, others=()):
     return any_of(*[tree] * generator.randint(1, 2)) if generator.random() < 0.3 else tree
 
 
-@given(CASES, ORDERS, LEAST, st.sampled_from([None, "treeval"]), st.randoms(use_true_random=False))
+@given(RANDOM_CASES, ORDERS, LEAST, st.sampled_from([None, "treeval"]), st.randoms(use_true_random=False))
 def test_the_same_answer_several_times_is_that_answer(case, order, least, compat, generator):
     references = [wrapped(generator, tree) for tree in case.references]
-    options = None if compat else options_of(least)
-    scores = [
-        tree_eval(
-            case.predictions,
-            own,
-            case.schema,
-            metrics_of(case.schema),
-            list_order=order,
-            options=options,
-            compat=compat,
-        )
-        for own in (case.references, references)
-    ]
+    least = 0 if compat else least  # treeval has no such option
+    scores = [score_of(case, order, least, references=own, compat=compat) for own in (case.references, references)]
     assert told(scores[0]) == told(scores[1])
     assert list(scores[1].explanation(scores[1].items[0]))  # it is shown
 
@@ -169,16 +161,7 @@ def test_differences_of_several_answers_are_what_is_counted(seed, compat):
 # --- by hand ---
 
 
-@pytest.mark.parametrize(
-    ("prediction", "f1", "precision", "recall"),
-    [
-        ({"city": "Ulm"}, 1, 1, 1),
-        ({"city": "Ulm", "zip": "2"}, 1, 1, 1),
-        ({"city": "Ulm", "zip": "3"}, 2 / 3, 1 / 2, 1),  # {"city": "Ulm"} fits best
-        ({"zip": "2"}, 2 / 3, 1, 1 / 2),
-        (None, 0, 0, 0),
-    ],
-)
+@pytest.mark.parametrize(("prediction", "f1", "precision", "recall"), CASES["a_dictionary_with_two_answers"])
 def test_a_dictionary_with_two_answers(prediction, f1, precision, recall):
     reference = {"home": any_of({"city": "Ulm"}, {"city": "Ulm", "zip": "2"})}
     assert values_of({"home": prediction}, reference) == [round(one, 4) for one in (f1, precision, recall)] * 2

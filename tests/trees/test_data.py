@@ -1,12 +1,18 @@
 """Extraction data: rows, schemas by name, the order of the sources, the prompt."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from tests.data.hub_parts import hub_file, numbered
+from tests.data_parts import write_lines
+from tests.test_data import write_parquet
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.order import EmbeddedEditionWarning
 from tls_tasks.trees.data import DATA_SETS, TreeDocument, _load_trees, _prompt_schema, load_documents, prompt, read_rows
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 pytestmark = pytest.mark.usefixtures("isolated")
 
@@ -18,36 +24,17 @@ ROW = {"id": "a", "text": "A text.", "schema": SCHEMA, "reference": TREE}
 EXPECTED = TreeDocument("a", "", "A text.", json.dumps(SCHEMA), json.dumps(TREE, ensure_ascii=False))
 
 
-def numbered(rows):
-    return [(f"x.jsonl, line {number}", row) for number, row in enumerate(rows, start=1)]
-
-
-def write_jsonl(path, rows):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
-def write_parquet(path, rows):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(pa.Table.from_pylist(rows), path)
-    return path
-
-
 # ---- rows
 
 
 def test_schema_and_tree_as_json_text():
     row = {**ROW, "schema": json.dumps(SCHEMA), "reference": json.dumps(TREE, ensure_ascii=False)}
-    assert read_rows("x", numbered([row])) == (EXPECTED,)
+    assert read_rows("x", numbered([row], "line")) == (EXPECTED,)
 
 
 def test_a_schema_by_its_name_gives_the_kind_and_a_title_does_so_too():
     by_name, titled = read_rows(
-        "x", numbered([{**ROW, "schema": "thing"}, {**ROW, "id": "b", "title": "Thing"}]), {"thing": SCHEMA}
+        "x", numbered([{**ROW, "schema": "thing"}, {**ROW, "id": "b", "title": "Thing"}], "line"), {"thing": SCHEMA}
     )
     assert (by_name.kind, by_name.schema) == ("thing", EXPECTED.schema)
     assert titled.kind == "Thing"
@@ -56,36 +43,21 @@ def test_a_schema_by_its_name_gives_the_kind_and_a_title_does_so_too():
 def test_json_schema_and_several_answers_are_kept_as_they_are():
     schema = {"type": "object", "properties": {"a": {"type": "string", "description": "A."}}}
     row = {**ROW, "schema": schema, "reference": {"a": {"$any_of": ["x", "y", None]}}}
-    (document,) = read_rows("x", numbered([row]))
+    (document,) = read_rows("x", numbered([row], "line"))
     assert json.loads(document.schema) == schema
     assert json.loads(document.reference) == row["reference"]
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ([ROW, {"text": "T", "reference": TREE}], "line 2: no field schema"),
-        ([{"text": "T", "schema": SCHEMA}], "line 1: no field reference or item"),
-        ([{**ROW, "schema": "song"}], "line 1: schema names 'song'; the schemas are 'thing', 'text'"),
-        ([{**ROW, "schema": "text"}], "line 1: schema must be an object or a list, got 'string'"),
-        ([{**ROW, "schema": 3}], "line 1: schema must be an object or a list, got 3"),
-        ([{**ROW, "schema": "{"}], "line 1: schema: got text that is no JSON"),
-        ([{**ROW, "schema": {"a": None}}], "line 1: schema \\(read as treeval's form\\): got None at a"),
-        ([{**ROW, "reference": "no tree"}], "line 1: references: got text that is no JSON"),
-        ([{**ROW, "reference": '{"n": 1, "n": 2}'}], "line 1: references: got a tree with a key twice"),
-        ([{**ROW, "reference": {**TREE, "n": "3"}}], "line 1: reference: got n: type: wanted integer, got str"),
-        ([{**ROW, "reference": {**TREE, "m": 3}}], "line 1: reference: got m: unknown"),
-        ([{**ROW, "reference": [TREE]}], "line 1: reference: got .*: type: wanted a dictionary"),
-    ],
-)
+@pytest.mark.parametrize(("rows", "message"), CASES["rows_that_are_no_documents_are_errors_that_name_the_line"])
 def test_rows_that_are_no_documents_are_errors_that_name_the_line(rows, message):
+    rows = [{**ROW, **row["ROW"]} if "ROW" in row else row for row in rows]
     with pytest.raises(DataError, match=message):
-        read_rows("x", numbered(rows), {"thing": SCHEMA, "text": "string"})
+        read_rows("x", numbered(rows, "line"), {"thing": SCHEMA, "text": "string"})
 
 
 def test_a_missing_key_and_a_value_beside_its_choices_can_be_scored_and_pass():
     row = {**ROW, "schema": {"size": ["s", "m"], "n": "integer"}, "reference": {"size": "xl"}}
-    assert len(read_rows("x", numbered([row]))) == 1
+    assert len(read_rows("x", numbered([row], "line"))) == 1
 
 
 # ---- files and the order of the sources
@@ -93,25 +65,14 @@ def test_a_missing_key_and_a_value_beside_its_choices_can_be_scored_and_pass():
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "test.jsonl"])
 def test_schemas_stand_beside_the_rows_and_are_no_rows(tmp_path, name):
-    write_jsonl(tmp_path / name, [{**ROW, "schema": "thing"}])
+    write_lines(tmp_path / name, [{**ROW, "schema": "thing"}])
     (tmp_path / "schemas.json").write_text(json.dumps({"thing": SCHEMA}))
     for data in (tmp_path, tmp_path / name):
         (document,) = _load_trees("tree_extraction", data=data).documents
         assert (document.kind, document.schema) == ("thing", EXPECTED.schema)
 
 
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [
-        ({"x.jsonl": '{"id": "a"\n'}, r"x\.jsonl, line 1: not JSON"),
-        ({"x.jsonl": json.dumps(ROW) + '\n{"text": "T"}\n'}, r"x\.jsonl, line 2: no field schema"),
-        ({"x.jsonl": json.dumps({**ROW, "schema": "thing"})}, "line 1: .*there is no schemas.json beside the file"),
-        ({"x.jsonl": json.dumps(ROW), "schemas.json": "[]"}, r"schemas\.json: expected an object"),
-        ({"x.jsonl": json.dumps(ROW), "schemas.json": "{"}, r"schemas\.json: can't be read as JSON"),
-        ({"schemas.json": "{}"}, "schemas.json is there, but no file of rows"),
-        ({}, "no file of the split test"),
-    ],
-)
+@pytest.mark.parametrize(("files", "message"), CASES["broken_folders_are_errors_that_name_file_and_line"])
 def test_broken_folders_are_errors_that_name_file_and_line(tmp_path, files, message):
     for name, text in files.items():
         (tmp_path / name).write_text(text)
@@ -122,13 +83,7 @@ def test_broken_folders_are_errors_that_name_file_and_line(tmp_path, files, mess
 @pytest.fixture
 def cached(tmp_path):
     """Puts rows where the hub's cache has the file of tree_paraloq."""
-
-    def put(rows):
-        source = DATA_SETS["tree_paraloq"].hub
-        repo = tmp_path / "hub-cache" / f"datasets--{source.repo_id.replace('/', '--')}"
-        write_parquet(repo / "snapshots" / source.revision / source.files[0], rows)
-
-    return put
+    return lambda rows: write_parquet(hub_file(tmp_path, DATA_SETS["tree_paraloq"]), rows)
 
 
 PARALOQ = {
@@ -161,25 +116,6 @@ def test_a_hub_without_a_readable_row_is_passed_over(cached, caplog):
 
 
 # ---- the whole way, as the harness calls it
-
-
-def test_task_cuts_to_the_budget_and_tells_where_the_data_is_from(tmp_path):
-    file = write_jsonl(tmp_path / "x.jsonl", [ROW])
-    provenance = {}
-    task = load_documents("tree_extraction", data=str(file), context_budget=2, provenance=provenance)
-    (document,) = task
-    assert document == {
-        "doc_id": "a",
-        "data_set": "tree_extraction",
-        "kind": "",
-        "text": "A ",
-        "text_truncated": 5,
-        "schema": EXPECTED.schema,
-        "reference": EXPECTED.reference,
-        "edition": "local",
-    }
-    assert len(provenance.pop("fingerprint")) == 64
-    assert provenance == {"edition": "local", "origin": str(file), "data": "unknown data"}
 
 
 @every_set

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from tests.conftest import read_jsonl
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.trees.compliance import complies
 from tls_tasks.trees.schema import read_schema
@@ -17,13 +18,8 @@ FOLDERS = ("tree_extraction", "tree_paraloq")
 KINDS = ("invoice", "song", "recipe", "meeting", "product", "cv")
 
 
-def rows_of(task):
-    lines = (EMBEDDED / task / "documents.jsonl").read_text(encoding="utf-8").removesuffix("\n").split("\n")
-    return [json.loads(line) for line in lines]
-
-
 SCHEMAS = json.loads((EMBEDDED / "tree_extraction" / "schemas.json").read_text(encoding="utf-8"))
-ROWS = {task: rows_of(task) for task in FOLDERS}
+ROWS = {task: read_jsonl(EMBEDDED / task / "documents.jsonl") for task in FOLDERS}
 CASES = [pytest.param(row, id=row["id"]) for task in FOLDERS for row in ROWS[task]]
 every_row = pytest.mark.parametrize("row", CASES)
 
@@ -56,15 +52,6 @@ def lists(tree, node):
         yield tree
         for item in tree:
             yield from lists(item, node.item)
-
-
-def test_the_folders_hold_their_files_in_plain_form():
-    found = {folder.name: sorted(path.name for path in folder.iterdir()) for folder in EMBEDDED.glob("tree_*")}
-    assert found == {"tree_extraction": ["documents.jsonl", "schemas.json"], "tree_paraloq": ["documents.jsonl"]}
-    for path in EMBEDDED.glob("tree_*/*"):
-        raw = path.read_bytes()
-        assert raw.endswith(b"\n") and not raw.endswith(b"\n\n") and b"\r" not in raw
-        assert "\\u" not in raw.decode("utf-8")
 
 
 def test_six_kinds_of_six_documents():
@@ -140,8 +127,3 @@ def test_readme_rows_are_counted_from_the_files():
             values = [value for row in rows for value, _ in leaves(row["reference"], node_of(row))]
             n_null = sum(value is None for value in values)
             assert f"| `{task}` | {kind} | {len(rows)} | {words} | {len(values)} | {n_null} |" in readme
-
-
-def test_the_licence_covers_them():
-    licence = (EMBEDDED / "LICENSE.txt").read_text(encoding="utf-8")
-    assert "the documents and trees (tree_*)" in licence and "tls-tasks too" in licence

@@ -3,19 +3,16 @@
 import json
 import math
 import pickle
-from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
 
 import tls_tasks
+from tests.conftest import ORACLES, read_jsonl
 from tls_tasks.core.errors import InputError, OptionError, ParseFailureWarning
 from tls_tasks.trees import extractbench
 
-CASES = [
-    json.loads(line)
-    for line in (Path(__file__).parents[1] / "oracles" / "extractbench.jsonl").read_text(encoding="utf-8").splitlines()
-]
+CASES = read_jsonl(ORACLES / "extractbench.jsonl")
 P, R, F1 = extractbench.KEYS
 
 

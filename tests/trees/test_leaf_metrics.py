@@ -197,22 +197,7 @@ def test_treeval_exact_match(left, right):
 
 def test_treeval_exact_match_by_hand():
     metric = resolve_metric("exact_match", compat="treeval")
-    cases = [
-        (1000000.0, 1000005.0, 1),
-        (1000000, 1000005, 0),
-        (1, True, 1),
-        (True, 1, 1),
-        (None, None, 1),
-        (math.nan, math.nan, 0),
-        ("5", 5, 0),
-        (5, "5", 0),
-        ([1], [1], 1),
-        ([True], [1], 1),
-        (0.0, 1e-9, 1),
-        (0, 1e-9, 1),
-        (1e-9, 0, 0),
-    ]
-    left, right, expected = zip(*cases, strict=True)
+    left, right, expected = zip(*CASES["treeval_exact_match_by_hand"], strict=True)
     assert metric.pairs(left, right).tolist() == list(expected)
     assert np.diag(metric.matrix(left, right)).tolist() == list(expected)
     assert metric.name == "exact_match"
@@ -293,6 +278,7 @@ def test_the_best_of_several_answers_where_lower_is_better():
 
 
 def test_names():
+    assert all(name in BUILT_IN for names in DEFAULT_METRICS.values() for name in names)
     for name in BUILT_IN:
         assert resolve_metric(name).name == name
         assert resolve_metric(name).signature == name
@@ -319,10 +305,6 @@ def test_wrong_metrics(metric, options, message):
     with pytest.raises(InputError, match=message):
         resolve_metric(metric, **options)
     assert issubclass(OptionError, InputError)
-
-
-def test_defaults():
-    assert all(name in BUILT_IN for names in DEFAULT_METRICS.values() for name in names)
 
 
 @pytest.mark.parametrize(("names", "left", "right"), CASES["normalizers"])

@@ -10,40 +10,15 @@ from tls_tasks.trees.read import parse_tree
 from tls_tasks.trees.rows import read_reference
 from tls_tasks.trees.schema import read_schema
 
-NODE = read_schema(
-    {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string"},
-            "day": {"type": "string", "format": "date"},
-            "price": {"type": "number"},
-            "open": {"type": "boolean"},
-            "seats": {"type": "array", "items": {"type": "object", "properties": {"row": {"type": "string"}}}},
-            "home": {"type": "object", "properties": {"city": {"type": "string"}}},
-            "guests": {"type": "array", "items": {"type": "string"}},
-        },
-    }
-)
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
+NODE = read_schema(CASES["schema"])
 TREE = {"name": "Bo", "price": 2.5}
 TEXT = json.dumps(TREE)
 OUTLINES = [json.loads(line) for line in Path(__file__).with_name("outlines.jsonl").read_text("utf-8").splitlines()]
 
 
-@pytest.mark.parametrize(
-    "wrapped",
-    [
-        {"result": TREE},
-        {"status": "success", "data": TREE},
-        {"response": {"person": TREE}},
-        [TREE],
-        {"output": TEXT},
-        {"name": "extract", "arguments": TREE},
-        {"name": "extract", "arguments": TEXT},
-        {"tool_calls": [{"id": "c1", "type": "function", "function": {"name": "extract", "arguments": TEXT}}]},
-        {"type": "tool_use", "id": "t", "name": "extract", "input": TREE},
-        {"type": "object", "properties": TREE, "required": ["name"]},
-    ],
-)
+@pytest.mark.parametrize("wrapped", CASES["wrappers_are_taken_off_and_said"])
 def test_wrappers_are_taken_off_and_said(wrapped):
     parsed = parse_tree(json.dumps(wrapped), NODE)
     assert parsed.value == TREE
@@ -52,18 +27,7 @@ def test_wrappers_are_taken_off_and_said(wrapped):
     assert parse_tree(f"<tool_call>\n{json.dumps(wrapped)}\n</tool_call>", NODE).value == TREE
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        TREE,
-        {"name": "Bo", "note": {"name": "Al"}},
-        {"home": {"city": "X"}, "more": 1},
-        {"first": TREE, "second": TREE},
-        [TREE, TREE],
-        {"price": 1, "rest": {"name": "Bo", "day": "2025-01-01"}},
-        {"zz": {"yy": 1}},
-    ],
-)
+@pytest.mark.parametrize("value", CASES["what_is_no_wrapper_stays_as_it_is"])
 def test_what_is_no_wrapper_stays_as_it_is(value):
     assert parse_tree(json.dumps(value), NODE).value == value
 
@@ -82,15 +46,7 @@ def test_outlines_are_read_by_the_schema(case):
 
 @pytest.mark.parametrize(
     ("schema", "answer"),
-    [
-        # an order has items, a field has a type, and data may be a schema
-        ({"order": {"customer": "string", "items": ["string"]}}, {"order": {"customer": "Bo", "items": ["x", "y"]}}),
-        ({"order": {"items": [{"name": "string"}]}}, {"order": {"items": [{"name": "x"}], "more": 1}}),
-        ({"field": {"type": "string"}}, {"field": {"type": "string"}}),
-        ({"type": "string", "properties": {"a": {"type": "string"}}}, {"properties": {"a": {"type": "string"}}}),
-        # where other keys are allowed, what complies is in no wrapper
-        ({"properties": {"a": {"type": "string"}}, "additionalProperties": True}, {"b": {"a": "x"}}),
-    ],
+    CASES["data_that_look_like_a_schema_or_a_wrapper"],
 )  # fmt: skip
 def test_data_that_look_like_a_schema_or_a_wrapper(schema, answer):
     assert parse_tree(json.dumps(answer), read_schema(schema)).value == answer
@@ -106,13 +62,7 @@ def test_a_reference_is_never_taken_for_a_schema():
     assert read_reference(json.dumps(order)) == order
 
 
-@pytest.mark.parametrize(
-    "echo",
-    [
-        {"type": "object", "properties": {"name": {"type": "string"}, "price": {"type": ["number", "null"]}}},
-        {"name": {"type": "string"}, "price": {"type": "number"}},
-    ],
-)
+@pytest.mark.parametrize("echo", CASES["a_schema_is_no_answer"])
 def test_a_schema_is_no_answer(echo):
     parsed = parse_tree(json.dumps(echo), NODE)
     assert parsed.failed
@@ -120,27 +70,12 @@ def test_a_schema_is_no_answer(echo):
     assert parse_tree(f"Schema: {json.dumps(echo)}\nAnswer: {TEXT}", NODE).value == TREE
 
 
-@pytest.mark.parametrize(
-    ("text", "tree"),
-    [
-        ('{"name": "Bo"\n "price": 2}', {"name": "Bo", "price": 2}),
-        ('{"name": "Bo", "open": false', {"name": "Bo", "open": False}),
-        ('{"name": "Bo", "price": 2\n', {"name": "Bo", "price": 2}),
-        ('{"name": "Bo", "price": 2', {"name": "Bo"}),  # it may have been 25
-    ],
-)
+@pytest.mark.parametrize(("text", "tree"), CASES["what_is_missing_costs_nothing_else"])
 def test_what_is_missing_costs_nothing_else(text, tree):
     assert parse_tree(text, NODE).value == tree
 
 
-@pytest.mark.parametrize(
-    ("text", "tree"),
-    [
-        ('{"name": "Al", "price": 1}\nNo:\n{"name": "Bo"}', {"name": "Bo"}),
-        (f"{TEXT}\n\nFinal answer:\nIt is given there.", TREE),
-        (f"{TEXT}\n\n<document>\nAl\n</document>\nJSON:\n" + '{"name": "Al"}', TREE),
-    ],
-)
+@pytest.mark.parametrize(("text", "tree"), CASES["which_of_several_is_meant"])
 def test_which_of_several_is_meant(text, tree):
     assert parse_tree(text, NODE).value == tree
 

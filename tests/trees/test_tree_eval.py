@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import pickle
 import random
 import re
 import warnings
@@ -14,10 +13,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.conftest import ORACLES, ROOT, SHARED, read_jsonl
-from tests.trees.slow_tree_eval import RULES, Slow
+from tests.conftest import ORACLES, ROOT, read_jsonl
+from tests.trees.slow_tree_eval import Slow
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.core.score import Score, values
+from tls_tasks.core.score import values
 from tls_tasks.trees.align import assign
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies
 from tls_tasks.trees.leaf_metrics import resolve_metric
@@ -25,7 +24,7 @@ from tls_tasks.trees.nodes import count_nodes
 from tls_tasks.trees.pairs import KINDS
 from tls_tasks.trees.plan import OPTIONS, PROFILES, TreeOptions
 from tls_tasks.trees.schema import read_schema
-from tls_tasks.trees.score import KEYS, VALUE_KEYS
+from tls_tasks.trees.score import KEYS
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import AnyOf, leaves_of
 
@@ -102,19 +101,7 @@ def test_the_copies_of_the_oracles_are_whole(shared):
 
 # --- where treeval has no numbers ---
 
-PARTS_FROM_THE_PROTOTYPE = {
-    *("random/11", "random/53", "random/62"),
-    # answers without a value
-    *(
-        "bug/empty-first-list",
-        "bug/empty-prediction",
-        "bug/all-null-pred",
-        "random/1",
-        "random/45",
-        "random/63",
-        "random/78",
-    ),
-}
+PARTS_FROM_THE_PROTOTYPE = CASES["parts_from_the_prototype"]
 """As ``docs/undefined_values.md`` says."""
 
 
@@ -174,15 +161,11 @@ def test_text_that_cannot_be_read_is_an_empty_tree_and_a_parse_failure():
     assert [item["recall_node"] for item in result["items"]] == [0.0, 1.0] and result["problems"] == {0: {"no_json": 1}}
 
 
-def test_a_null_for_the_whole_answer_is_read_and_does_not_comply():
-    result = scored("null", {"a": "x"}, {"a": "string"})
-    assert (result["parsed"], result["schema_compliance"], result["recall_node"]) == (1.0, 0.0, 0.0)
-
-
 @pytest.mark.parametrize("answer", ["[1, 2]", "5", "null"])
 def test_what_is_no_object_does_not_comply_even_if_no_key_is_required(answer):
     schema = {"type": "object", "properties": {"a": {"type": "string"}}}
-    assert scored(answer, {"a": "x"}, schema)["schema_compliance"] == 0.0
+    result = scored(answer, {"a": "x"}, schema)
+    assert (result["parsed"], result["schema_compliance"], result["recall_node"]) == (1.0, 0.0, 0.0)
     assert scored("{}", {"a": "x"}, schema)["schema_compliance"] == 1.0
 
 
@@ -243,10 +226,6 @@ def test_the_root_may_be_no_dictionary(schema, tree, leaves):
 # --- each option does what it says ---
 
 
-def of(options, *trees, key="recall_node", compat=None, **more):
-    return scored(*trees, options=options, compat=compat, **more)[key]
-
-
 def test_every_option_has_a_row_in_the_documentation():
     text = (ROOT / "docs" / "tree_eval_options.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| `(\w+)` \| (.+) \|$", text, re.MULTILINE)
@@ -257,81 +236,11 @@ def test_every_option_has_a_row_in_the_documentation():
         assert all(f"`{other}`" in words for other in OPTIONS[name] if other not in (default, treeval))
 
 
-def test_types():
-    trees = [{"a": True}, {"a": 1}, {"a": "integer"}]
-    assert scored(*trees)["leaves"] == {"a": {"exact_match": 0.0}}
-    assert scored(*trees, options={"types": "loose"}, compat="treeval")["leaves"] == {"a": {"exact_match": 1.0}}
-
-
-def test_missing_nodes():
-    trees = [{"k": 1}, {"k": 1, "a": {"b": None}}, {"k": "integer", "a": {"b": "string", "c": "string"}}]
-    assert of({}, *trees) == 1 / 3
-    assert of({}, *trees, compat="treeval") == 1 / 4
-
-
-def test_absent_in_both():
-    trees = [{"a": 1}, {"a": 1}, {"a": "integer", "b": "integer"}]
-    assert (of({}, *trees), of({}, *trees, compat="treeval")) == (1.0, 0.5)
-
-
-def test_extra_nodes():
-    trees = [{"a": 1, "x": {"y": 1, "z": [1, {"w": 2}]}}, {"a": 1}, {"a": "integer"}]
-    assert of({}, *trees, key="precision_node") == 1 / 6
-    assert of({}, *trees, key="precision_node", compat="treeval") == 1 / 2
-
-
-def test_branch_leaves():
-    trees = [{"k": 1}, {"k": 1, "a": {"b": 1, "c": 1}}, {"k": "integer", "a": {"b": "integer", "c": "integer"}}]
-    assert of({}, *trees, key="recall_leaf") == 1.0
-    assert of({}, *trees, key="recall_leaf", compat="treeval") == 1 / 3
-
-
-def test_list_items():
-    trees = [{"l": [1, 2, 3, 9]}, {"l": [1, 2, 3]}, {"l": ["integer"]}]
-    assert of({}, *trees, key="precision_node") == 4 / 5
-    assert of({"list_items": "surplus"}, *trees, key="precision_node") == 1 / 2
-
-
-def test_null_items():
-    trees = [{"l": [None, 1]}, {"l": [None, 2]}, {"l": ["integer"]}]
-    assert scored(*trees)["leaves"] == {"l": {"exact_match": 0.0}}
-    assert scored(*trees, compat="treeval")["leaves"] == {"l": {"exact_match": 0.5}}
-
-
-def test_alignment():
-    """The guide takes the item with both leaves right; the code the one with fewer extra keys."""
-    reference = {"l": [{"a": 1, "b": 1}]}
-    prediction = {"l": [{"a": 1, "b": 2}, {"a": 1, "b": 1, **dict.fromkeys("uvwxyz", 0)}]}
-    schema = {"l": [{"a": "integer", "b": "integer"}]}
-    assert scored(prediction, reference, schema)["leaves"]["l"]["b"] == {"exact_match": 1.0}
-    by_code = scored(prediction, reference, schema, compat="treeval")
-    assert by_code["leaves"]["l"]["b"] == {"exact_match": 0.0}
-
-
-def test_single_metric():
-    trees = [{"l": [3, 2, 1]}, {"l": [1, 2, 3]}, {"l": ["integer"]}, {"integer": "abs_err"}]
-    assert scored(*trees)["leaves"] == {"l": {"abs_err": 0.0}}
-    assert scored(*trees, compat="treeval")["leaves"]["l"]["abs_err"] == pytest.approx(4 / 3)
-
-
-def test_clipping():
-    trees = [{"a": 11}, {"a": 1}, {"a": "integer"}, {"integer": "mse"}]
-    assert (of({}, *trees, key="treeval_score"), of({}, *trees, key="treeval_score", compat="treeval")) == (0, -99)
-
-
-def test_unmatched_items():
-    trees = [{"l": [1]}, {"l": [1, 2, 3, 4]}, {"l": ["integer"]}]
-    assert scored(*trees)["leaves"] == {"l": {"exact_match": 1.0}}
-    assert scored(*trees, options={"unmatched_items": "worst"})["leaves"] == {"l": {"exact_match": 0.25}}
-
-
-def test_inner_lists():
-    reference = {"l": [{"k": 1, "m": [1]}, {"k": 2, "m": [1, 2, 3]}]}
-    prediction = {"l": [{"k": 1, "m": [9]}, {"k": 2, "m": [1, 2, 3]}]}
-    schema = {"l": [{"k": "integer", "m": ["integer"]}]}
-    assert scored(prediction, reference, schema)["leaves"]["l"]["m"] == {"exact_match": 0.75}
-    by_list = scored(prediction, reference, schema, compat="treeval")
-    assert by_list["leaves"]["l"]["m"] == {"exact_match": 0.5}
+@pytest.mark.parametrize("case", CASES["options"], ids=lambda case: case["option"])
+def test_each_option_does_what_it_says(case):
+    trees = [case[name] for name in ("prediction", "reference", "schema")]
+    for changes, expected in (({}, case["guide"]), (case["changes"], case["changed"])):
+        assert_same_tree(expected, scored(*trees, case.get("metrics"), **changes)[case["key"]])
 
 
 def test_aggregate():
@@ -346,12 +255,6 @@ def test_aggregate():
     macro = run(aggregate="macro")
     own = [item["treeval_score"] for item in run().as_dict(detailed=True)["items"]]
     assert macro.as_dict()["treeval_score"] == sum(own) / 3 == pytest.approx(2.5 / 3)
-
-
-def test_unscored_branches():
-    trees = [{"a": None}, {"a": {"b": 1}}, {"a": {"b": "integer"}}]
-    assert scored(*trees)["leaves"] == {"a": {"b": None}}
-    assert scored(*trees, compat="treeval")["leaves"] == {"a": None}
 
 
 # --- orders, several answers, other people's metrics ---
@@ -389,39 +292,11 @@ def test_metrics_of_types_paths_and_others():
     }  # fmt: skip
 
 
-def test_a_metric_sees_each_pair_of_a_leaf_in_one_batch():
-    calls = []
-
-    def batch(predictions, references):
-        calls.append(len(predictions))
-        return [float(one == other) for one, other in zip(predictions, references, strict=True)]
-
-    tree_eval([{"a": "x"}, {"a": "x"}, {"a": "y"}], [{"a": "x"}] * 3, {"a": "string"}, {"string": batch})
-    assert calls == [2]
-
-
 def test_a_metric_out_of_its_range_is_clipped():
     metric = resolve_metric(lambda prediction, reference: 7.0, name="seven")
     result = scored({"a": 1}, {"a": 1}, {"a": "integer"}, {"integer": metric})
-    assert (
-        result["leaves"]["a"] == {"seven": 7.0}
-        and result["treeval_score"] == 1.0
-        and result["fields"]["a"]["correct"] == 1
-    )
-
-
-def test_intervals_are_those_of_the_sums():
-    references = [{"a": "x", "l": [1, 2]}, {"a": "y", "l": []}, {"a": "z", "l": [3]}]
-    predictions = [{"a": "x", "l": [1]}, {"a": None, "l": [4]}, {"a": "z", "l": [3]}]
-    schema = {"a": "string", "l": ["integer"]}
-    score = tree_eval(predictions, references, schema, confidence_interval=0.9, n_resamples=50, seed=7)
-    expected = score.intervals(confidence=0.9, n_resamples=50, seed=7)
-    result = score.as_dict()
-    assert {key: ends for key, ends in result.items() if key.endswith("_ci")} == {
-        f"{key}_ci": list(expected[key]) for key in (*VALUE_KEYS, *KEYS)
-    }
-    assert result["f1_node_ci"][0] < result["f1_node"] < result["f1_node_ci"][1]
-    assert "|ci:0.9,jackknife-t<100,bootstrap50,seed7|" in score.signature
+    assert result["leaves"]["a"] == {"seven": 7.0}
+    assert (result["treeval_score"], result["fields"]["a"]["correct"]) == (1.0, 1)
 
 
 def test_hierarchical_averages():
@@ -437,35 +312,9 @@ def test_hierarchical_averages():
 # --- what the caller does wrong ---
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        (([{}], []), {}, r"references: got length 0, expected 1"),
-        (([None], [{}]), {}, r"predictions\[0\]: got None"),
-        (([{}], [None]), {}, r"references\[0\]: got None"),
-        (([{}], ["no tree"]), {}, r"references\[0\]: got text that is no JSON"),
-        (([{}], [[]]), {}, r"references\[0\]: got \$: type: wanted a dictionary, got list"),
-        (([{}, {}], [{}, {"a": 5}]), {}, r"references\[1\]: got a: type: wanted string, got int.*types='loose'"),
-        (([{}], [{"a": "x", "z": 1}]), {}, r"references\[0\]: got z: unknown"),
-        (([{}], [{"l": 5}]), {}, r"references\[0\]: got l: type: wanted a list, got int"),
-        (([{}], [{"l": [{"$any_of": ["x", 5]}]}]), {}, r"references\[0\]: got l\[0\]: type"),
-        (([{}], [{}]), {"compat": "tree"}, r"compat: got 'tree', expected one of None, 'treeval'"),
-        (([{}], [{}]), {"options": {"type": "loose"}}, r"option: got 'type', expected one of 'types'"),
-        (([{}], [{}]), {"options": {"types": "lose"}}, r"types: got 'lose', expected one of 'strict', 'loose'"),
-        (([{}], [{}]), {"leaf_metrics": {"b": "exact_match"}}, r"leaf_metrics: got 'b', expected a path \(a, l\) or"),
-        (([{}], [{}]), {"leaf_metrics": {"a": "exakt"}}, r"metric: got 'exakt'"),
-        (([{}], [{}]), {"leaf_metrics": {"a": ["rouge_l", "rouge_l "]}}, r"metric: got 'rouge_l '"),
-        (([{}], [{}]), {"leaf_metrics": "exact_match"}, r"leaf_metrics: got 'exact_match', expected a dictionary"),
-        (([{}], [{}]), {"list_order": "sorted"}, r"list_order: got 'sorted', expected one of 'unordered', 'ordered'"),
-        (([{}], [{}]), {"list_order": {"l": "key:"}}, r"list_order: got 'key:'"),
-        (([{}], [{}]), {"parse_mode": "loose"}, None),
-        (([{}], [{}]), {"confidence_interval": True}, r"confidence_interval: got"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "options", "message"), CASES["what_the_caller_does_wrong_is_named"])
 def test_what_the_caller_does_wrong_is_named(arguments, options, message):
     schema = {"a": "string", "l": ["string"]}
-    if message is None:  # only where there is text to be read
-        arguments, message = (["{}"], [{}]), r"parse_mode: got 'loose'"
     with pytest.raises((InputError, OptionError), match=message):
         tree_eval(*arguments, schema, **options)
 
@@ -544,13 +393,9 @@ def make_schema(generator, depth=0):
             return ["red", "green"]
         if kind < 0.7:
             return [leaf]
-        return (
-            [make_schema(generator, depth + 1)]
-            if kind < 0.85
-            else [[leaf]]
-            if kind < 0.9
-            else make_schema(generator, depth + 1)
-        )
+        if kind < 0.85:
+            return [make_schema(generator, depth + 1)]
+        return [[leaf]] if kind < 0.9 else make_schema(generator, depth + 1)
 
     return {key: child() for key in "abcd"[: generator.randint(1, 4)]}
 
@@ -587,11 +432,9 @@ def changed(generator, schema, tree):
             for key, value in tree.items()
             if generator.random() > 0.08
         }
-        return (
-            {**new, "zz": generator.choice([1, {"a": 1, "b": {"c": 2}}, [1, {"a": 2}]])}
-            if generator.random() < 0.1
-            else new
-        )
+        if generator.random() < 0.1:
+            new["zz"] = generator.choice([1, {"a": 1, "b": {"c": 2}}, [1, {"a": 2}]])
+        return new
     if isinstance(schema, list) and len(schema) == 1 and isinstance(tree, list):
         items = [changed(generator, schema[0], one) if generator.random() < 0.3 else one for one in tree]
         items = [one for one in items if generator.random() > 0.1]
@@ -615,7 +458,7 @@ def make_case(seed):
     return Case(schema, references, [tree if isinstance(tree, dict) else {} for tree in predictions])
 
 
-CASES = st.integers(0, 10**6).map(make_case)
+RANDOM_CASES = st.integers(0, 10**6).map(make_case)
 OPTIONS_TO_TRY = st.fixed_dictionaries(
     {}, optional={name: st.sampled_from(OPTIONS[name]) for name in ("list_items", "unmatched_items")}
 )
@@ -631,7 +474,7 @@ def alone(metric):
     return lambda expected, given: float(metric.pairs([expected], [given])[0])
 
 
-@given(CASES, OPTIONS_TO_TRY, COMPAT, st.sampled_from(["unordered", "unordered", "ordered"]))
+@given(RANDOM_CASES, OPTIONS_TO_TRY, COMPAT, st.sampled_from(["unordered", "unordered", "ordered"]))
 def test_every_number_is_that_of_the_slow_version(case, changes, compat, order):
     metrics = metrics_of(case.schema)
     score = tree_eval(
@@ -639,7 +482,7 @@ def test_every_number_is_that_of_the_slow_version(case, changes, compat, order):
     )
     plan = score.items[0].plan
     functions = {field.path: {one.name: alone(one) for one in field.metrics} for field in plan.fields}
-    slow = Slow(read_schema(case.schema), functions, METRICS, RULES[compat] | changes, order)
+    slow = Slow(read_schema(case.schema), functions, METRICS, compat, order, **changes)
     numbers, leaves, per_metric, fields = slow.evaluate(case.predictions, case.references)
     if compat is None and score.results["f1_value"] == 0 == sum(unit["value_given"] for unit in score.units):  # silence
         numbers |= dict.fromkeys(("precision_leaf", "recall_leaf", "f1_leaf", "treeval_score"), 0.0)
@@ -653,7 +496,7 @@ def test_every_number_is_that_of_the_slow_version(case, changes, compat, order):
         assert {kind: fields[kind, field.path] for kind in KINDS} == result["fields"][field.name]
 
 
-@given(CASES, st.sampled_from([None, "treeval"]))
+@given(RANDOM_CASES, st.sampled_from([None, "treeval"]))
 def test_short_lists_score_together_as_each_on_its_own(case, compat):
     def score():
         return tree_eval(case.predictions, case.references, case.schema, metrics_of(case.schema), compat=compat)
@@ -664,13 +507,6 @@ def test_short_lists_score_together_as_each_on_its_own(case, compat):
         assert score().as_dict(detailed=True) == together
 
 
-@given(CASES)
-def test_identity_is_one(case):
-    result = tree_eval(case.references, case.references, case.schema).as_dict()
-    assert {result[key] for key in KEYS} == {1.0} and result["type_errors"] == 0
-    assert not any(counts["wrong"] or counts["missed"] or counts["invented"] for counts in result["fields"].values())
-
-
 def shuffled(generator, tree):
     if isinstance(tree, dict):
         return {key: shuffled(generator, value) for key, value in tree.items()}
@@ -679,10 +515,11 @@ def shuffled(generator, tree):
     return tree
 
 
-@given(CASES, st.randoms(use_true_random=False))
-def test_the_order_of_lists_never_matters(case, generator):
+@given(RANDOM_CASES, st.sampled_from([0, 0, 0.3, 0.7, 1]), st.randoms(use_true_random=False))
+def test_the_order_of_lists_never_matters(case, least, generator):
     def result(predictions, references):
-        return without_lists(tree_eval(predictions, references, case.schema, metrics_of(case.schema)).as_dict())
+        options = {"least_similarity": least}
+        return tree_eval(predictions, references, case.schema, metrics_of(case.schema), options=options).as_dict()
 
     other = (
         [shuffled(generator, tree) for tree in case.predictions],
@@ -691,16 +528,12 @@ def test_the_order_of_lists_never_matters(case, generator):
     assert result(*other) == result(case.predictions, case.references)
 
 
-def without_lists(result):
-    return {key: value for key, value in result.items() if key != "items"}
-
-
-@given(CASES)
+@given(RANDOM_CASES)
 def test_node_counts_add_up(case):
     totals = Counter()
     for unit in tree_eval(case.predictions, case.references, case.schema).units:
         totals.update(unit)
-    slow = Slow(read_schema(case.schema), {}, {}, RULES[None])
+    slow = Slow(read_schema(case.schema), {}, {})
     of_references, of_predictions = (
         sum(slow.size(slow.schema, tree) for tree in trees) for trees in (case.references, case.predictions)
     )
@@ -708,7 +541,7 @@ def test_node_counts_add_up(case):
     assert totals["node_tp"] + totals["node_fp"] == of_predictions
 
 
-@given(CASES, st.sampled_from([None, "treeval"]))
+@given(RANDOM_CASES, st.sampled_from([None, "treeval"]))
 def test_the_sums_of_the_samples_are_the_batch(case, compat):
     batch = tree_eval(case.predictions, case.references, case.schema, compat=compat)
     single = [
@@ -748,14 +581,7 @@ def test_every_row_counts_the_same_whatever_the_others_are(node, values):
     assert tree_eval(predictions, references, schema).units == alone
 
 
-@given(CASES, OPTIONS_TO_TRY, COMPAT)
-def test_results_stay_in_their_bounds(case, changes, compat):
-    result = tree_eval(case.predictions, case.references, case.schema, compat=compat, options=changes).as_dict()
-    assert all(0.0 <= result[key] <= 1.0 for key in KEYS)
-    assert all(mean is None or 0.0 <= mean <= 1.0 for mean in result["averages"]["per_metric"].values())
-
-
-@given(CASES, st.sampled_from([None, "treeval"]))
+@given(RANDOM_CASES, st.sampled_from([None, "treeval"]))
 def test_issues_are_those_of_each_tree_whatever_is_scored(case, compat):
     units = tree_eval(case.predictions, case.references, case.schema, compat=compat).units
     for unit, tree in zip(units, case.predictions, strict=True):
@@ -764,7 +590,7 @@ def test_issues_are_those_of_each_tree_whatever_is_scored(case, compat):
         assert unit["schema_compliance"] == (not kinds)
 
 
-@given(CASES, st.sampled_from([None, "treeval"]))
+@given(RANDOM_CASES, st.sampled_from([None, "treeval"]))
 def test_text_and_trees_score_the_same(case, compat):
     by_text = tree_eval(
         [json.dumps(tree) for tree in case.predictions],
@@ -776,7 +602,7 @@ def test_text_and_trees_score_the_same(case, compat):
     assert by_text.as_dict() == tree_eval(case.predictions, case.references, case.schema, compat=compat).as_dict()
 
 
-@given(CASES)
+@given(RANDOM_CASES)
 def test_alignments_name_items_of_both_lists(case):
     items = tree_eval(case.predictions, case.references, case.schema).as_dict(detailed=True)["items"]
     for item, reference in zip(items, case.references, strict=True):
@@ -818,19 +644,6 @@ def test_what_is_repeated_is_looked_for_in_its_own_list():
     score = tree_eval([{"l": row} for row in rows], [{"l": before}, {"l": before[-2:]}], {"l": ["string"]})
     field = score.as_dict()["fields"]["l"]
     assert (field["correct"], field["invented"], field["missed"]) == (38 + 2, 38, 0)
-
-
-def test_the_score_is_a_value():
-    score = tree_eval([{"a": "x", "l": [1]}], [{"a": "x", "l": [1]}], {"a": "string", "l": ["integer"]})
-    assert isinstance(score, Score) and score.metric == "tree_eval"
-    assert json.loads(json.dumps(score.as_dict(detailed=True)))["leaves"]["a"] == {"indel_ratio": 1.0}
-    assert pickle.loads(pickle.dumps(score)).as_dict(detailed=True) == score.as_dict(detailed=True)
-
-
-def test_the_shared_folder_has_the_study_that_is_quoted():
-    if not SHARED.is_dir():
-        pytest.skip("no folder shared/ beside the checkout")
-    assert (SHARED / "studies" / "trees.md").is_file()
 
 
 def test_kinds_of_items_that_are_compared_with_none():

@@ -21,7 +21,7 @@ ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".csv", ".parquet")
 _SPLITS = {"train": "train", "valid": "validation", "dev": "validation", "test": "test"}
 """What is in the names of files -> the split."""
 
-Rows = Iterator[tuple[str, Any]]
+Rows = Iterable[tuple[str, Any]]
 
 
 def split_files(place: Path, split: str) -> list[Path]:
@@ -108,6 +108,18 @@ def _json_values(lines: Iterable[str], where: str) -> Rows:
             except (ValueError, RecursionError) as error:
                 raise DataError(f"{place}: not JSON: {error}") from error
             yield place, value
+
+
+def json_file(path: Path) -> Any:
+    """The value in a JSON file.
+
+    Raises:
+        DataError: If the file can't be read or isn't JSON.
+    """
+    try:
+        return json.loads("".join(text_lines(path)))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path}: not JSON: {error}") from error
 
 
 def text_lines(path: Path) -> Iterator[str]:

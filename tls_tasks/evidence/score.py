@@ -4,7 +4,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from tls_tasks.core.prf import PRF, Counts, plain_sum
@@ -184,12 +184,8 @@ _NONE = "(none)"  # in a confusion table: no counterpart, or an attribute withou
 _Confusions = defaultdict[str, Counter[str]]
 
 
-def _share(hits: float, others: float) -> float:
-    return hits / (hits + others) if hits + others else 0.0
-
-
-def _f1(tp: float, fp: float, fn: float) -> float:
-    return Counts(tp, tp + fp, tp, tp + fn).prf().f1
+def _prf_part(name: str, tp: float, fp: float, fn: float) -> float:
+    return float(getattr(Counts(tp, tp + fp, tp, tp + fn).prf(), name))
 
 
 def _coverage(sourced: float, checked: float, grounded: float) -> float:
@@ -202,12 +198,10 @@ def _coverage(sourced: float, checked: float, grounded: float) -> float:
 @lru_cache
 def _matched(prefix: str = "") -> dict[str, Result]:
     """How many objects of all documents were found, spurious and missed; their precision, recall and F1."""
-    tp, fp, fn = (f"{prefix}{part}" for part in ("tp", "fp", "fn"))
+    parts = tuple(f"{prefix}{part}" for part in ("tp", "fp", "fn"))
     return {
         **{part: total(f"{prefix}{part}", better=part == "tp") for part in ("tp", "fp", "fn")},
-        "precision": Result((tp, fp), _share),
-        "recall": Result((tp, fn), _share),
-        "f1": Result((tp, fp, fn), _f1),
+        **{name: Result(parts, partial(_prf_part, name)) for name in PRF._fields},
     }
 
 

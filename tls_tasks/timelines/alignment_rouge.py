@@ -150,15 +150,9 @@ def alignment_rouge(
     if tokenizer == "rouge155":
         _warn_of_unseen(rows)
     scored = [*_score_rows(rows, config)]
-    score = score_of(
-        "alignment_rouge",
-        _PREFIXES,
-        signed,
-        config,
-        rows,
-        items=[item for item, _ in scored],
-        variants={name: [counts[name] for _, counts in scored] for name in VARIANTS},
-    )
+    items = [item for item, _ in scored]
+    variants = {name: [counts[name] for _, counts in scored] for name in VARIANTS}
+    score = score_of("alignment_rouge", _PREFIXES, signed, config, rows, items, variants)
     return _with_exact_date_means(score, rows, config) if exact_date_mean else score
 
 

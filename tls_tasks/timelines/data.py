@@ -22,7 +22,7 @@ from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.files import file_rows
 from tls_tasks.data.model_context import LONGEST_ANSWER, ModelContext, model_context, token_counter
-from tls_tasks.data.order import Loaded, Reading, load, read_place
+from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, load, read_place
 from tls_tasks.timelines.prompts import Budget, Context, build_context, prompt
 from tls_tasks.timelines.public_files import public_copies, read_events
 from tls_tasks.timelines.topics import Topic, read_data_set, read_rows
@@ -186,9 +186,6 @@ def _time(topic: Topic) -> tuple[datetime.date, datetime.date]:
     years = [day.year for timeline in topic.timelines for day in timeline.dates]
     return (min(days), max(days)) if days else (datetime.date(min(years), 1, 1), datetime.date(max(years), 12, 31))
 
-
-DEFAULT_CONTEXT_BUDGET = 24_000
-"""Characters of article text in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
 
 ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 """The data sets, and the name under which a user's own runs."""

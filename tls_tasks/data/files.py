@@ -110,18 +110,6 @@ def _json_values(lines: Iterable[str], where: str) -> Rows:
             yield place, value
 
 
-def json_file(path: Path) -> Any:
-    """The value in a JSON file.
-
-    Raises:
-        DataError: If the file can't be read or isn't JSON.
-    """
-    try:
-        return json.loads("".join(text_lines(path)))
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: not JSON: {error}") from error
-
-
 def text_lines(path: Path) -> Iterator[str]:
     """The lines of a UTF-8 text file, unpacked if its name ends in ``.gz``.
 

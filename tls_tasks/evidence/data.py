@@ -16,7 +16,7 @@ from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.score import grouped
 from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
-from tls_tasks.data.files import Rows, file_rows, json_file, split_files
+from tls_tasks.data.files import Rows, file_rows, split_files, text_lines
 from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed
 from tls_tasks.data.models import DataRow, Id, named, read_model
 from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, load, read_place, text_fields
@@ -57,14 +57,13 @@ class EvidenceDocument:
     objects: tuple[Mapping[str, Any], ...]
 
 
-def _from_json(value: Any) -> Any:
-    return json.loads(value) if isinstance(value, str) else value
+_Gold = Annotated[list[Any], BeforeValidator(lambda value: json.loads(value) if isinstance(value, str) else value)]
 
 
 class _EvidenceRow(DataRow):
     id: Id = named(*ID_FIELDS, default="")
     text: str = named(*TEXT_FIELDS)
-    gold: Annotated[list[Any], BeforeValidator(_from_json)] = named(*OBJECT_FIELDS, *ENTITY_FIELDS)
+    gold: _Gold = named(*OBJECT_FIELDS, *ENTITY_FIELDS)
 
 
 def read_rows(schema: EvidenceSchema, rows: Rows, *, strict: bool = True) -> tuple[EvidenceDocument, ...]:
@@ -209,7 +208,11 @@ def schema_at(file: Path) -> EvidenceSchema:
     Raises:
         DataError: If the file can't be read or is no JSON; InputError if it is no schema.
     """
-    return read_schema(json_file(file))
+    try:
+        value = json.loads("".join(text_lines(file)))
+    except ValueError as error:
+        raise DataError(f"{file}: not JSON: {error}") from error
+    return read_schema(value)
 
 
 ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))

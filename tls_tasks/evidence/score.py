@@ -4,7 +4,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 from tls_tasks.core.prf import PRF, Counts, plain_sum
@@ -184,8 +184,12 @@ _NONE = "(none)"  # in a confusion table: no counterpart, or an attribute withou
 _Confusions = defaultdict[str, Counter[str]]
 
 
-def _prf_part(name: str, tp: float, fp: float, fn: float) -> float:
-    return float(getattr(Counts(tp, tp + fp, tp, tp + fn).prf(), name))
+def _share(hits: float, others: float) -> float:
+    return hits / (hits + others) if hits + others else 0.0
+
+
+def _f1(tp: float, fp: float, fn: float) -> float:
+    return Counts(tp, tp + fp, tp, tp + fn).prf().f1
 
 
 def _coverage(sourced: float, checked: float, grounded: float) -> float:
@@ -198,10 +202,13 @@ def _coverage(sourced: float, checked: float, grounded: float) -> float:
 @lru_cache
 def _matched(prefix: str = "") -> dict[str, Result]:
     """How many objects of all documents were found, spurious and missed; their precision, recall and F1."""
-    parts = tuple(f"{prefix}{part}" for part in ("tp", "fp", "fn"))
+    tp, fp, fn = (f"{prefix}{part}" for part in ("tp", "fp", "fn"))
     return {
         **{part: total(f"{prefix}{part}", better=part == "tp") for part in ("tp", "fp", "fn")},
-        **{name: Result(parts, partial(_prf_part, name)) for name in PRF._fields},
+        # No part more than each needs: its interval is made of them.
+        "precision": Result((tp, fp), _share),
+        "recall": Result((tp, fn), _share),
+        "f1": Result((tp, fp, fn), _f1),
     }
 
 

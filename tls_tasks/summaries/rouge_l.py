@@ -197,12 +197,9 @@ def _item(row: int, texts: tuple[str, Sequence[str]], readers: Readers, empty_re
         ]
         position = max(range(len(scored)), key=lambda place: scored[place].prf().f1)  # the first of equals
         best[prefix], counts[prefix] = position, scored[position]
-        if not any(predicted):
-            flags.add("empty_prediction")
-        if not any(wanted[position]):
-            flags.add("empty_reference")
-        if prefix == _PREFIXES["rougeLsum"] and max(map(len, [predicted, *wanted])) < 2:
-            flags.add("no_boundary")
+        is_so = {"empty_prediction": not any(predicted), "empty_reference": not any(wanted[position])}
+        is_so["no_boundary"] = prefix == _PREFIXES["rougeLsum"] and max(map(len, [predicted, *wanted])) < 2
+        flags |= {flag for flag, holds in is_so.items() if holds}
     return Item(row, None, counts, None, tuple(sorted(flags)), partial(dict, best_reference=best))
 
 

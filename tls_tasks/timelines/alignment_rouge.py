@@ -233,8 +233,7 @@ def _exact_date_mean(prediction: Timeline, reference: Timeline, n: int) -> float
 
 
 def _lower_words(sentence: str) -> list[str]:
-    words: list[str] = re.findall(r"\w+", sentence.lower())
-    return words
+    return re.findall(r"\w+", sentence.lower())
 
 
 def _warn_of_large(rows: Sequence[TimelineRow], reference_mode: str) -> None:

@@ -259,10 +259,8 @@ def load_documents(
     counted_by = tokenizer or about_model.get("pretrained")
     budget = None if closed_book else _budget(context_budget, context_tokens, counted_by)
     if budget is None and model is None and not closed_book:
-        _log.warning(
-            "%s: the model's context is not known, so that prompts show %d characters", data_set, DEFAULT_CONTEXT_BUDGET
-        )
         budget = Budget(DEFAULT_CONTEXT_BUDGET)
+        _log.warning("%s: the model's context is not known, so that prompts show %d characters", data_set, budget.size)
     room = Room(budget, model, model.answer(_ANSWERS_SHARE[closed_book]) if model else LONGEST_ANSWER)
     if generation is not None:
         generation["max_gen_toks"] = room.answer
@@ -353,8 +351,7 @@ def _read_at(wanted: DataSet, place: Path) -> tuple[Topic, ...]:
 def _published(need_articles: bool, source: HubFiles) -> Loaded[Topic] | str:
     if need_articles:
         return f"{source.repo_id} on the hub has no articles"
-    (file,) = source.files
-    topics = read_events(hub.fetch(source.repo_id, source.revision, file), source)
+    topics = read_events(hub.fetch(source.repo_id, source.revision, source.files[0]), source)
     return Loaded(topics, "hub", source.origin)
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, public_sets, read_catalogue
-from tls_tasks.data.files import ENDINGS, Rows, file_rows, json_file, split_files
+from tls_tasks.data.files import ENDINGS, Rows, file_rows, split_files
 from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of
 from tls_tasks.data.models import DataRow, Id, named, read_model
 from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, hub_rows, load, read_place
@@ -362,8 +362,12 @@ def _read_at(wanted: DataSet, place: Path) -> tuple[TreeDocument, ...]:
     files = [file for file in split_files(place, wanted.split) if file.name != SCHEMAS_FILE]
     if not files:
         raise DataError(f"{place}: {SCHEMAS_FILE} is there, but no file of rows beside it")
-    beside = files[0].with_name(SCHEMAS_FILE)
-    schemas = json_file(beside) if beside.is_file() else {}
+    beside, schemas = files[0].with_name(SCHEMAS_FILE), dict[str, Any]()
+    if beside.is_file():
+        try:
+            schemas = json.loads(beside.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise DataError(f"{beside}: can't be read as JSON: {error}") from error
     if not isinstance(schemas, dict):
         raise DataError(f"{beside}: expected an object, name -> schema, got {type(schemas).__name__}")
     return read_rows(wanted.name, chain.from_iterable(map(file_rows, files)), schemas)

@@ -21,7 +21,7 @@ ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".csv", ".parquet")
 _SPLITS = {"train": "train", "valid": "validation", "dev": "validation", "test": "test"}
 """What is in the names of files -> the split."""
 
-Rows = Iterator[tuple[str, Any]]
+Rows = Iterable[tuple[str, Any]]
 
 
 def split_files(place: Path, split: str) -> list[Path]:

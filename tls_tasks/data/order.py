@@ -27,6 +27,10 @@ from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.data import editions, hub
 from tls_tasks.data.catalogue import DataSet, HubFiles
 from tls_tasks.data.fetched import PublicCopy, at_load
+from tls_tasks.data.files import Rows, file_rows
+
+DEFAULT_CONTEXT_BUDGET = 24_000
+"""Characters of documents in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
 
 DATA_VARIABLE = "TLS_TASKS_DATA"
 EMBEDDED = Path(__file__).parent / "embedded"
@@ -98,8 +102,9 @@ class Reading(Generic[DocumentT]):
         at: Reads a folder or a file.
         from_rows: Reads rows, each with its place for messages, of a data set on the hub that the user names; None if
             such a data set has no rows that could be read.
-        published: Reads the data set's own source on the hub, or says in words why not. What it raises as DataError is
-            a reason to look elsewhere.
+        published: Reads the data set's own source on the hub, or says in words why not; None if its rows say all. What
+            it raises as DataError is a reason to look elsewhere.
+        of_files: Reads the rows of that source together if it has several files.
         lacking: What is wanting in documents that were read, in words; empty if nothing is.
         place: What a user can name, for the message.
         public: What ``tls-tasks fetch`` gets, if it has all that is needed.
@@ -109,10 +114,29 @@ class Reading(Generic[DocumentT]):
     known: Iterable[DataSet]
     at: Callable[[Path], tuple[DocumentT, ...]]
     published: Callable[[HubFiles], Loaded[DocumentT] | str] | None = None
-    from_rows: Callable[[Iterable[tuple[str, Any]]], tuple[DocumentT, ...]] | None = None
+    from_rows: Callable[[Rows], tuple[DocumentT, ...]] | None = None
+    of_files: Callable[..., Rows] = file_rows
     lacking: Callable[[Sequence[DocumentT]], str] = lambda documents: ""
     place: str = "neither a folder nor a file nor a hub data set org/name"
     public: PublicCopy | None = None
+
+
+def hub_rows(source: HubFiles, of_files: Callable[..., Rows] = file_rows) -> list[tuple[str, Any]]:
+    """The rows of a data set's file on the hub, or of its files, which ``of_files`` reads together.
+
+    Raises:
+        DataError: If a file can't be had or read, or there are more or fewer rows than the catalogue says.
+    """
+    files = [hub.fetch(source.repo_id, source.revision, file) for file in source.files]
+    rows = list(of_files(*files) if len(files) > 1 else file_rows(files[0], source.settings.get("member")))
+    if source.rows is not None and len(rows) != source.rows:
+        raise DataError(f"{source.repo_id}: has {len(rows)} rows, but data_sets.json expects {source.rows}")
+    return rows
+
+
+def text_fields(name: str, doc_id: str, text: str, budget: int) -> dict[str, Any]:
+    """The first fields of a document whose prompt shows one text: no more of it than the budget, in characters."""
+    return {"doc_id": doc_id, "data_set": name, "text": text[:budget], "text_truncated": max(0, len(text) - budget)}
 
 
 def distinct(name: str, documents: Sequence[DocumentT], key: str = "id") -> tuple[DocumentT, ...]:
@@ -268,10 +292,12 @@ def _from_cache(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
 
 def _from_hub(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
     source = reading.wanted.hub
-    if source is None or reading.published is None:
+    if source is None or reading.from_rows is None:
         return "it has no source on the hub"
     try:
-        return reading.published(source)
+        if reading.published is not None:
+            return reading.published(source)
+        return Loaded(reading.from_rows(hub_rows(source, reading.of_files)), "hub", source.origin)
     except DataError as error:
         return _passed_over(reading.wanted, str(error))
 

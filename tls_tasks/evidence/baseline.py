@@ -13,14 +13,12 @@ from pathlib import Path
 from tls_tasks.core.task import read_prompt
 from tls_tasks.text.tokenizers import sentences
 
-_WORDS: Mapping[str, Mapping[str, list[str]]] = json.loads(
-    Path(__file__).with_name("keywords.json").read_text(encoding="utf-8")
-)
+_WORDS = json.loads(Path(__file__).with_name("keywords.json").read_text(encoding="utf-8"))
 
-KEYWORDS = _WORDS["keywords"]
+KEYWORDS: Mapping[str, list[str]] = _WORDS["keywords"]
 """Domain -> its keywords; a star stands for any letters. The first four are those of journals, then MACCROBAT's."""
 
-_CUES = _WORDS["cues"]  # value of an attribute -> the words that tell it
+_CUES: Mapping[str, list[str]] = _WORDS["cues"]  # value of an attribute -> the words that tell it
 _UNMARKED = ("present", "today", "unknown")  # what an attribute has without a cue; else the first of its values
 _BEFORE, _AFTER = 3, 2  # words around the keywords that belong to the quote, within its clause
 

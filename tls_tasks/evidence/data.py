@@ -15,12 +15,11 @@ from pydantic import BeforeValidator
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.score import grouped
-from tls_tasks.data import hub
-from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, public_sets, read_catalogue
+from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.files import Rows, file_rows, split_files, text_lines
 from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed
 from tls_tasks.data.models import DataRow, Id, named, read_model
-from tls_tasks.data.order import Loaded, Reading, distinct, load, read_place
+from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, load, read_place, text_fields
 from tls_tasks.evidence.read import ObjectReader
 from tls_tasks.evidence.types import EvidenceSchema, read_schema
 
@@ -58,19 +57,16 @@ class EvidenceDocument:
     objects: tuple[Mapping[str, Any], ...]
 
 
-def _from_json(value: Any) -> Any:
-    return json.loads(value) if isinstance(value, str) else value
+_Gold = Annotated[list[Any], BeforeValidator(lambda value: json.loads(value) if isinstance(value, str) else value)]
 
 
 class _EvidenceRow(DataRow):
     id: Id = named(*ID_FIELDS, default="")
     text: str = named(*TEXT_FIELDS)
-    gold: Annotated[list[Any], BeforeValidator(_from_json)] = named(*OBJECT_FIELDS, *ENTITY_FIELDS)
+    gold: _Gold = named(*OBJECT_FIELDS, *ENTITY_FIELDS)
 
 
-def read_rows(
-    schema: EvidenceSchema, rows: Iterable[tuple[str, Any]], *, strict: bool = True
-) -> tuple[EvidenceDocument, ...]:
+def read_rows(schema: EvidenceSchema, rows: Rows, *, strict: bool = True) -> tuple[EvidenceDocument, ...]:
     """Turn rows into documents, in the same order.
 
     Args:
@@ -219,9 +215,6 @@ def schema_at(file: Path) -> EvidenceSchema:
     return read_schema(value)
 
 
-DEFAULT_CONTEXT_BUDGET = 24_000
-"""Characters of a document in a prompt, some 6,000 tokens of English; journals and case reports are shorter."""
-
 ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 """The data sets, and the name under which a user's own runs."""
 
@@ -305,15 +298,9 @@ def examples(name: str) -> list[dict[str, Any]]:
 
 
 def _row(name: str, document: EvidenceDocument, schema: EvidenceSchema, edition: str, budget: int) -> dict[str, Any]:
-    return {
-        "doc_id": document.id,
-        "data_set": name,
-        "text": document.text[:budget],
-        "text_truncated": max(0, len(document.text) - budget),
-        "references": json.dumps(document.objects, ensure_ascii=False),
-        "schema": json.dumps(schema.as_dict(), ensure_ascii=False),
-        "edition": edition,
-    }
+    fields = text_fields(name, document.id, document.text, budget)
+    references, asked = (json.dumps(own, ensure_ascii=False) for own in (document.objects, schema.as_dict()))
+    return {**fields, "references": references, "schema": asked, "edition": edition}
 
 
 def _load_evidence(
@@ -395,11 +382,4 @@ def _one_of(values: Iterable[str]) -> str:
 
 def _reading(wanted: DataSet, schema: EvidenceSchema) -> Reading[EvidenceDocument]:
     read = partial(read_rows, schema)
-    return Reading(wanted, DATA_SETS.values(), lambda place: read(rows_at(place)), partial(_published, wanted), read)
-
-
-def _published(wanted: DataSet, source: HubFiles) -> Loaded[EvidenceDocument]:
-    documents = read_rows(schema_of(wanted), rows_at(hub.fetch(source.repo_id, source.revision, source.files[0])))
-    if len(documents) != source.rows:
-        raise DataError(f"{source.repo_id}: has {len(documents)} rows, but data_sets.json expects {source.rows}")
-    return Loaded(documents, "hub", source.origin)
+    return Reading(wanted, DATA_SETS.values(), lambda place: read(rows_at(place)), from_rows=read)

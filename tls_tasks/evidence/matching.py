@@ -96,6 +96,7 @@ class Match(NamedTuple):
     overlap: float
 
 
+_Objects = Sequence[EvidenceObject | None]  # None: nothing that can be matched
 _Span = tuple[int, Any]  # an object's position in the document, and what the measure compares of its span
 
 
@@ -130,13 +131,7 @@ class Matcher:
     threshold: float
     how: str
 
-    def match(
-        self,
-        wanted: Sequence[EvidenceObject | None],
-        predicted: Sequence[EvidenceObject | None],
-        *,
-        across_domains: bool = False,
-    ) -> list[Match]:
+    def match(self, wanted: _Objects, predicted: _Objects, *, across_domains: bool = False) -> list[Match]:
         """Match the objects of one document.
 
         Args:
@@ -160,7 +155,7 @@ class Matcher:
                     matches.append(Match(references[row][0], predictions[column][0], float(overlaps[row, column])))
         return sorted(matches)
 
-    def _by_domain(self, objects: Sequence[EvidenceObject | None], across_domains: bool) -> dict[str, list[_Span]]:
+    def _by_domain(self, objects: _Objects, across_domains: bool) -> dict[str, list[_Span]]:
         domains: dict[str, list[_Span]] = {}
         for position, entry in enumerate(objects):
             if entry is not None and entry.domain is not None and entry.span is not None:

@@ -52,6 +52,8 @@ _MAX_DEPTH = 6  # levels of wrappers and lists that are searched
 
 _PLACEHOLDERS = ("...", "…", "str", "string")  # what stands for a quote in a template
 
+_Raw = Mapping[str, Any] | Problem
+
 
 class ObjectReader:
     """Reads objects of one schema.
@@ -101,9 +103,7 @@ class ObjectReader:
                     issues.append(f"unknown_{attribute.name}")
         return EvidenceObject(domain, span, fields, tuple(issues))
 
-    def raw(
-        self, value: Any, domain: str | None = None, depth: int = 0, listed: bool = False
-    ) -> Iterator[Mapping[str, Any] | Problem]:
+    def raw(self, value: Any, domain: str | None = None, depth: int = 0, listed: bool = False) -> Iterator[_Raw]:
         """The fields of each object in a JSON value; an ``example`` for a template, a ``bad_entry`` for anything else.
 
         An object has the schema's key for the domain or for the span. Nested lists and wrappers around them
@@ -170,9 +170,7 @@ class ObjectReader:
     def _is_object(self, value: Mapping[str, Any]) -> bool:
         return self.domain in value or self.span in value
 
-    def _raw_mapping(
-        self, value: Mapping[str, Any], domain: str | None, depth: int, listed: bool
-    ) -> Iterator[Mapping[str, Any] | Problem]:
+    def _raw_mapping(self, value: Mapping[str, Any], domain: str | None, depth: int, listed: bool) -> Iterator[_Raw]:
         if isinstance(value.get(self.domain), Mapping) or value.get(self.span) in _PLACEHOLDERS:  # a schema, a template
             yield problem("example", repr(dict(value))[:100])
             return
@@ -345,13 +343,13 @@ def _evidence_of(reader: ObjectReader, text: str) -> ParsedEvidence:
     return ParsedEvidence(None if status == "failed" else (), noted, status)
 
 
-def _entries(found: FoundJson, answer: str, reader: ObjectReader) -> Iterator[Mapping[str, Any] | Problem]:
+def _entries(found: FoundJson, answer: str, reader: ObjectReader) -> Iterator[_Raw]:
     """The entries of the values that count: no example, and no list that a later one repeats.
 
     A model may write a list for each domain or an object a line, and means them all. A list that has half of the
     objects of an earlier one is a new version of it.
     """
-    kept: list[tuple[list[Mapping[str, Any] | Problem], set[tuple[str, str]]]] = []
+    kept: list[tuple[list[_Raw], set[tuple[str, str]]]] = []
     position = 0
     for value, (start, end) in zip(found.values, found.places, strict=True):
         lead = lead_of(answer, position, start)

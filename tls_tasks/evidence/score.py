@@ -205,6 +205,7 @@ def _matched(prefix: str = "") -> dict[str, Result]:
     tp, fp, fn = (f"{prefix}{part}" for part in ("tp", "fp", "fn"))
     return {
         **{part: total(f"{prefix}{part}", better=part == "tp") for part in ("tp", "fp", "fn")},
+        # No part more than each needs: its interval is made of them.
         "precision": Result((tp, fp), _share),
         "recall": Result((tp, fn), _share),
         "f1": Result((tp, fp, fn), _f1),

@@ -38,10 +38,6 @@ def _schema(text: str) -> EvidenceSchema:
     return read_schema(json.loads(text))
 
 
-def _table_of(doc: Mapping[str, Any]) -> dict[str, Result]:
-    return _results(_schema(doc["schema"]))
-
-
 def _score(doc: Mapping[str, Any], answer: str) -> Score:
     """The text is what the prompt showed: the source of the quotes."""
     return evidence_extraction([answer], [json.loads(doc["references"])], [doc["text"]], schema=_schema(doc["schema"]))
@@ -64,7 +60,7 @@ TASKS = {
         unit=lambda doc, answer: _score(doc, answer).units[0],
         scores=lambda doc, answer: {"evidence_extraction": _score(doc, answer)},
         picture=_picture,
-        table_of=_table_of,
+        table_of=lambda doc: _results(_schema(doc["schema"])),
         fewshot=examples,
         shorter=shorter_text,
     )

@@ -213,8 +213,6 @@ JOURNAL_SCHEMA = EvidenceSchema(
 """The schema of journal entries, after the user's text: domains, polarity, intensity or arousal, and time."""
 
 
-_SCHEMAS = {JOURNAL_SCHEMA.name: JOURNAL_SCHEMA}
-
 _ADAPTER = TypeAdapter(EvidenceSchema)
 _FORM = "an EvidenceSchema, the name of one, or a mapping with 'domains' and 'attributes'"
 
@@ -243,8 +241,8 @@ def read_schema(value: Any) -> EvidenceSchema:
     if isinstance(value, EvidenceSchema):
         return value
     if isinstance(value, str):
-        check_choice("schema", value, _SCHEMAS)
-        return _SCHEMAS[value]
+        check_choice("schema", value, (JOURNAL_SCHEMA.name,))
+        return JOURNAL_SCHEMA
     if not isinstance(value, Mapping):
         raise InputError("schema", None, describe(value), _FORM)
     try:

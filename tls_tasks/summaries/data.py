@@ -6,7 +6,7 @@ set has queries, and all its reference summaries.
 
 import json
 import re
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, zip_longest
@@ -18,16 +18,12 @@ from tls_tasks.core.errors import DataError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.rows import read_text
 from tls_tasks.core.score import grouped
-from tls_tasks.data import hub
-from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, public_sets, read_catalogue
+from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.files import Rows, file_rows, split_files, text_lines
 from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of
 from tls_tasks.data.models import DataRow, Id, Texts, named, read_model
-from tls_tasks.data.order import Loaded, Reading, distinct, load, read_place
+from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, load, read_place, text_fields
 from tls_tasks.summaries.rows import read_texts
-
-DEFAULT_CONTEXT_BUDGET = 24_000
-"""Characters of a document in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
 
 ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 """The data sets, and the name under which a user's own runs."""
@@ -192,16 +188,9 @@ def _row(name: str, document: Document, edition: str, budget: int, words: int) -
     if ALL_SETS[name].settings.get("articles"):
         articles = map(str.strip, text.split(_BETWEEN_ARTICLES))
         text = "\n\n-----\n\n".join(filter(None, articles))
-    return {
-        "doc_id": document.id,
-        "data_set": name,
-        "text": text[:budget],
-        "text_truncated": max(0, len(text) - budget),
-        "query": document.query,
-        "words": words,
-        "references": json.dumps(document.references, ensure_ascii=False),
-        "edition": edition,
-    }
+    fields = text_fields(name, document.id, text, budget)
+    references = json.dumps(document.references, ensure_ascii=False)
+    return {**fields, "query": document.query, "words": words, "references": references, "edition": edition}
 
 
 def _reading(wanted: DataSet) -> Reading[Document]:
@@ -209,15 +198,7 @@ def _reading(wanted: DataSet) -> Reading[Document]:
         return read(chain.from_iterable(map(file_rows, split_files(place, wanted.split))))
 
     read = partial(_read_rows, wanted)
-    return Reading(wanted, DATA_SETS.values(), at, partial(_published, wanted), read)
-
-
-def _published(wanted: DataSet, source: HubFiles) -> Loaded[Document]:
-    files = [hub.fetch(source.repo_id, source.revision, file) for file in source.files]
-    rows = list(_paired_rows(*files) if len(files) == 2 else file_rows(files[0], source.settings["member"]))
-    if source.rows is not None and len(rows) != source.rows:
-        raise DataError(f"{source.repo_id}: has {len(rows)} rows, but data_sets.json expects {source.rows}")
-    return Loaded(_read_rows(wanted, rows), "hub", source.origin)
+    return Reading(wanted, DATA_SETS.values(), at, from_rows=read, of_files=_paired_rows)
 
 
 def _paired_rows(documents: Path, summaries: Path) -> Rows:
@@ -236,7 +217,7 @@ def _paired_rows(documents: Path, summaries: Path) -> Rows:
         yield f"{documents}, line {number}", row
 
 
-def _read_rows(wanted: DataSet, rows: Iterable[tuple[str, Any]]) -> tuple[Document, ...]:
+def _read_rows(wanted: DataSet, rows: Rows) -> tuple[Document, ...]:
     r"""Make documents of rows, each with its place for messages, in the order of the rows.
 
     Example:

@@ -7,7 +7,6 @@ Evaluation of Summaries, 2004, section 3. F is 2PR / (P + R), as both compute it
 
 import re
 import textwrap
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core import options
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import InputError, warn_caller
 from tls_tasks.core.prf import Counts, Item, prf_of_means, prf_unit
 from tls_tasks.core.score import Result, Score
 from tls_tasks.core.terminal import shown
@@ -124,12 +123,9 @@ def rouge_l(
         "rouge_lsum": lambda text: [words(sentence) for sentence in split(text)],
     }
     readers = {_PREFIXES[name]: readers[_PREFIXES[name]] for name in types}
+    split_name = _split_name(split_summaries) if "rougeLsum" in types else None
     config = _RougeLConfig(
-        ",".join(types),
-        tokenizer,
-        use_stemmer,
-        _split_name(split_summaries) if "rougeLsum" in types else None,
-        empty_reference,
+        *(",".join(types), tokenizer, use_stemmer, split_name, empty_reference),
         aggregate="mean_f" if use_aggregator else "none",
         interval=options.interval_sign(interval),
     )
@@ -137,8 +133,9 @@ def rouge_l(
     rows = read_rows(predictions, references)
     items = tuple(_item(row, texts, readers, empty_reference) for row, texts in enumerate(rows))
     # A function of the caller's may be none that can be pickled: its words are kept then, and not the function.
-    named = (tokenizer, use_stemmer) if isinstance(tokenizer, str) else None
-    kept = partial(_words_of, named, rows if named else [(words(text), [*map(words, texts)]) for text, texts in rows])
+    kept: tuple[Tokenizer, Sequence[Any]] = words, rows
+    if not isinstance(tokenizer, str):
+        kept = list, [(words(text), [*map(words, texts)]) for text, texts in rows]
     if "rougeLsum" in types:
         _warn_without_boundaries(items)
     return Score(
@@ -149,29 +146,18 @@ def rouge_l(
         items=items,
         as_lists=not use_aggregator,
         interval=interval,
-        explanation=partial(_explanation, kept),
+        explanation=partial(_explanation, *kept),
     )
 
 
-_Pair = tuple[Sequence[str], Sequence[str]]
-
-
-def _words_of(named: tuple[str, bool] | None, rows: Sequence[Any], row: int, position: int) -> _Pair:
-    """The words of a prediction and of one of its references."""
-    prediction, wanted = rows[row]
-    if named is None:
-        return prediction, wanted[position]
-    words = summary_tokenizer(*named)
-    return words(prediction), words(wanted[position])
-
-
-def _explanation(words_of: Callable[[int, int], _Pair], item: Item) -> Iterator[str]:
+def _explanation(words: Tokenizer, rows: Sequence[Any], item: Item) -> Iterator[str]:
     """Both texts, with brackets around a longest common subsequence of their words."""
     position = next(iter(item.details()["best_reference"].values()))
-    predicted, wanted = words_of(item.row, position)
+    prediction, references = rows[item.row]
+    predicted, wanted = words(prediction), words(references[position])
     common = len(union_lcs(wanted, [predicted]))
-    words = "word" if common == 1 else "words"
-    yield f"  {common} {words} in common of {len(predicted)} predicted and {len(wanted)} in reference {position}"
+    unit = "word" if common == 1 else "words"
+    yield f"  {common} {unit} in common of {len(predicted)} predicted and {len(wanted)} in reference {position}"
     for name, text, other in (("reference", wanted, predicted), ("predicted", predicted, wanted)):
         met = set(union_lcs(text, [other]))
         marked = (f"[{shown(word, 30)}]" if place in met else shown(word, 30) for place, word in enumerate(text))
@@ -211,12 +197,9 @@ def _item(row: int, texts: tuple[str, Sequence[str]], readers: Readers, empty_re
         ]
         position = max(range(len(scored)), key=lambda place: scored[place].prf().f1)  # the first of equals
         best[prefix], counts[prefix] = position, scored[position]
-        if not any(predicted):
-            flags.add("empty_prediction")
-        if not any(wanted[position]):
-            flags.add("empty_reference")
-        if prefix == _PREFIXES["rougeLsum"] and max(map(len, [predicted, *wanted])) < 2:
-            flags.add("no_boundary")
+        is_so = {"empty_prediction": not any(predicted), "empty_reference": not any(wanted[position])}
+        is_so["no_boundary"] = prefix == _PREFIXES["rougeLsum"] and max(map(len, [predicted, *wanted])) < 2
+        flags |= {flag for flag, holds in is_so.items() if holds}
     return Item(row, None, counts, None, tuple(sorted(flags)), partial(dict, best_reference=best))
 
 
@@ -246,9 +229,8 @@ def _lcs_counts(prediction: Sentences, reference: Sentences) -> Counts:
 
 def _warn_without_boundaries(items: Sequence[Item]) -> None:
     if items and all("no_boundary" in item.flags for item in items):
-        warnings.warn(
+        warn_caller(
             f"rougeLsum: no text of the {len(items)} rows has more than one sentence, so that it equals rougeL; put "
             "line ends between sentences, or give split_summaries='regex' or a function",
             NoBoundaryWarning,
-            stacklevel=3,
         )

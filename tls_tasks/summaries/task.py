@@ -69,11 +69,6 @@ def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) 
     }
 
 
-TASKS = {
-    name: Task(
-        *(name, "summaries", _RESULTS, load_documents, prompt, _target, _unit, _scores, _picture),
-        fewshot=examples,
-        shorter=shorter_text,
-    )
-    for name in ALL_SETS
-}
+_PARTS = (_RESULTS, load_documents, prompt, _target, _unit, _scores, _picture)
+
+TASKS = {name: Task(name, "summaries", *_PARTS, fewshot=examples, shorter=shorter_text) for name in ALL_SETS}

@@ -59,9 +59,12 @@ def score(
           dates missed: 2011-02-11
           dates spurious: -
     """
-    from tls_tasks.timelines.both import score_timelines
+    from tls_tasks.timelines.alignment_rouge import alignment_rouge
+    from tls_tasks.timelines.both import merged
+    from tls_tasks.timelines.date_f1 import date_f1
 
-    shared = {
+    shared: dict[str, Any] = {
         "topics": topics, "reference_mode": reference_mode, "aggregate": aggregate, "beta": beta, "policy": policy
     }  # fmt: skip
-    return score_timelines(predictions, references, shared, tolerance, options)
+    words = alignment_rouge(predictions, references, **shared, **options)
+    return merged(words, date_f1(predictions, references, tolerance=tolerance, **shared))

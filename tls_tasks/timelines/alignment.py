@@ -72,11 +72,10 @@ class DayWords:
     def of(cls, timeline: Timeline, counted: Tokenize, content: Tokenize) -> DayWords:
         """Read a timeline with one tokenizer for ROUGE and one for the alignment."""
         ordinals = np.array([day.toordinal() for day in timeline.dates], dtype=np.int64)
-        by_day = [[list(counted(sentence)) for sentence in entry.sentences] for entry in timeline]
-        rouge_words = [list(chain.from_iterable(sentences)) for sentences in by_day]
+        rouge_words = [list(chain.from_iterable(map(counted, entry.sentences))) for entry in timeline]
         if content is counted:
             return cls(ordinals, rouge_words, rouge_words)
-        weighing = [[word for sentence in entry.sentences for word in content(sentence)] for entry in timeline]
+        weighing = [list(chain.from_iterable(map(content, entry.sentences))) for entry in timeline]
         return cls(ordinals, weighing, rouge_words)
 
     @property

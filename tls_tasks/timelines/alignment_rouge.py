@@ -150,15 +150,9 @@ def alignment_rouge(
     if tokenizer == "rouge155":
         _warn_of_unseen(rows)
     scored = [*_score_rows(rows, config)]
-    score = score_of(
-        "alignment_rouge",
-        _PREFIXES,
-        signed,
-        config,
-        rows,
-        items=[item for item, _ in scored],
-        variants={name: [counts[name] for _, counts in scored] for name in VARIANTS},
-    )
+    items = [item for item, _ in scored]
+    variants = {name: [counts[name] for _, counts in scored] for name in VARIANTS}
+    score = score_of("alignment_rouge", _PREFIXES, signed, config, rows, items, variants)
     return _with_exact_date_means(score, rows, config) if exact_date_mean else score
 
 
@@ -239,8 +233,7 @@ def _exact_date_mean(prediction: Timeline, reference: Timeline, n: int) -> float
 
 
 def _lower_words(sentence: str) -> list[str]:
-    words: list[str] = re.findall(r"\w+", sentence.lower())
-    return words
+    return re.findall(r"\w+", sentence.lower())
 
 
 def _warn_of_large(rows: Sequence[TimelineRow], reference_mode: str) -> None:

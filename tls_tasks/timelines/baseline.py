@@ -9,7 +9,7 @@ import calendar
 import datetime
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tls_tasks.text.centrality import centrality
@@ -127,9 +127,8 @@ def _best_days(sentences: Sequence[_Sentence], request: _Request) -> list[dateti
     return sorted(sorted(ranks, key=lambda day: (-ranks[day], day))[: request.n_dates])
 
 
-def _about(sentences: Iterable[_Sentence], day: datetime.date) -> list[str]:
+def _about(sentences: Sequence[_Sentence], day: datetime.date) -> list[str]:
     """Sentences that name the day; where none does, those published on it or on the next day."""
-    sentences = list(sentences)
     naming = [sentence.text for sentence in sentences if day in sentence.mentioned]
     return naming or [sentence.text for sentence in sentences if 0 <= (sentence.published - day).days <= 1]
 

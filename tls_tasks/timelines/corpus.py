@@ -7,11 +7,11 @@ about it. Everything here is a pure function; :mod:`tls_tasks.hosts.corpus_model
 
 import datetime
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tls_tasks.core.reasoning import strip_thinking
+from tls_tasks.core.score import grouped
 from tls_tasks.text.centrality import centrality
 from tls_tasks.timelines.prompts import MONTHS, counted, day_heading, filled, sentences_by_day
 from tls_tasks.timelines.read import TimelinePolicy, parse_timeline
@@ -149,12 +149,10 @@ def _within(answer: str, tokens: int) -> str:
     return strip_thinking(answer).text.strip()[: tokens * _CHARACTERS_PER_TOKEN]
 
 
-def by_day(events: Iterable[Event]) -> dict[datetime.date, list[str]]:
+def by_day(events: Sequence[Event]) -> dict[datetime.date, list[str]]:
     """The events' texts of each day, in the order found."""
-    days: dict[datetime.date, list[str]] = defaultdict(list)
-    for event in events:
-        days[event.day].append(event.text)
-    return dict(days)
+    days: dict[Any, list[str]] = grouped([event.text for event in events], [event.day for event in events])
+    return days
 
 
 def rank_days(

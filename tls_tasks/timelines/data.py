@@ -22,7 +22,7 @@ from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.files import file_rows
 from tls_tasks.data.model_context import LONGEST_ANSWER, ModelContext, model_context, token_counter
-from tls_tasks.data.order import Loaded, Reading, load, read_place
+from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, load, read_place
 from tls_tasks.timelines.prompts import Budget, Context, build_context, prompt
 from tls_tasks.timelines.public_files import public_copies, read_events
 from tls_tasks.timelines.topics import Topic, read_data_set, read_rows
@@ -187,9 +187,6 @@ def _time(topic: Topic) -> tuple[datetime.date, datetime.date]:
     return (min(days), max(days)) if days else (datetime.date(min(years), 1, 1), datetime.date(max(years), 12, 31))
 
 
-DEFAULT_CONTEXT_BUDGET = 24_000
-"""Characters of article text in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
-
 ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 """The data sets, and the name under which a user's own runs."""
 
@@ -262,10 +259,8 @@ def load_documents(
     counted_by = tokenizer or about_model.get("pretrained")
     budget = None if closed_book else _budget(context_budget, context_tokens, counted_by)
     if budget is None and model is None and not closed_book:
-        _log.warning(
-            "%s: the model's context is not known, so that prompts show %d characters", data_set, DEFAULT_CONTEXT_BUDGET
-        )
         budget = Budget(DEFAULT_CONTEXT_BUDGET)
+        _log.warning("%s: the model's context is not known, so that prompts show %d characters", data_set, budget.size)
     room = Room(budget, model, model.answer(_ANSWERS_SHARE[closed_book]) if model else LONGEST_ANSWER)
     if generation is not None:
         generation["max_gen_toks"] = room.answer
@@ -356,8 +351,7 @@ def _read_at(wanted: DataSet, place: Path) -> tuple[Topic, ...]:
 def _published(need_articles: bool, source: HubFiles) -> Loaded[Topic] | str:
     if need_articles:
         return f"{source.repo_id} on the hub has no articles"
-    (file,) = source.files
-    topics = read_events(hub.fetch(source.repo_id, source.revision, file), source)
+    topics = read_events(hub.fetch(source.repo_id, source.revision, source.files[0]), source)
     return Loaded(topics, "hub", source.origin)
 
 

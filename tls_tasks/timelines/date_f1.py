@@ -4,9 +4,9 @@ Original: ``evaluate_dates`` of tilse 0.2.1 (sets of dates; of joint references 
 one side has no dates; here that scores 0.0 and is flagged.
 """
 
-import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import partial
 from typing import Any
 
@@ -81,6 +81,9 @@ def date_f1(
     return score_of("date_f1", ("date",), signature("date_f1", config, VERSION), config, rows, items)
 
 
+_Days = Sequence[date]
+
+
 def _item(row: TimelineRow, position: int | None, group: Sequence[Timeline], config: _DateF1Config) -> Item:
     predicted = row.prediction.dates
     reference = sorted({day for reference in group for day in reference.dates})
@@ -90,11 +93,7 @@ def _item(row: TimelineRow, position: int | None, group: Sequence[Timeline], con
     return Item(row.index, position, {"date": counts}, row.topic, row.empty_flags(group), details, config.beta)
 
 
-def _details(
-    predicted: Sequence[datetime.date],
-    reference: Sequence[datetime.date],
-    matches: Sequence[tuple[datetime.date, datetime.date]],
-) -> dict[str, Any]:
+def _details(predicted: _Days, reference: _Days, matches: Sequence[tuple[date, date]]) -> dict[str, Any]:
     right, hit = {left for left, _ in matches}, {day for _, day in matches}
     return {
         "matches": [{"predicted": left.isoformat(), "reference": day.isoformat()} for left, day in matches],
@@ -103,9 +102,7 @@ def _details(
     }
 
 
-def _match_dates(
-    predicted: Sequence[datetime.date], reference: Sequence[datetime.date], tolerance: int
-) -> list[tuple[datetime.date, datetime.date]]:
+def _match_dates(predicted: _Days, reference: _Days, tolerance: int) -> list[tuple[date, date]]:
     """Match ascending dates one to one, at most ``tolerance`` days apart, as many as possible.
 
     Matching the earliest two dates that fit is optimal: all windows have the same width, so crossing never helps.

@@ -133,15 +133,18 @@ def _wrapped(pairs: _Pairs, depth: int, known: Known, is_dated: bool) -> list[_I
     """
     entries: list[_Item] = []
     dates = (*DATE_KEYS, *END_KEYS)
-    inners = [(key, inner) for key, inner in pairs if isinstance(inner, (list, dict)) and _key(key) not in dates]
-    for key, inner in inners:
-        within = _within(key, known)
-        if is_dated:
-            inner = [item for item in inner if not isinstance(item, str)] if isinstance(inner, list) else inner
-        items = list(_read(inner, depth + 1, within))
-        if any(isinstance(item, RawEntry) and item.expression for item in items):
-            entries += items
+    for key, inner in pairs:
+        if _key(key) not in dates:
+            texts_apart = is_dated and isinstance(inner, list)
+            inner = [item for item in inner if not isinstance(item, str)] if texts_apart else inner
+            entries += _dated_within(key, inner, depth, known)
     return entries
+
+
+def _dated_within(key: str, inner: Any, depth: int, known: Known) -> list[_Item]:
+    """What is read of the list or object under a key, if an entry with a date is among it."""
+    items = list(_read(inner, depth + 1, _within(key, known))) if isinstance(inner, (list, dict)) else []
+    return items if any(isinstance(item, RawEntry) and item.expression for item in items) else []
 
 
 def _map(pairs: _Pairs, depth: int, known: Known) -> Iterator[_Item]:
@@ -151,12 +154,9 @@ def _map(pairs: _Pairs, depth: int, known: Known) -> Iterator[_Item]:
             continue
         expression = read_date(key, known)
         is_day = expression is not None and expression.precision == "day"
-        if not is_day and isinstance(inner, (list, dict)):
-            items = list(_read(inner, depth + 1, _within(key, known)))
-            if any(isinstance(item, RawEntry) and item.expression for item in items):
-                yield from items
-                continue
-        if expression is None and not any(char.isdigit() for char in key[:MAX_LENGTH]):
+        if not is_day and (items := _dated_within(key, inner, depth, known)):
+            yield from items
+        elif expression is None and not any(char.isdigit() for char in key[:MAX_LENGTH]):
             yield problem("bad_entry", key)
         else:
             yield from _entry(expression, key, [inner])

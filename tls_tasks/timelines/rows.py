@@ -217,12 +217,11 @@ def day_of(value: Any) -> datetime.date | None:
 
 
 def _sentences(value: Any, place: _Place) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return (value,)
-    if _is_list(value) and all(isinstance(sentence, str) for sentence in value):
-        return tuple(value)
-    wrong = next((sentence for sentence in value if not isinstance(sentence, str)), None) if _is_list(value) else value
-    raise InputError(*place, f"{describe(wrong)} as the text", "a str or a list of str")
+    texts = value if _is_list(value) else [value]
+    for text in texts:
+        if not isinstance(text, str):
+            raise InputError(*place, f"{describe(text)} as the text", "a str or a list of str")
+    return tuple(texts)
 
 
 # ---- what the timeline metrics share: from rows to (row, reference) pairs, and from such pairs to a score
@@ -264,11 +263,7 @@ class TimelineRow:
 
 
 def read_rows(
-    predictions: Sequence[Any],
-    references: Sequence[Any],
-    topics: Sequence[str] | None,
-    reference_mode: str,
-    policy: TimelinePolicy,
+    predictions: Any, references: Any, topics: Any, reference_mode: str, policy: TimelinePolicy
 ) -> list[TimelineRow]:
     """Read all rows.
 
@@ -291,18 +286,16 @@ def read_rows(
     columns = {"predictions": predictions, "references": references, "topics": topics}
     answers, golds, labels = read_columns(is_row, **columns)
     repeated: list[str] = []
-    rows = [
-        TimelineRow(
-            index,
-            None if labels is None else str(labels[index]),
-            read_prediction(answer, index, policy),
-            read_references(golds[index], index, policy, repeated),
-        )
-        for index, answer in enumerate(answers)
-    ]
+    rows: list[TimelineRow] = []
+    for index, (answer, gold) in enumerate(zip(answers, golds, strict=True)):
+        parsed, wanted = read_prediction(answer, index, policy), read_references(gold, index, policy, repeated)
+        rows.append(TimelineRow(index, None if labels is None else str(labels[index]), parsed, wanted))
     warn_of_unread([row.index for row in rows if row.parsed.failed], len(rows), "timelines")
     warn_of_repeated(repeated)
     return rows
+
+
+_Variants = Mapping[str, Sequence[Mapping[str, Counts]]]
 
 
 def score_of(
@@ -312,7 +305,7 @@ def score_of(
     config: Any,
     rows: Sequence[TimelineRow],
     items: Sequence[Item],
-    variants: Mapping[str, Sequence[Mapping[str, Counts]]] | None = None,
+    variants: _Variants | None = None,
 ) -> Score:
     """The score of (row, reference) pairs.
 
@@ -343,9 +336,7 @@ def score_of(
     )
 
 
-def _details(
-    variants: Mapping[str, Sequence[Mapping[str, Counts]]], table: Results, beta: float, score: Score
-) -> dict[str, Any]:
+def _details(variants: _Variants, table: Results, beta: float, score: Score) -> dict[str, Any]:
     """The results under all variants, and of each topic."""
     details: dict[str, Any] = {}
     if variants:

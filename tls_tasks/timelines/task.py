@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from functools import partial, wraps
+from functools import wraps
 from itertools import chain
 from typing import Any
 
@@ -26,18 +26,17 @@ def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -
     reference = parse_timeline(doc["reference"]).value or Timeline()
     alignment = explained["alignment_rouge"]["items"][0]["alignment"]
     matches = explained["date_f1"]["items"][0]["matches"]
-    pairs = [(pair["predicted"], pair["reference"]) for side in alignment.values() for pair in side]
     words = {"predicted": _words(predicted), "reference": _words(reference)}
     shared: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for left, right in pairs:
+    for pair in chain.from_iterable(alignment.values()):
+        left, right = pair["predicted"], pair["reference"]
         shared["predicted", left] |= words["reference"][right]
         shared["reference", right] |= words["predicted"][left]
     return {
         "kind": "timeline",
         "predicted": _days("predicted", predicted, shared),
         "reference": _days("reference", reference, shared),
-        "precision": _pairs(alignment["precision"]),
-        "recall": _pairs(alignment["recall"]),
+        **{side: [list(pair.values()) for pair in pairs] for side, pairs in alignment.items()},  # precision, recall
         "same": [pair["predicted"] for pair in matches if pair["predicted"] == pair["reference"]],
     }
 
@@ -51,26 +50,18 @@ def _days(side: str, timeline: Timeline, shared: Mapping[tuple[str, str], set[st
     return [[day, [mark_words(text, shared.get((side, day), ())) for text in texts]] for day, texts in days]
 
 
-def _pairs(rows: list[Mapping[str, Any]]) -> list[list[Any]]:
-    return [[row["predicted"], row["reference"], row["weight"], row["hits"]] for row in rows]
-
-
 _METRICS: Mapping[str, Callable[..., Score]] = {"alignment_rouge": alignment_rouge, "date_f1": date_f1}
 _CLOSED_BOOK = "_closed_book"
 
 
-def _results() -> dict[str, Result]:
-    results: dict[str, Result] = {}
-    for prefix in ("ar1", "ar2", "date"):
-        results |= prf_of_means(prefix)
-        results[f"{prefix}_mean_f"] = mean(f"{prefix}_f1", equal_votes=True)
-    return results
-
-
-RESULTS = _results()
+RESULTS: dict[str, Result] = {}
 """F of the means, as papers report it, and ``<prefix>_mean_f``: the mean F of each topic, then of all topics."""
 
-_OF_ANSWERS = {
+for _prefix in ("ar1", "ar2", "date"):
+    RESULTS |= {**prf_of_means(_prefix), f"{_prefix}_mean_f": mean(f"{_prefix}_f1", equal_votes=True)}
+
+_TABLE = {
+    **RESULTS,
     "parse_failures": total("parse_failures", better=False),
     "n_dates": mean("n_dates", better=None, bounded=False),
 }
@@ -101,19 +92,10 @@ def _load_closed_book(name: str, /, **options: Any) -> list[dict[str, str | int]
     return load_documents(name.removesuffix(_CLOSED_BOOK), **{**options, "closed_book": True})
 
 
-_task = partial(
-    Task,
-    family="timelines",
-    table={**RESULTS, **_OF_ANSWERS},
-    target=_target,
-    unit=_unit,
-    scores=_scores,
-    picture=picture,
-    topic="topic",
-    fewshot=examples,
-)
+_PARTS = (_target, _unit, _scores, picture, "topic")
 
-TASKS = {name: _task(name, load=load_documents, prompt=prompt) for name in ALL_SETS} | {
-    name + _CLOSED_BOOK: _task(name + _CLOSED_BOOK, load=_load_closed_book, prompt=closed_book_prompt)
+TASKS = {
+    name + ending: Task(name + ending, "timelines", _TABLE, load, prompt_of, *_PARTS, fewshot=examples)
+    for ending, load, prompt_of in (("", load_documents, prompt), (_CLOSED_BOOK, _load_closed_book, closed_book_prompt))
     for name in ALL_SETS
 }

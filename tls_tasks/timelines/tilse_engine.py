@@ -6,7 +6,6 @@ The one place of the package that starts another program: ROUGE-1.5.5.pl, once f
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from tls_tasks.core.errors import MissingExtraError
 from tls_tasks.core.prf import Counts
@@ -35,24 +34,16 @@ def tilse_counts(
     Raises:
         MissingExtraError: tilse isn't installed.
     """
-    evaluator, timeline, ground_truth = _tilse(computation)
     try:
-        gold = ground_truth([timeline(_days(reference)) for reference in references])
-        scores = getattr(evaluator, _METHODS[variant])(timeline(_days(prediction)), gold)
-    except (ZeroDivisionError, ValueError):  # what it raises for empty timelines and texts without words
-        return dict.fromkeys(("ar1", "ar2"), Counts(0.0, 0.0, 0.0, 0.0))
-    return {f"ar{n}": Counts(scores[f"rouge_{n}"]["precision"], 1, scores[f"rouge_{n}"]["recall"], 1) for n in (1, 2)}
-
-
-def _tilse(computation: str) -> tuple[Any, Any, Any]:
-    try:
-        from tilse.data.timelines import GroundTruth
-        from tilse.data.timelines import Timeline as TilseTimeline
+        from tilse.data import timelines as tilse
         from tilse.evaluation.rouge import TimelineRougeEvaluator
     except ImportError as error:
         raise MissingExtraError("engine='tilse'", "tilse") from error
-    return TimelineRougeEvaluator({"rouge_1", "rouge_2"}, computation), TilseTimeline, GroundTruth
-
-
-def _days(timeline: Timeline) -> dict[Any, list[str]]:
-    return {entry.date: list(entry.sentences) for entry in timeline}
+    evaluator = TimelineRougeEvaluator({"rouge_1", "rouge_2"}, computation)
+    by_date = [{entry.date: list(entry.sentences) for entry in timeline} for timeline in (prediction, *references)]
+    try:
+        predicted, *gold = map(tilse.Timeline, by_date)
+        scores = getattr(evaluator, _METHODS[variant])(predicted, tilse.GroundTruth(gold))
+    except (ZeroDivisionError, ValueError):  # what it raises for empty timelines and texts without words
+        return dict.fromkeys(("ar1", "ar2"), Counts(0.0, 0.0, 0.0, 0.0))
+    return {f"ar{n}": Counts(scores[f"rouge_{n}"]["precision"], 1, scores[f"rouge_{n}"]["recall"], 1) for n in (1, 2)}

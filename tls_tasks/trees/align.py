@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 from tls_tasks.trees.leaf_values import FloatArray
 from tls_tasks.trees.nodes import count_nodes
-from tls_tasks.trees.pairs import Array, Counts, Pairs
+from tls_tasks.trees.pairs import Array, Counts, Pairs, at
 from tls_tasks.trees.plan import Plan
 from tls_tasks.trees.similarity import sort_key, weights_of
 from tls_tasks.trees.types import ListOf
@@ -97,9 +97,7 @@ class Matches(NamedTuple):
 
     def pairs(self) -> Pairs:
         """The items that belong together."""
-        left, right = self.left.items, self.right.items
-        references, predictions = [left[i] for i in self.rows.tolist()], [right[j] for j in self.columns.tolist()]
-        return Pairs.aligned(references, predictions)
+        return Pairs.aligned(at(self.left.items, self.rows), at(self.right.items, self.columns))
 
 
 class _Block(NamedTuple):
@@ -254,10 +252,9 @@ def assign(weights: FloatArray, canonical: bool = False) -> tuple[list[int], lis
         >>> list(zip(rows, columns))
         [(0, 1), (1, 0), (2, 2)]
     """
-    if canonical and weights.shape[0] == 1:
-        return [0], [int(weights.argmax())]
-    if canonical and weights.shape[1] == 1:
-        return [int(weights.argmax())], [0]
+    if canonical and 1 in weights.shape:
+        row, column = np.unravel_index(weights.argmax(), weights.shape)
+        return [int(row)], [int(column)]
     rows, columns = linear_sum_assignment(weights, maximize=True)
     return rows.tolist(), columns.tolist()
 

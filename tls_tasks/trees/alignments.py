@@ -5,11 +5,11 @@ The walk keeps only sums; what belongs together is found once more where somebod
 
 from typing import Any
 
-from tls_tasks.trees.nodes import MISSING, resolved
+from tls_tasks.trees.nodes import MISSING
 from tls_tasks.trees.pairs import Pairs
 from tls_tasks.trees.plan import Plan
 from tls_tasks.trees.similarity import has_answers
-from tls_tasks.trees.types import ANY_OF, AnyOf, Branch, ListOf, OneOf, Path, Position, part_for
+from tls_tasks.trees.types import ANY_OF, AnyOf, Branch, ListOf, OneOf, Path, Position, part_for, resolved
 from tls_tasks.trees.walk import Step, Walk, whole_tree
 
 Alignments = dict[Path, list[tuple[int, int]]]

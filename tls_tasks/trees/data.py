@@ -6,7 +6,7 @@ that is right for it; the documents of a task may have different schemas.
 
 import json
 import logging
-from collections.abc import Hashable, Iterable, Mapping, MutableMapping
+from collections.abc import Hashable, Mapping, MutableMapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
-from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, public_sets, read_catalogue
-from tls_tasks.data.files import ENDINGS, file_rows, split_files
+from tls_tasks.data.files import ENDINGS, Rows, file_rows, split_files
 from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of
 from tls_tasks.data.models import DataRow, Id, named, read_model
-from tls_tasks.data.order import Loaded, Reading, distinct, load, read_place
+from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, hub_rows, load, read_place
 from tls_tasks.trees.compliance import slips
 from tls_tasks.trees.rows import read_prediction, read_reference
 from tls_tasks.trees.schema import is_json_schema, read_schema
@@ -65,9 +64,7 @@ class TreeDocument:
     reference: str
 
 
-def read_rows(
-    name: str, rows: Iterable[tuple[str, Any]], schemas: Mapping[str, Any] | None = None
-) -> tuple[TreeDocument, ...]:
+def read_rows(name: str, rows: Rows, schemas: Mapping[str, Any] | None = None) -> tuple[TreeDocument, ...]:
     """Make documents of rows, in the order of the rows.
 
     Args:
@@ -160,9 +157,6 @@ def read_trees(predictions: Path, references: Path) -> list[TreeRow]:
         rows.append(TreeRow(name, prediction, reference))
     return rows
 
-
-DEFAULT_CONTEXT_BUDGET = 24_000
-"""Characters of a document in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
 
 SCHEMAS_FILE = "schemas.json"
 """The file beside the rows with the schemas that rows may name: an object, name -> schema."""
@@ -391,7 +385,7 @@ def _published(source: HubFiles) -> Loaded[TreeDocument]:
     Its user can't mend it, and a row or two should not cost the others. Documents keep the number of their row as id,
     so that it stays plain which ones are meant.
     """
-    rows = list(file_rows(hub.fetch(source.repo_id, source.revision, source.files[0])))
+    rows = hub_rows(source)
     documents: list[TreeDocument] = []
     for index, (where, row) in enumerate(rows):
         try:

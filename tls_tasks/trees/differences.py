@@ -9,15 +9,12 @@ from typing import Any, NamedTuple
 from tls_tasks.core.prf import plain_mean
 from tls_tasks.core.terminal import shown, text_table, visible
 from tls_tasks.trees import types
-from tls_tasks.trees.alignments import chosen
+from tls_tasks.trees.alignments import Alignments, chosen
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.meanings import as_meant
 from tls_tasks.trees.pairs import Pairs
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for, path_name, settled
-
-Alignments = Mapping[Path, Sequence[Sequence[int]]]
-"""Path of a list in the reference -> which of its items belongs to which predicted one."""
 
 NO_KEY = object()
 """Stands for the value of a key that a tree doesn't have."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.plan import Field
-from tls_tasks.trees.types import Again, AnyOf, Branch, ListOf, SchemaNode, settled
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode, settled
 
 MISSING = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 """Stands for the value of a key that isn't there."""
@@ -19,13 +19,6 @@ ABSENT, NULL, VALUE, WRONG, MAYBE = range(5)
 
 class BadReferenceError(Exception):
     """A reference that doesn't comply with the schema. Never leaves the package: who catches it finds the row."""
-
-
-def resolved(node: SchemaNode) -> SchemaNode:
-    """The node itself, if this one stands elsewhere in the schema."""
-    while isinstance(node, Again):
-        node = node.node
-    return node
 
 
 def state_of(node: SchemaNode, value: Any, is_loose: bool) -> int:

@@ -91,12 +91,6 @@ class Counts:
         for (objective, name), amount in other.of.items():
             self.add(name, amount * is_counted if names is None or name in names else amount, objective)
 
-    def where(self, is_counted: Any) -> Counts:
-        """The same amounts, 0 for pairs that are not counted."""
-        counts = Counts(self.n)
-        counts.merge(self, is_counted)
-        return counts
-
     def taken(self, indices: Sequence[Array]) -> Counts:
         """The counts of some of the pairs, which may be others for each objective."""
         counts = Counts(len(indices[GUIDE]))
@@ -218,18 +212,18 @@ class Pairs:
         scores, usable = np.zeros(self.n), np.broadcast_to(usable, self.n)
         if not self.are_all:
             indices = np.flatnonzero(usable)
-            left, right = _at(self.references, self.rows[indices]), _at(self.predictions, self.columns[indices])
+            left, right = at(self.references, self.rows[indices]), at(self.predictions, self.columns[indices])
             scores[indices] = metric.pairs(left, right)
             return scores
         grid = usable.reshape(len(self.references), len(self.predictions))
         rows, columns = np.flatnonzero(grid.any(axis=1)), np.flatnonzero(grid.any(axis=0))
         if len(rows):
-            found = metric.matrix(_at(self.references, rows), _at(self.predictions, columns))
+            found = metric.matrix(at(self.references, rows), at(self.predictions, columns))
             scores.reshape(grid.shape)[np.ix_(rows, columns)] = found
         return np.where(usable, scores, 0.0)
 
 
-def _at(values: Sequence[Any], indices: Array) -> list[Any]:
+def at(values: Sequence[Any], indices: Array) -> list[Any]:
     """The values at these indices."""
     return [values[index] for index in indices.tolist()]
 

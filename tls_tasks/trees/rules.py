@@ -59,10 +59,7 @@ def count_as_treeval(plan: Plan, node: SchemaNode, pairs: Pairs, states: States,
 
 def unknown_nodes(plan: Plan, unknown: dict[Any, Any]) -> int:
     """How many nodes there are in the part of a dictionary that the schema doesn't have."""
-    if plan.follows_treeval:
-        return len(unknown)
-    counts_items = plan.options.list_items == "nodes"
-    return len(unknown) + sum(count_nodes(value, items=counts_items) for value in unknown.values())
+    return len(unknown) if plan.follows_treeval else count_nodes(unknown, items=plan.options.list_items == "nodes")
 
 
 # --- leaves ---

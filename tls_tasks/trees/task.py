@@ -68,17 +68,11 @@ def _drawn(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) ->
 
 def _gold(doc: Mapping[str, Any]) -> str:
     """The reference, with the first of several valid answers."""
-    return json.dumps(_first_answers(json.loads(doc["reference"])), ensure_ascii=False)
+    return json.dumps(json.loads(doc["reference"], object_hook=_first_answer), ensure_ascii=False)
 
 
-def _first_answers(tree: Any) -> Any:
-    if isinstance(tree, list):
-        return [_first_answers(item) for item in tree]
-    if not isinstance(tree, dict):
-        return tree
-    if tree.keys() == {ANY_OF}:
-        return _first_answers(tree[ANY_OF][0])
-    return {key: _first_answers(child) for key, child in tree.items()}
+def _first_answer(tree: dict[str, Any]) -> Any:
+    return tree[ANY_OF][0] if tree.keys() == {ANY_OF} else tree
 
 
 _PARTS = (load_documents, prompt, _gold, _unit, lambda doc, answer: {"tree_eval": _score(doc, answer)}, _drawn)

@@ -148,6 +148,13 @@ def path_name(path: Sequence[Hashable]) -> str:
     return name or "$"
 
 
+def resolved(node: SchemaNode) -> SchemaNode:
+    """The node itself, if this one stands elsewhere in the schema."""
+    while isinstance(node, Again):
+        node = node.node
+    return node
+
+
 def part_for(node: SchemaNode, value: Any) -> SchemaNode:
     """The node itself that a value has: not one that stands elsewhere, and of several the one for its kind of value.
 
@@ -157,8 +164,7 @@ def part_for(node: SchemaNode, value: Any) -> SchemaNode:
         >>> part_for(OneOf((ListOf(Leaf("any")), Leaf("string"))), ["a"])
         ListOf(item=Leaf(type='any', choices=()))
     """
-    while isinstance(node, Again):
-        node = node.node
+    node = resolved(node)
     if not isinstance(node, OneOf):
         return node
     kind = Branch if isinstance(value, Mapping) else ListOf if isinstance(value, list | tuple) else Leaf

@@ -15,11 +15,11 @@ import numpy as np
 
 from tls_tasks.trees import rules
 from tls_tasks.trees.align import Aligner, Matches
-from tls_tasks.trees.nodes import MISSING, VALUE, WRONG, BadReferenceError, resolved, states_of, values_outside
+from tls_tasks.trees.nodes import MISSING, VALUE, WRONG, BadReferenceError, states_of, values_outside
 from tls_tasks.trees.pairs import COUNTS, OUTSIDE, Array, Counts, Pairs, States, seen_part
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.similarity import Answers, has_answers
-from tls_tasks.trees.types import AnyOf, Branch, ListOf, OneOf, SchemaNode, all_nodes, nodes_of, part_for
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, OneOf, SchemaNode, all_nodes, part_for, resolved
 
 Step = Callable[[Any, Pairs, Counts], None]
 
@@ -39,12 +39,10 @@ class Walk:
     def __init__(self, plan: Plan, has_details: bool = True) -> None:
         self.plan, self.has_details = plan, has_details
         self.is_loose, self.is_treeval = plan.options.types == "loose", plan.follows_treeval
-        self.seen_parts: dict[int, str] = {}
-        self.inner_lists: set[int] = set()
-        if self.is_treeval:
-            self.seen_parts = {id(node): seen_part(path) for path, node in nodes_of(plan.root).items()}
-            lists = [node for _, node in all_nodes(plan.root) if isinstance(node, ListOf)]
-            self.inner_lists = {id(inner) for outer in lists for _, inner in all_nodes(outer.item)}
+        of_treeval = list(all_nodes(plan.root)) if self.is_treeval else []
+        self.seen_parts = {id(node): seen_part(path) for path, node in of_treeval}
+        lists = [node for _, node in of_treeval if isinstance(node, ListOf)]
+        self.inner_lists = {id(inner) for outer in lists for _, inner in all_nodes(outer.item)}
         self.weigher: Walk = Walk(plan, has_details=False) if has_details else self
 
     # --- trees ---
@@ -117,13 +115,10 @@ class Walk:
             return
         states = self.states(node, pairs, counts)
         rules.count_presence(self.plan, node, states, counts)
-        if isinstance(node, Field):
-            rules.score_leaf(self.plan, node, pairs, states, counts, self.has_details)
-            return
-        if self.is_treeval and self.has_details:
+        if self.is_treeval and self.has_details and not isinstance(node, Field):
             counts.add(self.seen_parts[id(node)], (states.left == VALUE) & states.has_right)
-        if states.are_all_values:
-            self.below(node, pairs, counts)
+        if isinstance(node, Field) or states.are_all_values:
+            self.inside(node, pairs, states, counts)
             return
         if self.is_treeval:
             rules.count_as_treeval(self.plan, node, pairs, states, counts)
@@ -131,7 +126,8 @@ class Walk:
         if is_there.any() or not is_again:
             self.below(node, pairs, below)
         if is_again:  # a schema within itself goes on for as long as there is something in it
-            below = below.where(is_there)
+            walked, below = below, Counts(counts.n)
+            below.merge(walked, is_there)
         counts.merge(below, rules.where_nodes_count(self.plan, node, states), COUNTS)
         if isinstance(node, ListOf) and isinstance(node.item, Field):
             rules.add_worst(node.item, (states.left == VALUE) & (states.right == WRONG), counts)
@@ -151,6 +147,13 @@ class Walk:
             counts.add(OUTSIDE, np.array(outside)[pairs.columns])
         left = left[pairs.rows] if (left != VALUE).any() else _ALL_VALUES
         return States(left, right[pairs.columns] if (right != VALUE).any() else _ALL_VALUES)
+
+    def inside(self, node: SchemaNode, pairs: Pairs, states: States, counts: Counts) -> None:
+        """Score the values of a leaf, or walk what is in dictionaries or lists."""
+        if isinstance(node, Field):
+            rules.score_leaf(self.plan, node, pairs, states, counts, self.has_details)
+        else:
+            self.below(node, pairs, counts)
 
     def below(self, node: SchemaNode, pairs: Pairs, counts: Counts) -> None:
         """Walk what is in dictionaries or lists; anything that isn't one is walked as an empty one."""
@@ -175,11 +178,7 @@ class Walk:
 
     def item_of_kind(self, node: SchemaNode, pairs: Pairs, counts: Counts) -> None:
         """Walk items of one kind."""
-        states = self.states(node, pairs, counts)
-        if isinstance(node, Field):
-            rules.score_leaf(self.plan, node, pairs, states, counts, self.has_details)
-        else:
-            self.below(node, pairs, counts)
+        self.inside(node, pairs, self.states(node, pairs, counts), counts)
 
     # --- lists ---
 
@@ -217,10 +216,7 @@ class Walk:
         if isinstance(node, Field) and self.is_treeval:  # null is a value like any other
             states = States(np.maximum(states.left, VALUE), np.maximum(states.right, VALUE))
         rules.count_items(self.plan, node, states, counts)
-        if isinstance(node, Field):
-            rules.score_leaf(self.plan, node, pairs, states, counts, self.has_details)
-        else:
-            self.below(node, pairs, counts)
+        self.inside(node, pairs, states, counts)
 
 
 def _of_part(node: OneOf, part: SchemaNode, value: Any) -> Any:

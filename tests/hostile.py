@@ -1,8 +1,8 @@
 """Texts that make careless parsers recurse, go quadratic or raise, for the tests of every parser.
 
 With the answers in models' styles (``tests/batteries``) this is the corpus from which ``tests/fuzz`` draws. A text that
-broke something belongs here: whole into HOSTILE, which every task is given, or what was bad in it into SPOILING, which
-the fuzz targets put into other texts.
+broke something belongs here: whole into HOSTILE, which every task is given, or what was bad in it into SPOILING of
+the JSON file beside this one, which the fuzz targets put into other texts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 SMALL, LARGE = 125_000, 500_000
 
 _PIECES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
-REPEATED, PREFIXED = _PIECES["REPEATED"], _PIECES["PREFIXED"]
+REPEATED, PREFIXED = _PIECES["REPEATED"], [(start, piece) for start, piece in _PIECES["PREFIXED"]]
 SPOILING = _PIECES["SPOILING"]
 """What is put into texts: characters, numbers, and pieces of markup, JSON, YAML, dates, citations and verdicts."""
 

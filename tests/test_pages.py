@@ -14,6 +14,7 @@ import yaml
 
 from scripts import pages, stand_ins, walk
 from tests.conftest import ROOT, made_once
+from tests.harness_parts import manager
 from tls_tasks.registry import FAMILIES, METRICS
 
 PAGES = [page for page in pages.pages() if pages.blocks(page)]
@@ -128,10 +129,8 @@ def commands_of(block):
 def harness_names():
     import lm_eval.models  # noqa: F401  it registers them
     from lm_eval.api.registry import model_registry
-    from lm_eval.tasks import TaskManager
 
-    manager = TaskManager(include_path=str(ROOT / "task_configs"), include_defaults=False)
-    return {name for name in manager.all_tasks}, model_registry
+    return set(manager().all_tasks), model_registry
 
 
 def check_lm_eval(words, names, monkeypatch):

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 import tls_tasks
-from tests.conftest import ROOT
-from tests.harness_parts import run_here
+from tests.harness_parts import manager, run_here
 from tests.trees.test_task import FOLDED, KEYS, results_of
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.task import answer_text
@@ -307,18 +306,11 @@ def test_the_baseline_answers_alike_through_a_chat_template(family, task_manager
 
 @pytest.mark.parametrize("family", [family for family in FAMILIES.values() if family.own], ids=lambda f: f.own[0])
 def test_metadata_of_the_command_line_reaches_the_data(family, tmp_path):
-    from lm_eval.tasks import TaskManager
-
     task, row = family.own
     (tmp_path / "x.jsonl").write_text("".join(json.dumps({"id": name, **row}) + "\n" for name in "ab"))
     (tmp_path / "schemas.json").write_text(json.dumps(family.schemas))
     data = tmp_path if family.schemas else tmp_path / "x.jsonl"
-    manager = TaskManager(
-        include_path=str(ROOT / "task_configs"),
-        include_defaults=False,
-        metadata={"context_budget": 200, "data": str(data)},
-    )
-    run = run_here(manager, [task], baseline(family))
+    run = run_here(manager(context_budget=200, data=str(data)), [task], baseline(family))
     assert run["configs"][task]["metadata"]["provenance"]["edition"] == "local"
     samples = run["samples"][task]
     assert [sample["doc"]["doc_id"] for sample in samples] == ["a", "b"]

@@ -18,7 +18,6 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.reports.judges.server import Server
 from tls_tasks.core.custom import custom_sign, is_unsigned
 from tls_tasks.core.options import options_of
 from tls_tasks.registry import METRICS
@@ -244,8 +243,8 @@ def test_no_option_of_a_judge_is_forgotten(kind):
     assert shown | carried == set(_KINDS[kind]) - {kind} and not shown & carried
 
 
-def test_an_endpoint_is_another_judge_if_it_is_sent_something_else(specified):
-    server = Server(lambda *_: "YES")
+def test_an_endpoint_is_another_judge_if_it_is_sent_something_else(specified, serve):
+    server = serve(lambda *_: "YES")
 
     def sent(options):
         server.requests.clear()
@@ -259,7 +258,6 @@ def test_an_endpoint_is_another_judge_if_it_is_sent_something_else(specified):
     for option, left, right in ENDPOINTS:
         (one, asked), (other, asked_otherwise) = sent(left), sent(right)
         assert one != other and asked != asked_otherwise, option
-    server.close()
 
 
 # --- functions of the caller's ---

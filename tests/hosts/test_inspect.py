@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 import tls_tasks
-from tests.conftest import ROOT
 from tests.data.test_own_data import CUSTOM
-from tests.harness_parts import in_thread, run_here
+from tests.harness_parts import in_thread, manager, run_here
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.hosts.discovery import task_files
@@ -75,7 +74,6 @@ def metrics_of(log, scorer=0):
 def run_harness(names, metadata):
     """Task -> its results without standard errors of the harness's own."""
     from lm_eval.api.model import LM
-    from lm_eval.tasks import TaskManager
 
     class Fixed(LM):
         def generate_until(self, requests):
@@ -85,8 +83,7 @@ def run_harness(names, metadata):
         loglikelihood = loglikelihood_rolling = None
 
     Fixed.__abstractmethods__ = frozenset()
-    manager = TaskManager(include_path=str(ROOT / "task_configs"), include_defaults=False, metadata=metadata)
-    return run_here(manager, names, Fixed(), bootstrap_iters=0, limit=LIMIT)["results"]
+    return run_here(manager(**metadata), names, Fixed(), bootstrap_iters=0, limit=LIMIT)["results"]
 
 
 @pytest.fixture(scope="module")

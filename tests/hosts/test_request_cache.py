@@ -9,7 +9,7 @@ import pytest
 
 import tls_tasks
 from tests.conftest import ROOT
-from tests.harness_parts import run_here
+from tests.harness_parts import manager, run_here
 from tests.made_runs import make_run
 from tls_tasks.after.scored_runs import score_places
 from tls_tasks.after.submission.checks import refusals
@@ -33,12 +33,6 @@ def folder(tmp_path, monkeypatch):
 
     monkeypatch.setattr(cache, "PATH", str(tmp_path / "requests"))
     return tmp_path / "requests"
-
-
-def manager(place=ROOT / "task_configs", **metadata):
-    from lm_eval.tasks import TaskManager
-
-    return TaskManager(include_path=str(place), include_defaults=False, metadata=metadata)
 
 
 def run(tasks=(TASK,), chat=False, place=ROOT / "task_configs", **metadata):

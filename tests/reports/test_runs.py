@@ -8,10 +8,8 @@ from functools import partial
 import pytest
 
 from scripts import walk
-from tests.conftest import ROOT
-from tests.harness_parts import run_here
+from tests.harness_parts import manager, run_here
 from tests.reports.answers import answers, docs, sample_reports
-from tests.reports.judges.server import Server as JudgeServer
 from tests.reports.judges.server import truth
 from tls_tasks.cli import main
 from tls_tasks.hosts.lm_eval import process_results
@@ -24,21 +22,10 @@ from tls_tasks.reports.task import TASKS
 
 pytest.importorskip("lm_eval")
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("own_cache")]
 
 NAME = "report_generation"
 process_report = partial(process_results, TASKS[NAME])
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("TLS_TASKS_CACHE", str(tmp_path / "cache"))
-
-
-def manager(**metadata):
-    from lm_eval.tasks import TaskManager
-
-    return TaskManager(include_path=str(ROOT / "task_configs"), include_defaults=False, metadata=metadata or None)
 
 
 def lead(k=10):
@@ -139,25 +126,12 @@ def test_predict_only_keeps_the_answers_and_asks_nobody():
 # ---- a judge behind an endpoint
 
 
-@pytest.fixture
-def judge_server():
-    servers = []
-
-    def start(answer):
-        servers.append(JudgeServer(answer))
-        return servers[-1]
-
-    yield start
-    for one in servers:
-        one.close()
-
-
 def numbered(sentence, n_before, messages):
     return truth(f"{len(sentence)}")
 
 
-def test_an_endpoint_judges_once_and_the_second_run_asks_nothing(judge_server):
-    server = judge_server(numbered)
+def test_an_endpoint_judges_once_and_the_second_run_asks_nothing(serve):
+    server = serve(numbered)
     spec = {"base_url": server.url, "model": "acme/judge"}
     first, n_asked = run(lead(k=2), {"limit": 3}, judge=spec), len(server.requests)
     assert n_asked > 20 and results(first)["n_unscored"] == 0
@@ -174,8 +148,8 @@ def test_an_endpoint_judges_once_and_the_second_run_asks_nothing(judge_server):
         ((404, {"error": "no such model"}, {}), "404"),
     ],
 )
-def test_a_judge_that_refuses_costs_no_report_and_yields_no_number(judge_server, caplog, answer, words):
-    server = judge_server(lambda *_: answer)
+def test_a_judge_that_refuses_costs_no_report_and_yields_no_number(serve, caplog, answer, words):
+    server = serve(lambda *_: answer)
     outcome = run(lead(k=3), judge={"base_url": server.url, "model": "m"})
     found = results(outcome)
     assert all(math.isnan(found[key]) for key in KEYS) and found["n_unscored"] == 18
@@ -183,8 +157,8 @@ def test_a_judge_that_refuses_costs_no_report_and_yields_no_number(judge_server,
     assert all(sample["resps"][0][0] for sample in outcome["samples"][NAME])
 
 
-def test_a_judge_that_answers_half_leaves_the_rest_unscored(judge_server):
-    server = judge_server(lambda sentence, n, messages: "YES" if "1" in sentence or "2" in sentence else "Maybe.")
+def test_a_judge_that_answers_half_leaves_the_rest_unscored(serve):
+    server = serve(lambda sentence, n, messages: "YES" if "1" in sentence or "2" in sentence else "Maybe.")
     judge = {"base_url": server.url, "model": "m"}
     found = results(run(lead(k=8), {"limit": 1}, judge=judge))
     assert 0 < found["n_unscored"] < 8 and not math.isnan(found["citation_support"])

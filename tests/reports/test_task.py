@@ -24,17 +24,12 @@ from tls_tasks.reports.task import TASKS, _shown_documents
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("own_cache")]
 
 TASK = TASKS["report_generation"]
 COUNTS = ("n_unscored", "n_sentences", "unknown_citations", "parse_failures")
 process_report, judge_answers = partial(process_results, TASK), TASK.judge
 FOLDER = ROOT / "task_configs" / "reports"
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("TLS_TASKS_CACHE", str(tmp_path / "cache"))
 
 
 # ---- the config

@@ -1,22 +1,6 @@
-"""A judge on loopback for the tests."""
+"""Quick retries for the tests of judges."""
 
 import pytest
-
-from tests.reports.judges.server import Server
-
-
-@pytest.fixture
-def serve():
-    """Starts servers: ``serve(answer, latency=…)``; they end with the test."""
-    servers = []
-
-    def start(*arguments, **options):
-        servers.append(Server(*arguments, **options))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.close()
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.reports.judges.server import Server
 from tls_tasks.cli import main
 from tls_tasks.cli.judge import main as report_eval_main
 from tls_tasks.core import errors
@@ -40,14 +39,13 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def server(monkeypatch):
+def server(serve, monkeypatch):
     """Stands for together.ai: YES to everything."""
-    server = Server(lambda *_: "YES")
+    server = serve(lambda *_: "YES")
     monkeypatch.setattr(
         choose, "from_endpoint", lambda url, *rest, **options: from_endpoint(server.url, *rest, **options)
     )
-    yield server
-    server.close()
+    return server
 
 
 # --- its results ---

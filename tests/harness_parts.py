@@ -38,6 +38,13 @@ def run_here(task_manager, tasks, model, **options):
     return lm_eval.simple_evaluate(model=model, tasks=tasks, task_manager=task_manager, **options)
 
 
+def run_chat(task_manager, tasks, server, **options):
+    """The same with the chat endpoint of a :class:`Server` as the model."""
+    arguments = {"model": "acme/table", "base_url": server.url, "max_retries": 1}
+    options = {"model_args": arguments, "apply_chat_template": True, **options}
+    return run_here(task_manager, tasks, "local-chat-completions", **options)
+
+
 @pytest.fixture(scope="session")
 def commands(tmp_path_factory):
     """The folder of the quick commands of scripts/walk.py, for all workers; needs tls-tasks installed."""

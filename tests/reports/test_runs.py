@@ -8,14 +8,13 @@ from functools import partial
 import pytest
 
 from scripts import walk
-from tests.harness_parts import manager, run_here
-from tests.reports.answers import answers, docs, sample_reports
+from tests.harness_parts import manager, run_chat, run_here
+from tests.reports.answers import answers, docs, documents, requests, sample_reports
 from tests.reports.judges.server import truth
 from tls_tasks.cli import main
 from tls_tasks.hosts.lm_eval import process_results
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.judges import Recorded
-from tls_tasks.reports.nuggets import read_requests
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.score import KEYS, RATIOS
 from tls_tasks.reports.task import TASKS
@@ -41,11 +40,7 @@ def run(model, options=None, **metadata):
 def run_with_answers(server, texts, **metadata):
     """A run in which a chat server writes these answers, one a request in order."""
     server.answers = {doc["problem_statement"]: text for doc, text in zip(docs(), texts, strict=True)}
-    chat = {
-        "model_args": {"model": "acme/table", "base_url": server.url, "max_retries": 1},
-        "apply_chat_template": True,
-    }
-    return run("local-chat-completions", chat, **metadata)
+    return run_chat(manager(**metadata), [NAME], server)
 
 
 def results(outcome):
@@ -56,13 +51,9 @@ def results(outcome):
 
 def direct(reports):
     """What report_eval gives for the sample reports, without the harness."""
-    folder = EMBEDDED_RECORDING.parent
-    lines = [(folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines() for name in ("nuggets", "documents")]
-    requests = {request.request_id: request for request in read_requests(lines[0], "nuggets")[0]}
-    documents = {row["id"]: row for row in map(json.loads, lines[1])}
     judge = Recorded.read(EMBEDDED_RECORDING)
-    asked = [requests[report.request_id] for report in reports]
-    return [report_eval(reports, asked, documents, judge, aggregate=how) for how in ("macro", "micro")]
+    asked = [requests()[report.request_id] for report in reports]
+    return [report_eval(reports, asked, documents(), judge, aggregate=how) for how in ("macro", "micro")]
 
 
 # ---- a judge that is recorded

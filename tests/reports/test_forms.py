@@ -67,10 +67,7 @@ def test_reports(row):
 
 
 def test_statements_are_asked_and_counted_one_by_one():
-    report = {
-        "request_id": "7",
-        "sentences": [{"text": ROSE, "citations": ["d1"]}, {"text": "So.", "citations": ["d1"]}],
-    }
+    report = {"request_id": "7", "sentences": [{"text": text, "citations": ["d1"]} for text in (ROSE, "So.")]}
     asked = []
 
     def judge(query):

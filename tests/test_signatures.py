@@ -31,7 +31,6 @@ from tls_tasks.trees.leaf_values import BUILT_IN
 PAGE = ROOT / "docs" / "signatures.md"
 BEGIN, END = "<!-- table: python -m tests.test_signatures -->\n\n", "\n<!-- end of table -->\n"
 
-
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 ROWS = CASES["ROWS"]
 """Family -> rows, and what each call is given besides."""
@@ -68,8 +67,8 @@ def split_by(left, right):
     return [{"rouge_types": ["rougeLsum"], "split_summaries": how} for how in (left, right)]
 
 
-def leaf_of(value):
-    return {"leaf_metrics": {"string": {"metric": lambda one, other: value, "name": "own"}}}
+def leaf_of(function):
+    return {"leaf_metrics": {"string": {"metric": function, "name": "own"}}}
 
 
 MOVES = CASES["MOVES"]
@@ -78,18 +77,19 @@ MOVES["alignment_rouge"] += [*OF_TIMELINES, *POLICIES.values(), BY_FUNCTION]
 # What repeated and undated entries say moves texts only.
 MOVES["date_f1"] += [*OF_TIMELINES, *(row for name, row in POLICIES.items() if name not in ("repeated", "undated"))]
 MOVES["rouge_l"] += [
-    *(BY_FUNCTION, *INTERVAL),
+    BY_FUNCTION,
+    *INTERVAL,
     ("split_summaries: a pattern", *split_by(re.compile("A"), re.compile("A", re.I))),
     ("split_summaries: a function", *split_by(str.split, str.splitlines)),
 ]
 MOVES["report_eval"] += [
-    *INTERVAL,
     ("judge: a function", {"judge": lambda query: True}, {"judge": lambda query: False}),
+    *INTERVAL,
 ]
 MOVES["evidence_extraction"] += [BY_FUNCTION, *INTERVAL]
 MOVES["tree_eval"] += [
     *INTERVAL,
-    ("leaf_metrics: a function", leaf_of(0.5), leaf_of(0.25)),
+    ("leaf_metrics: a function", leaf_of(lambda one, other: 0.5), leaf_of(lambda one, other: 0.25)),
     ("options: types", {"options": {"types": "strict"}, **EVEN}, {"options": {"types": "loose"}, **EVEN}),
 ]
 

@@ -9,9 +9,8 @@ import subprocess
 import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
 
 import pytest
 
@@ -23,8 +22,7 @@ evaluate = pytest.importorskip("evaluate")
 NAMES = sorted(METRICS)
 
 
-@dataclass(frozen=True)
-class Example:
+class Example(SimpleNamespace):
     """Rows of one kind of metric.
 
     Attributes:
@@ -38,25 +36,11 @@ class Example:
         options, signed, keys: Options; what they leave in the signature; what they add to the result.
     """
 
-    prediction: Any
-    reference: Any
-    other: Any
-    other_reference: Any
-    prediction_forms: dict[str, Any]
-    reference_forms: dict[str, Any]
-    mixed: list[list[Any]]
-    odd: Any
-    options: dict[str, Any]
-    signed: list[str]
-    keys: list[str]
-    required: dict[str, Any] = field(default_factory=dict)
-    columns: dict[str, Any] = field(default_factory=dict)
-
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 # By family; a metric whose options are not those of its family's others has an entry of its own under its name, such as
-# "NAME": replace(EXAMPLES["summaries"], options={…}, signed=[…], keys=[…]).
-EXAMPLES = {family: Example(**fields) for family, fields in CASES.items()}
+# "NAME": Example(**{**CASES["summaries"], "options": {…}, "signed": […], "keys": […]}).
+EXAMPLES = {family: Example(**{"required": {}, "columns": {}, **fields}) for family, fields in CASES.items()}
 # What JSON has no form for.
 EXAMPLES["timelines"].mixed[1][-1] = [("2011-01-25", "a")]
 EXAMPLES["summaries"].mixed[1][-1] = ("42",)

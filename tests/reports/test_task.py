@@ -163,7 +163,7 @@ def test_each_question_is_put_once_for_all_reports(monkeypatch):
     assert len(keys) == len(set(keys)) and json.loads(first)["judgments"] == json.loads(second)["judgments"]
 
 
-@pytest.mark.parametrize("results", [["no JSON at all [1]."], ['{"report": 1}'], ["[1]"]])
+@pytest.mark.parametrize("results", [[], [None], [[]], [3], ["no JSON at all [1]."], ['{"report": 1}'], ["[1]"]])
 def test_what_a_users_filter_may_have_made_of_it(results):
     check(process_report(docs()[0], results))
 

@@ -4,24 +4,27 @@ import contextlib
 import io
 import warnings
 
-from tests.harness_parts import manager
+from tests.conftest import ROOT
 
 
-def make_run(folder, model, tasks, *, metadata=None, task_manager=None, **options):
+def make_run(folder, model, tasks, *, metadata=None, **options):
     """Run tasks here and write the harness's own files below ``folder``; returns the folder."""
     import lm_eval
     from lm_eval.loggers import EvaluationTracker
+    from lm_eval.tasks import TaskManager
 
     tracker = EvaluationTracker(output_path=str(folder))
+    manager = TaskManager(include_path=str(ROOT / "task_configs"), include_defaults=False, metadata=metadata)
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         results = lm_eval.simple_evaluate(
             model=model,
             tasks=tasks,
-            task_manager=task_manager or manager(**(metadata or {})),
+            task_manager=manager,
             evaluation_tracker=tracker,
             log_samples=True,
-            **{"bootstrap_iters": 100, **options},  # of standard errors, which nothing here reads
+            bootstrap_iters=100,  # of standard errors, which nothing here reads
+            **options,
         )
     samples = results.pop("samples")
     tracker.save_results_aggregated(results=results, samples=samples)

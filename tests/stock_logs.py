@@ -5,9 +5,6 @@ import json
 import random
 from pathlib import Path
 
-from tests.harness_parts import manager
-from tests.made_runs import make_run
-
 STOCK = {  # task -> its file in the harness
     "arc_easy": "arc/arc_easy.yaml",
     "gsm8k": "gsm8k/gsm8k.yaml",
@@ -133,7 +130,28 @@ def rule_model(seed, skill):
 
 def make_stock_runs(folder, systems=None, tasks=tuple(STOCK), n=N):
     """``folder/NAME``: what lm_eval writes of each system, NAME -> (seed, skill)."""
-    task_manager = manager(write_tasks(folder / "tasks", tasks, n))
+    import contextlib
+    import io
+    import warnings
+
+    import lm_eval
+    from lm_eval.loggers import EvaluationTracker
+    from lm_eval.tasks import TaskManager
+
+    manager = TaskManager(include_path=str(write_tasks(folder / "tasks", tasks, n)), include_defaults=False)
     for name, (seed, skill) in (systems or {"a": ("a", 0.5), "b": ("b", 0.6)}).items():
-        model = rule_model(seed, skill)
-        make_run(folder / name, model, list(tasks), task_manager=task_manager, bootstrap_iters=0)
+        tracker = EvaluationTracker(output_path=str(folder / name))
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            results = lm_eval.simple_evaluate(
+                model=rule_model(seed, skill),
+                tasks=list(tasks),
+                task_manager=manager,
+                evaluation_tracker=tracker,
+                log_samples=True,
+                bootstrap_iters=0,
+            )
+        samples = results.pop("samples")
+        tracker.save_results_aggregated(results=results, samples=samples)
+        for task, rows in samples.items():
+            tracker.save_results_samples(task_name=task, samples=rows)

@@ -1,6 +1,10 @@
-"""Quick retries for the tests of judges."""
+"""Quick retries for the tests of judges, and the judge on loopback, which tests/cli has from here."""
 
 import pytest
+
+from tests.harness_parts import serve
+
+__all__ = ["serve"]
 
 
 @pytest.fixture(autouse=True)

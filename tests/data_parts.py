@@ -30,6 +30,12 @@ def isolated(monkeypatch, tmp_path):
 
 
 @pytest.fixture
+def own_cache(monkeypatch, tmp_path):
+    """An empty cache of verdicts, answers and fetched files."""
+    monkeypatch.setenv("TLS_TASKS_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
 def shared_data():
     """The real data beside the checkout."""
     if not SHARED.is_dir():

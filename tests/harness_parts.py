@@ -3,15 +3,14 @@
 import json
 import os
 import subprocess
-import threading
 from concurrent.futures import ThreadPoolExecutor
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import entry_points
 
 import pytest
 
 from scripts import walk
 from tests.conftest import ROOT, made_once
+from tests.reports.judges.server import Server as JudgeServer
 
 
 def in_thread(function, *arguments, **options):
@@ -20,12 +19,16 @@ def in_thread(function, *arguments, **options):
         return pool.submit(function, *arguments, **options).result()
 
 
-@pytest.fixture(scope="session")
-def task_manager():
-    """Our tasks only: scanning the harness's own takes half a minute."""
+def manager(place=ROOT / "task_configs", **metadata):
+    """A task manager for the tasks of a folder alone: scanning the harness's own takes half a minute."""
     from lm_eval.tasks import TaskManager
 
-    return TaskManager(include_path=str(ROOT / "task_configs"), include_defaults=False)
+    return TaskManager(include_path=str(place), include_defaults=False, metadata=metadata or None)
+
+
+@pytest.fixture(scope="session")
+def task_manager():
+    return manager()
 
 
 def run_here(task_manager, tasks, model, **options):
@@ -33,6 +36,13 @@ def run_here(task_manager, tasks, model, **options):
     import lm_eval
 
     return lm_eval.simple_evaluate(model=model, tasks=tasks, task_manager=task_manager, **options)
+
+
+def run_chat(task_manager, tasks, server, **options):
+    """The same with the chat endpoint of a :class:`Server` as the model."""
+    arguments = {"model": "acme/table", "base_url": server.url, "max_retries": 1}
+    options = {"model_args": arguments, "apply_chat_template": True, **options}
+    return run_here(task_manager, tasks, "local-chat-completions", **options)
 
 
 @pytest.fixture(scope="session")
@@ -108,38 +118,32 @@ def make_tiny_model(
     model.save_pretrained(folder)
 
 
-class Server:
+class Server(JudgeServer):
     """An OpenAI-compatible endpoint for chats and completions: a table, text in the prompt -> answer, or a function."""
 
     def __init__(self, answer=None):
         self.answers: dict[str, str] = {}
-        self.requests: list[dict] = []
-        outer = self
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                outer.requests.append(request)
-                prompt = request["messages"][-1]["content"] if "messages" in request else request["prompt"]
-                found = answer(prompt) if answer else next(t for key, t in outer.answers.items() if key in prompt)
-                message = {"role": "assistant", "content": found}
-                choices = [{"index": 0, "message": message, "text": found}]
-                body = json.dumps({"choices": choices, "model": request.get("model", "")})
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.end_headers()
-                self.wfile.write(body.encode())
+        def say(sentence, n_before, messages):
+            prompt = messages[-1]["content"]
+            return answer(prompt) if answer else next(text for key, text in self.answers.items() if key in prompt)
 
-            def log_message(self, *_):
-                pass
+        super().__init__(say)
+        self.url += "/chat/completions"
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1/chat/completions"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
-    def close(self):
-        self._server.shutdown()
-        self._server.server_close()
+@pytest.fixture
+def serve():
+    """Starts judges on loopback: ``serve(answer, latency=…)``; they end with the test."""
+    servers = []
+
+    def start(*arguments, **options):
+        servers.append(JudgeServer(*arguments, **options))
+        return servers[-1]
+
+    yield start
+    for running in servers:
+        running.close()
 
 
 @pytest.fixture

@@ -1,11 +1,15 @@
 """The scripts that check files and releases."""
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 
 def run(script, *arguments):
@@ -44,24 +48,10 @@ def test_a_release_needs_its_version_everywhere_and_nothing_unreleased(release):
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "problem"),
-    [
-        ("a.py", b"a = 1\n", None),
-        ("a.md", b"two blanks break a line  \nof Markdown\n", None),
-        ("a.yaml", b"task: !function utils.process\n", None),
-        ("a.py", b"", None),
-        ("a.py", b"a = 1", "no line break at the end"),
-        ("a.py", b"a = 1\n\n", "empty lines at the end"),
-        ("a.py", b"a = 1 \n", "blanks at the end of a line"),
-        ("a.py", b"a = 1\r\n", "line breaks of Windows"),
-        ("a.py", b"<<<<<<< ours\n", "the marks of a merge"),
-        ("a.yaml", b"a: [\n", "not YAML"),
-    ],
-)
+@pytest.mark.parametrize(("name", "content", "problem"), CASES["test_text_files"])
 def test_text_files(tmp_path, name, content, problem):
     path = tmp_path / name
-    path.write_bytes(content)
+    path.write_bytes(content.encode())
     code, lines = run("check_text_files.py", path)
     assert (code, lines == []) == ((0, True) if problem is None else (1, False))
     assert problem is None or lines[0].startswith(f"{path}: {problem}")

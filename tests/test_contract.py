@@ -5,9 +5,10 @@ An invariant declared False is proved too, by a case in which it fails: a claim 
 
 import datetime
 import inspect
-import pickle
 import random
 import re
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -23,27 +24,29 @@ from tls_tasks.timelines.types import Timeline
 # options (optional): what the function can't do without.
 
 
-def make_timeline(generator, n_days=4):
+REFUSAL = "I am sorry, but I can't do that."
+
+
+def pairs_of(seed, make):
+    generator = random.Random(seed)
+    return [(make(generator), make(generator)) for _ in range(12)]
+
+
+def make_timeline(generator):
     words = "police clash protest president army city child resign talk vote border camp ship oil court".split(" ")
-    days = generator.sample(range(60), n_days)
-    return Timeline.of(
-        {
-            datetime.date(2011, 1, 1) + datetime.timedelta(days=day): [" ".join(generator.sample(words, 5))]
-            for day in days
-        }
-    )
+    start, days = datetime.date(2011, 1, 1), generator.sample(range(60), 4)
+    entries = {start + datetime.timedelta(days=day): [" ".join(generator.sample(words, 5))] for day in days}
+    return Timeline.of(entries)
 
 
 def timeline_cases():
-    generator = random.Random(1)
-    pairs = [(make_timeline(generator), make_timeline(generator)) for _ in range(12)]
-    day, later = datetime.date(2018, 1, 1), datetime.date(2018, 2, 1)
+    days = datetime.date(2018, 1, 1), datetime.date(2018, 2, 1)
     return {
-        "pairs": pairs,
+        "pairs": pairs_of(1, make_timeline),
         "empty": Timeline(),
-        "unparsable": "I am sorry, but I can't do that.",
+        "unparsable": REFUSAL,
         "shuffled": lambda timeline: timeline.as_rows()[::-1],
-        "special": Timeline.of({day: ["Talks end without result."], later: ["Talks end without result."]}),
+        "special": Timeline.of({day: ["Talks end without result."] for day in days}),
     }
 
 
@@ -53,8 +56,7 @@ def make_summary(generator):
 
 
 def summary_cases():
-    generator = random.Random(2)
-    pairs = [(make_summary(generator), make_summary(generator)) for _ in range(12)]
+    pairs = pairs_of(2, make_summary)
     return {
         "pairs": pairs,
         "empty": "",
@@ -80,32 +82,26 @@ def report_judge(query):
     }[query.kind]()
 
 
-def make_report(answers, wrong=(), uncited=()):
-    """A row that is a report as well as its request: the report gives the answers that the request asks for."""
-    sentences = [
-        {"text": f"It was {answer}.", "citations": ["wrong" if answer in wrong else "right"]} for answer in answers
-    ]
-    return {
-        "request_id": "7",
-        "sentences": [*sentences, *({"text": f"It was {answer}."} for answer in uncited)],
-        "items": [{"question_text": f"What of {answer}?", "gold_answers": [answer]} for answer in answers],
-    }
+def make_report(answers, n_wrong=0):
+    """A row that is a report as well as its request: the report gives the answers that the request asks for.
+
+    The first of them are given with a wrong document; the next one is given again, without any.
+    """
+    told = [(answer, ["wrong" if place < n_wrong else "right"]) for place, answer in enumerate(answers)]
+    sentences = [{"text": f"It was {answer}.", "citations": cited} for answer, cited in told]
+    sentences += [{"text": f"It was {answer}."} for answer in answers[1 : 1 + n_wrong]]
+    items = [{"question_text": f"What of {answer}?", "gold_answers": [answer]} for answer in answers]
+    return {"request_id": "7", "sentences": sentences, "items": items}
 
 
 def report_cases():
-    generator = random.Random(3)
-
-    def pair():
-        drawn = generator.sample(REPORT_ANSWERS, 4)
-        return make_report(drawn, wrong=drawn[:1], uncited=drawn[1:2]), make_report(generator.sample(REPORT_ANSWERS, 4))
-
-    special = make_report(["in 1994", "by ship", "in 1994"])
+    drawn = pairs_of(3, lambda generator: generator.sample(REPORT_ANSWERS, 4))
     return {
-        "pairs": [pair() for _ in range(12)],
+        "pairs": [(make_report(left, n_wrong=1), make_report(right)) for left, right in drawn],
         "empty": "",
-        "unparsable": "I am sorry, but I can't do that.",
+        "unparsable": REFUSAL,
         "shuffled": lambda report: {**report, "sentences": report["sentences"][::-1]},
-        "special": special,
+        "special": make_report(["in 1994", "by ship", "in 1994"]),
         "options": {"judge": report_judge},
     }
 
@@ -131,12 +127,12 @@ def evidence_cases():
     pairs = [(generator.sample(one, 2) + make_objects(generator, 2), one) for one in gold]
     # two halves of one prediction: which of two equal overlaps comes first decides how much is matched
     symptom = {"domain": "symptom", "polarity": "present", "time_bucket": "today"}
-    halves, tie = ([{**symptom, "evidence_span": span} for span in spans] for spans in
-                   (("a b", "c d"), ("a b c d", "a b x y")))  # fmt: skip
+    tie, halves = ([{**symptom, "evidence_span": span} for span in spans] for spans in
+                   (("a b c d", "a b x y"), ("a b", "c d")))  # fmt: skip
     return {
         "pairs": [*pairs, (tie, halves)],
         "empty": [],
-        "unparsable": "I am sorry, but I can't do that.",
+        "unparsable": REFUSAL,
         "shuffled": lambda objects: objects[::-1],
         "special": [gold[0][0], gold[0][1], gold[0][0]],
         "row": lambda objects: objects,  # one reference a row
@@ -167,16 +163,16 @@ def make_tree(generator):
     return {key: value for key, value in tree.items() if generator.random() < 0.9} or tree
 
 
+def shuffled_tree(tree):
+    return {key: value[::-1] if isinstance(value, list) else value for key, value in reversed(tree.items())}
+
+
 def tree_cases():
-    generator = random.Random(3)
-    pairs = [(make_tree(generator), make_tree(generator)) for _ in range(12)]
     return {
-        "pairs": pairs,
+        "pairs": pairs_of(3, make_tree),
         "empty": {},
-        "unparsable": "I am sorry, but I can't do that.",
-        "shuffled": lambda tree: {
-            key: value[::-1] if isinstance(value, list) else value for key, value in reversed(tree.items())
-        },
+        "unparsable": REFUSAL,
+        "shuffled": shuffled_tree,
         "special": {"tags": ["ink", "ink", None], "lines": [{"text": "pen"}, {"text": "pen"}, {}]},
         "row": lambda tree: tree,
         "options": {"schema": TREE_SCHEMA},
@@ -194,11 +190,10 @@ CASES = {
 
 def cases_of(spec):
     """The rows to try of the metric's family."""
-    if spec.family not in CASES:
-        pytest.fail(
-            f"{spec.name}: no rows to try of the family {spec.family!r}: write a function like summary_cases() in "
-            "tests/test_contract.py that returns what the comment at its top lists, and enter it in CASES"
-        )
+    assert spec.family in CASES, (
+        f"{spec.name}: no rows to try of the family {spec.family!r}: write a function like summary_cases() in "
+        "tests/test_contract.py that returns what the comment at its top lists, and enter it in CASES"
+    )
     return CASES[spec.family]
 
 
@@ -325,12 +320,11 @@ def test_what_is_declared_holds(spec, invariant):
     remedy = (
         f"take {invariant!r} out of `fails`" if found is True else f"write {invariant!r}: {found} and why into `fails`"
     )
-    if found is not declared:
-        pytest.fail(
-            f"{spec.name}: {invariant} ({INVARIANTS[invariant]}) is declared {declared} and found {found}. If the "
-            f"metric is right, {remedy} of its MetricSpec in tls_tasks/registry.py; the check is the function "
-            f"{invariant} in tests/test_contract.py, its rows are CASES[{spec.family!r}]"
-        )
+    assert found is declared, (
+        f"{spec.name}: {invariant} ({INVARIANTS[invariant]}) is declared {declared} and found {found}. If the "
+        f"metric is right, {remedy} of its MetricSpec in tls_tasks/registry.py; the check is the function "
+        f"{invariant} in tests/test_contract.py, its rows are CASES[{spec.family!r}]"
+    )
 
 
 def test_the_checks_tell_a_broken_metric():
@@ -407,21 +401,9 @@ def test_a_perfect_prediction_is_better_than_none(spec):
         assert any(better.values()) and all(better[key] or perfect[key] == nothing[key] for key in perfect), told
 
 
-def test_a_score_can_be_pickled(spec):
-    """Scores cross processes: ``score -o``, Ray, and everybody's own pools."""
-    cases = cases_of(spec)
-    predictions, references = ([pair[side] for pair in cases["pairs"]] for side in (0, 1))
-    scored = score(spec, cases, predictions, references)
-    again = pickle.loads(pickle.dumps(scored))  # safe: bytes made on this line
-    assert repr(again.as_dict(detailed=True)) == repr(scored.as_dict(detailed=True)), spec.name
-
-
 def test_the_card_and_the_module_describe_this_metric(spec):
     folder = ROOT / "metrics" / spec.name
     card = (folder / "README.md").read_text(encoding="utf-8")
-    needed = [f'evaluate.load("{spec.name}")', *spec.result_keys, "## Citation"]
-    missing = [text for text in needed if text not in card]
-    assert not missing, f"metrics/{spec.name}/README.md lacks {missing}: does it describe another metric?"
     others = [name for name in METRICS if name != spec.name and f'evaluate.load("{name}")' in card]
     assert not others, f"metrics/{spec.name}/README.md loads {others}"
     module = (folder / f"{spec.name}.py").read_text(encoding="utf-8")
@@ -440,19 +422,8 @@ def test_the_four_mirrored_names(spec):
     assert not missing, f"{spec.name}: missing: {', '.join(missing)}; see CONTRIBUTING.md, Add a metric"
 
 
-def test_the_readme_table_is_todays():
-    import subprocess
-    import sys
-
-    done = subprocess.run([sys.executable, "scripts/make_metrics_table.py", "--check"], cwd=ROOT, check=False)
-    assert done.returncode == 0, "run python scripts/make_metrics_table.py"
-
-
-def test_the_prompts_in_the_readmes_are_those_of_the_tasks():
-    import subprocess
-    import sys
-
-    done = subprocess.run(
-        [sys.executable, "scripts/make_prompts.py", "--check"], cwd=ROOT, check=False, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+@pytest.mark.parametrize("script", ["make_metrics_table", "make_prompts"])
+def test_what_scripts_write_into_the_readmes_is_todays(script):
+    command = [sys.executable, f"scripts/{script}.py", "--check"]
+    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, f"run python scripts/{script}.py\n{done.stdout}{done.stderr}"

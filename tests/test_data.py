@@ -7,6 +7,7 @@ import json
 import logging
 import re
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -19,15 +20,8 @@ from tls_tasks.registry import FAMILIES
 
 pytestmark = pytest.mark.usefixtures("isolated")
 
-TEA = {"domain": "food", "evidence_span": "Had tea", "polarity": "present", "time_bucket": "today"}
-ROWS = {
-    "summ_govreport": [{"id": "a", "text": "A long text.", "summary": "R"}, {"id": "b", "text": "Ä", "summary": "é"}],
-    "evidence_journals": [
-        {"id": "a", "text": "Had tea. Then calm.", "items": [TEA]},
-        {"id": "b", "text": "Nothing.", "items": []},
-    ],
-    "tree_extraction": [{"id": "a", "text": "A text.", "schema": '{"n": "integer"}', "reference": '{"n": 3}'}],
-}
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+ROWS = CASES["ROWS"]
 """Task -> rows of its data."""
 
 TASKS = ["tls_crisis", *ROWS, "report_generation"]
@@ -90,19 +84,7 @@ def test_the_catalogue_is_pinned_and_complete(name):
 # ---- rows
 
 
-FIELDS = {
-    "summ_govreport": {
-        "id": ("pid", "doc_id", "uid"),
-        "text": ("document", "dialogue", "transcript", "source", "report", "input"),
-        "summary": ("references", "reference", "output"),
-    },
-    "evidence_journals": {
-        "id": ("journal_id", "doc_id"),
-        "text": ("full_text", "document"),
-        "items": ("objects", "references"),
-    },
-    "tree_extraction": {"id": ("doc_id",), "text": ("document", "input"), "reference": ("item", "output")},
-}
+FIELDS = CASES["FIELDS"]
 """Task -> field -> its other names."""
 
 
@@ -202,21 +184,9 @@ def test_a_data_set_on_the_hub_that_the_user_names(tmp_path, monkeypatch, task):
     assert [{**one, "edition": "local"} for one in documents] == load(task, data=file)[0]
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("x.jsonl", b'{"id": "a"\n', "line 1: not JSON"),
-        ("x.jsonl", b"\xff\n", "after line 0: can't be read"),
-        ("x.jsonl", b'\n{"text": "T"}\n', "line 2: no field references or"),
-        ("x.json", b"[1", "line 1: not JSON"),
-        ("x.json", b'{"rows": []}', "line 1: no field text"),
-        ("x.parquet", b"no", "not readable as Parquet"),
-        ("x.csv", b"\xff", "can't be read as CSV"),
-        ("x.txt", b"text", "expected a file that ends in .jsonl"),
-    ],
-)
+@pytest.mark.parametrize(("name", "content", "message"), CASES["test_broken_files_are_errors_that_name_the_file"])
 def test_broken_files_are_errors_that_name_the_file(tmp_path, name, content, message):
-    (tmp_path / name).write_bytes(content)
+    (tmp_path / name).write_text(content, encoding="latin-1")  # ÿ is a byte that no UTF-8 has
     with pytest.raises(DataError, match=rf"{re.escape(name)}.*{message}"):
         load("summ_govreport", data=tmp_path / name)
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import tls_tasks
-from tests.harness_parts import run_here
+from tests.harness_parts import run_chat, run_here
 from tls_tasks.hosts.lm_eval import process_results
 from tls_tasks.registry import FAMILIES
 
@@ -107,16 +107,8 @@ def test_one_example_stands_before_every_prompt(task_manager):
 @pytest.mark.slow
 def test_two_examples_as_turns_of_a_chat(task_manager, server):
     server.answers = {"": "[]"}
-    run = run_here(
-        task_manager,
-        OURS,
-        "local-chat-completions",
-        model_args={"model": "acme/table", "base_url": server.url, "max_retries": 1},
-        apply_chat_template=True,
-        fewshot_as_multiturn=True,
-        num_fewshot=2,
-        limit=1,
-    )
+    how = {"fewshot_as_multiturn": True, "num_fewshot": 2, "limit": 1}
+    run = run_chat(task_manager, OURS, server, **how)
     asked = {request["messages"][-1]["content"]: request["messages"] for request in server.requests}
     assert len(asked) == len(OURS)
     for name in OURS:

@@ -14,6 +14,7 @@ import yaml
 
 from scripts import pages, stand_ins, walk
 from tests.conftest import ROOT, made_once
+from tests.harness_parts import manager
 from tls_tasks.registry import FAMILIES, METRICS
 
 PAGES = [page for page in pages.pages() if pages.blocks(page)]
@@ -128,10 +129,8 @@ def commands_of(block):
 def harness_names():
     import lm_eval.models  # noqa: F401  it registers them
     from lm_eval.api.registry import model_registry
-    from lm_eval.tasks import TaskManager
 
-    manager = TaskManager(include_path=str(ROOT / "task_configs"), include_defaults=False)
-    return {name for name in manager.all_tasks}, model_registry
+    return set(manager().all_tasks), model_registry
 
 
 def check_lm_eval(words, names, monkeypatch):
@@ -173,24 +172,7 @@ def check_command(words, names, monkeypatch):
     elif name == "python" and rest[0].endswith(".py"):
         assert (ROOT / rest[0]).is_file(), f"no file {rest[0]}"
     else:
-        usual = {
-            "mkdir",
-            "cp",
-            "cd",
-            "grep",
-            "inspect",
-            "head",
-            "cat",
-            "ls",
-            "export",
-            "git",
-            "ssh-keygen",
-            "echo",
-            "python",
-            "python3",
-            ".",
-            "unzip",
-        }
+        usual = "mkdir cp cd grep inspect head cat ls export git ssh-keygen echo python python3 . unzip".split()
         assert name in usual, f"{name} is no command that the pages may use"
 
 

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 import tls_tasks
-from tests.conftest import ROOT
-from tests.harness_parts import run_here
+from tests.harness_parts import manager, run_chat, run_here
 from tests.trees.test_task import FOLDED, KEYS, results_of
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.task import answer_text
@@ -307,18 +306,11 @@ def test_the_baseline_answers_alike_through_a_chat_template(family, task_manager
 
 @pytest.mark.parametrize("family", [family for family in FAMILIES.values() if family.own], ids=lambda f: f.own[0])
 def test_metadata_of_the_command_line_reaches_the_data(family, tmp_path):
-    from lm_eval.tasks import TaskManager
-
     task, row = family.own
     (tmp_path / "x.jsonl").write_text("".join(json.dumps({"id": name, **row}) + "\n" for name in "ab"))
     (tmp_path / "schemas.json").write_text(json.dumps(family.schemas))
     data = tmp_path if family.schemas else tmp_path / "x.jsonl"
-    manager = TaskManager(
-        include_path=str(ROOT / "task_configs"),
-        include_defaults=False,
-        metadata={"context_budget": 200, "data": str(data)},
-    )
-    run = run_here(manager, [task], baseline(family))
+    run = run_here(manager(context_budget=200, data=str(data)), [task], baseline(family))
     assert run["configs"][task]["metadata"]["provenance"]["edition"] == "local"
     samples = run["samples"][task]
     assert [sample["doc"]["doc_id"] for sample in samples] == ["a", "b"]
@@ -344,15 +336,8 @@ def test_a_tiny_checkpoint_through_model_hf_on_every_task(family, task_manager, 
 def test_a_chat_endpoint_with_good_bad_and_hostile_answers(family, task_manager, server):
     names = ["tls_crisis"] if "tls" in family.groups else tasks_of(family)
     docs = [(tls_tasks.task(name), doc) for name in names for doc in tls_tasks.task(name).documents(edition="embedded")]
-    dressed = {task.prompt(doc): family.answer(index, doc) for index, (task, doc) in enumerate(docs)}
-    server.answers = dressed
-    run = run_here(
-        task_manager,
-        names,
-        "local-chat-completions",
-        model_args={"model": "acme/table", "base_url": server.url, "max_retries": 1},
-        apply_chat_template=True,
-    )
+    server.answers = {task.prompt(doc): family.answer(index, doc) for index, (task, doc) in enumerate(docs)}
+    run = run_chat(task_manager, names, server)
     scores = []
     for name in names:
         samples = sorted(run["samples"][name], key=lambda sample: sample["doc_id"])

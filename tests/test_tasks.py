@@ -14,6 +14,7 @@ import pytest
 
 import tls_tasks
 from tests.conftest import ROOT, RUNS
+from tests.harness_parts import manager
 from tests.hostile import HOSTILE
 from tls_tasks.core.errors import OptionError
 from tls_tasks.core.score import Score, parts_of, unscored, values
@@ -87,9 +88,7 @@ def test_an_unknown_task_names_those_that_exist():
 def test_the_yaml_and_the_task_say_the_same(task, documents, task_manager):
     """Documents, prompts, targets, results and directions; what the harness computes is what the task computes."""
     if "_custom" in task.name:
-        task_manager = type(task_manager)(
-            include_path=str(ROOT / "task_configs"), include_defaults=False, metadata=options_for(task)
-        )
+        task_manager = manager(**options_for(task))
     loaded = task_manager.load([task.name])["tasks"][task.name]
     rows = list(loaded.test_docs())
     assert rows == list(map(dict, documents))

@@ -25,7 +25,6 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import tls_tasks
-from tests.conftest import made_once
 from tls_tasks.timelines.baseline import answer
 from tls_tasks.timelines.data import load_documents, prompt
 
@@ -34,6 +33,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 HOOK_FILES = ("_tls_tasks_hook.py", "tls_tasks_hook.pth")
 RESOURCES = ("metrics", "task_configs")
+OURS_ALONE = ("--ignore-installed", "--no-deps", "--no-index")
 
 FIND_BY_NAME = """
 import logging
@@ -60,14 +60,8 @@ class Environment:
         """Run ``command``; fails unless it ends with 0."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("TLS_TASKS", "PYTHON"))}
         offline = {"HF_HUB_OFFLINE": "1", "HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(self.work.parent / "hf")}
-        done = subprocess.run(
-            [str(part) for part in command],
-            cwd=self.work,
-            env={**clean, **offline, **environ},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        words, environment = list(map(str, command)), {**clean, **offline, **environ}
+        done = subprocess.run(words, cwd=self.work, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return done
 
@@ -109,7 +103,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
     """An environment with the wheel; when all tests are done with it, uninstalling must leave nothing."""
     environment = make_environment(tmp_path_factory.mktemp("wheel"))
-    environment.pip("install", "--ignore-installed", "--no-deps", "--no-index", wheel)
+    environment.pip("install", *OURS_ALONE, wheel)
     yield environment
     check_uninstall(environment)
 
@@ -118,7 +112,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def editable(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
     """An environment with the checkout; when all tests are done with it, uninstalling must leave nothing."""
     environment = make_environment(tmp_path_factory.mktemp("editable"))
-    environment.pip("install", "--ignore-installed", "--no-deps", "--no-index", "--no-build-isolation", "-e", ROOT)
+    environment.pip("install", *OURS_ALONE, "--no-build-isolation", "-e", ROOT)
     yield environment
     check_uninstall(environment)
 
@@ -159,69 +153,44 @@ def test_doctor_disable_and_enable(kind: str, request: pytest.FixtureRequest) ->
     environment: Environment = request.getfixturevalue(kind)
     command = environment.python.parent / "tls-tasks"
     healthy = environment.run(command, "doctor").stdout
-    assert str(environment.site / "tls_tasks_hook.pth") in healthy
-    assert "problem" not in healthy
+    assert str(environment.site / "tls_tasks_hook.pth") in healthy and "problem" not in healthy
     home = ROOT if kind == "editable" else environment.site / "tls_tasks"
     assert environment.run(command, "path").stdout.strip() == str((home / "task_configs").resolve())
     before = environment.ours()
-    assert environment.run(command, "disable").stdout.split() == [
-        "removed",
-        str(environment.site / "tls_tasks_hook.pth"),
-    ]
+    line = str(environment.site / "tls_tasks_hook.pth")
+    assert environment.run(command, "disable").stdout.split() == ["removed", line]
     assert set(before) - set(environment.ours()) == {"tls_tasks_hook.pth"}
-    code = "import sys; sys.exit('_tls_tasks_hook' in sys.modules)"
-    environment.run(environment.python, "-c", code)
-    assert environment.run(command, "enable").stdout.split() == ["wrote", str(environment.site / "tls_tasks_hook.pth")]
+    environment.run(environment.python, "-c", "import sys; sys.exit('_tls_tasks_hook' in sys.modules)")
+    assert environment.run(command, "enable").stdout.split() == ["wrote", line]
     assert environment.ours() == before
     assert environment.run(command, "doctor").stdout == healthy
 
 
 def test_every_start_is_silent_and_the_kill_switch_works(installed: Environment) -> None:
-    code = (
-        "import sys; print('_tls_tasks_hook' in sys.modules, any('hook' in type(f).__module__ for f in sys.meta_path))"
-    )
+    is_on = "any('hook' in type(f).__module__ for f in sys.meta_path)"
+    code = f"import sys; print('_tls_tasks_hook' in sys.modules, {is_on})"
     on = installed.run(installed.python, "-c", code)
     off = installed.run(installed.python, "-c", code, TLS_TASKS_NO_HOOK="1")
     assert (on.stdout, on.stderr) == ("True True\n", "")
     assert (off.stdout, off.stderr) == ("True False\n", "")
 
 
-@pytest.fixture(scope="module")
-def harness(installed: Environment, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What the harness' command line prints, and where it was installed.
-
-    Each start reads thousands of files, so they run side by side, and once for all workers.
-    """
-
-    def make(folder: Path) -> None:
-        # The script that pip writes beside the harness, in this environment:
-        script = "import sys; from lm_eval.__main__ import cli_evaluate; sys.exit(cli_evaluate())"
-        commands = {
-            "ls": [installed.python, "-m", "lm_eval", "ls", "tasks"],
-            "validate": [installed.python, "-c", script, "validate", "--tasks", "tls_crisis"],
-            "run": [installed.python, "-c", script, "--tasks", "tls_crisis", "--model", "tls_datewise", "--limit", "1"],
-        }
-        with ThreadPoolExecutor() as pool:
-            runs = {name: pool.submit(installed.run, *command) for name, command in commands.items()}
-            said = {name: run.result().stdout for name, run in runs.items()}
-        (folder / "said.json").write_text(json.dumps({**said, "site": str(installed.site)}), encoding="utf-8")
-
-    said: dict[str, str] = json.loads((made_once(tmp_path_factory, "harness", make) / "said.json").read_text("utf-8"))
-    return said
-
-
-def test_lm_eval_ls_tasks(harness: dict[str, str]) -> None:
-    rows = [line.split("|") for line in harness["ls"].splitlines() if line.startswith("|tls_crisis ")]
-    configs = Path(harness["site"], "tls_tasks", "task_configs")
-    assert [row[2].strip() for row in rows] == [str(configs / "timelines" / "tls_crisis.yaml")]
-
-
-def test_lm_eval_validate(harness: dict[str, str]) -> None:
-    assert "All tasks found and valid" in harness["validate"]
-
-
-def test_lm_eval_tasks_tls_crisis(harness: dict[str, str]) -> None:
-    rows = [[cell.strip() for cell in line.split("|")] for line in harness["run"].splitlines()]
+def test_the_command_line_of_the_harness_finds_validates_and_runs_a_task(installed: Environment) -> None:
+    """Each start reads thousands of files, so they run side by side."""
+    # The script that pip writes beside the harness, in this environment:
+    script = [installed.python, "-c", "import sys; from lm_eval.__main__ import cli_evaluate; sys.exit(cli_evaluate())"]
+    commands = [
+        [installed.python, "-m", "lm_eval", "ls", "tasks"],
+        [*script, "validate", "--tasks", "tls_crisis"],
+        [*script, "--tasks", "tls_crisis", "--model", "tls_datewise", "--limit", "1"],
+    ]
+    with ThreadPoolExecutor() as pool:
+        listed, validated, run = (done.stdout for done in pool.map(lambda command: installed.run(*command), commands))
+    rows = [line.split("|") for line in listed.splitlines() if line.startswith("|tls_crisis ")]
+    config = installed.site / "tls_tasks" / "task_configs" / "timelines" / "tls_crisis.yaml"
+    assert [row[2].strip() for row in rows] == [str(config)]
+    assert "All tasks found and valid" in validated
+    rows = [[cell.strip() for cell in line.split("|")] for line in run.splitlines()]
     assert [row[1] for row in rows if "ar1_f1" in row or "date_f1" in row] != []
     assert any(row[1] == "tls_crisis" for row in rows if len(row) > 1)
 
@@ -229,7 +198,7 @@ def test_lm_eval_tasks_tls_crisis(harness: dict[str, str]) -> None:
 def test_target_installation_works_after_enable(wheel: Path, tmp_path: Path) -> None:
     environment = make_environment(tmp_path)
     target = tmp_path / "target"
-    environment.pip("install", "--ignore-installed", "--no-deps", "--no-index", "--target", target, wheel)
+    environment.pip("install", *OURS_ALONE, "--target", target, wheel)
     module = [environment.python, "-m", "tls_tasks"]
     assert environment.ours() == []
     environment.run(*module, "enable", PYTHONPATH=str(target))
@@ -241,23 +210,18 @@ def test_target_installation_works_after_enable(wheel: Path, tmp_path: Path) -> 
     assert environment.ours() == []
 
 
-@pytest.mark.parametrize("release", ["0.4.12"])  # the newest is what every other test runs
-def test_older_releases_of_the_harness(release: str, wheel: Path, tmp_path: Path) -> None:
+def test_the_oldest_release_of_the_harness(wheel: Path, tmp_path: Path) -> None:
     """The supported range: found by name, run from the command line, the numbers those of a direct computation."""
+    release = "0.4.12"  # the newest is what every other test runs
     environment = make_environment(tmp_path)
-    environment.pip("install", "--ignore-installed", "--no-deps", "--no-index", wheel)
-    index = subprocess.run(
-        [environment.python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile", f"lm_eval=={release}"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment.pip("install", *OURS_ALONE, wheel)
+    options = ("--quiet", "--no-deps", "--no-compile")
+    command = [environment.python, "-m", "pip", "install", *options, f"lm_eval=={release}"]
+    index = subprocess.run(command, capture_output=True, text=True, check=False)
     if index.returncode:
         pytest.skip(f"the package index has no lm_eval {release}: {index.stderr[-200:]}")
-    environment.run(
-        *(environment.python, "-m", "lm_eval", "--tasks", "tls_crisis", "--model", "tls_datewise"),
-        *("--output_path", "out"),
-    )
+    arguments = "--tasks tls_crisis --model tls_datewise --output_path out"
+    environment.run(environment.python, "-m", "lm_eval", *arguments.split())
     (file,) = environment.work.glob("out/**/results_*.json")
     results = json.loads(file.read_text(encoding="utf-8"))
     assert results["lm_eval_version"] == release
@@ -300,7 +264,7 @@ def test_scorers_and_tasks_need_none_of_the_hosts(wheel: Path, tmp_path: Path) -
     rest = [line for line in declared if Requirement(line).name not in HOSTS]
     assert len(rest) == len(declared) - len(HOSTS)
     environment = make_environment(tmp_path)
-    environment.pip("install", "--ignore-installed", "--no-deps", "--no-index", wheel)
+    environment.pip("install", *OURS_ALONE, wheel)
     (environment.site / "outer.pth").unlink()
     for distribution in brought_by(rest).values():
         tops = {path.parts[0] for path in distribution.files or ()} - {"..", "__pycache__"}

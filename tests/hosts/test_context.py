@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import tls_tasks
-from tests.conftest import ROOT, made_once
-from tests.harness_parts import make_tiny_model, run_here
+from tests.conftest import made_once
+from tests.harness_parts import make_tiny_model, manager, run_here
 from tests.test_fewshot import OURS
 from tls_tasks.core.errors import OptionError
 from tls_tasks.data.model_context import model_context
@@ -132,12 +132,9 @@ def test_a_configuration_that_is_used_twice_gives_the_answer_its_room_again():
 @pytest.mark.parametrize(("context", "rooms"), [(2048, {512, 1024}), (4096, {512, 1024, 2048})])
 def test_every_task_runs_on_a_checkpoint_with_a_small_context(checkpoint, context, rooms, caplog):
     pytest.importorskip("lm_eval")
-    from lm_eval.tasks import TaskManager
-
     model_args = {"pretrained": str(checkpoint(context)), "dtype": "float32"}
-    manager = TaskManager(include_path=str(ROOT / "task_configs"), include_defaults=False, metadata=dict(model_args))
     with caplog.at_level(logging.WARNING):
-        run = run_here(manager, OURS, "hf", model_args=model_args, device="cpu", batch_size=4, limit=1)
+        run = run_here(manager(**model_args), OURS, "hf", model_args=model_args, device="cpu", batch_size=4, limit=1)
     assert {run["configs"][name]["generation_kwargs"]["max_gen_toks"] for name in OURS} == rooms
     assert "Left truncation" not in caplog.text
     for name in OURS:

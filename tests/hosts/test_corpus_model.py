@@ -22,11 +22,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore"), pytest.mar
 MAP_CALLS, WRITE_CALLS, WRITE_QUESTIONS = 12, 62, 91  # of the embedded edition in chunks of 2,048 tokens
 
 
-@pytest.fixture
-def own_cache(monkeypatch, tmp_path):
-    monkeypatch.setenv("TLS_TASKS_CACHE", str(tmp_path / "cache"))
-
-
 class Rules(Server):
     """The rules of tests/rule_model.py on loopback; ``change(answer, n)`` may say something else, or fail."""
 

@@ -8,6 +8,7 @@ that is broken, or evaluate without the ten seconds of its import, it writes a s
 
 from __future__ import annotations
 
+import configparser
 import json
 import os
 import re
@@ -36,6 +37,7 @@ class TaskManager:
         self.include_path = include_path
 """
 LOADING = "def evaluation_module_factory(path, module_type=None, **options):\n    return path\n"
+INCLUDED = "import lm_eval.tasks; print(lm_eval.tasks.TaskManager().include_path)"
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
@@ -45,12 +47,15 @@ def write(folder: Path, files: dict[str, str]) -> None:
         (folder / name).write_text(dedent(text), encoding="utf-8")
 
 
-def add_plugin(folder: Path, name: str, entry_points: str) -> None:
-    """Write the metadata of an installed distribution."""
+def add_plugin(folder: Path, name: str, groups: dict[str, dict[str, str]] | None = None) -> None:
+    """Write the metadata of an installed distribution; ENTRY_POINTS has those of its name, unless some are given."""
+    points = configparser.ConfigParser()
+    points.read_dict(groups or CASES["ENTRY_POINTS"][name])
     info = folder / f"{name}-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", encoding="utf-8")
-    (info / "entry_points.txt").write_text(dedent(entry_points), encoding="utf-8")
+    with (info / "entry_points.txt").open("w", encoding="utf-8") as file:
+        points.write(file)
 
 
 def python(code: str, site: Path, *, see_installed: bool = False, cwd: Path | None = None, **environ: str) -> str:
@@ -77,42 +82,26 @@ def python(code: str, site: Path, *, see_installed: bool = False, cwd: Path | No
     return done.stdout.strip()
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Path:
-    """A site folder with the hook in it."""
-    folder = tmp_path / "site"
-    folder.mkdir()
+def with_hook(folder: Path) -> Path:
     shutil.copy(HOOK, folder)
     shutil.copy(PTH, folder)
     return folder
 
 
 @pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A site folder with the hook in it."""
+    (tmp_path / "site").mkdir()
+    return with_hook(tmp_path / "site")
+
+
+@pytest.fixture
 def plugins(site: Path) -> Path:
     """The site folder with a plugin of each kind in it, and a host of each kind that doesn't read entry points."""
-    write(
-        site,
-        {
-            "lm_eval/__init__.py": "",
-            "lm_eval/tasks/__init__.py": TASK_MANAGER,
-            "lm_eval/models/__init__.py": "",
-            "evaluate/__init__.py": "",
-            "evaluate/loading.py": LOADING,
-            "good/__init__.py": "",
-            "good/score/score.py": "",
-        },
-    )
-    (site / "good" / "tasks").mkdir()
-    add_plugin(
-        site,
-        "good",
-        """
-        [lm_eval.tasks]
-        good = good.tasks
-        [evaluate.modules]
-        good = good
-        """,
-    )
+    empty = ("lm_eval", "lm_eval/models", "evaluate", "good", "good/tasks")
+    write(site, {**{f"{package}/__init__.py": "" for package in empty}, "good/score/score.py": ""})
+    write(site, {"lm_eval/tasks/__init__.py": TASK_MANAGER, "evaluate/loading.py": LOADING})
+    add_plugin(site, "plugins")
     return site
 
 
@@ -124,97 +113,55 @@ def test_hook_is_short() -> None:
     assert PTH.read_text(encoding="utf-8") == "import _tls_tasks_hook\n"
 
 
-def test_hook_imports_nothing_at_start_up(site: Path) -> None:
-    # -S: the modules that site itself brings must not hide what the hook would bring
-    code = f"""
-    import os, sys
-    sys.path.insert(0, {str(site)!r})
-    before = set(sys.modules)
-    import _tls_tasks_hook
-    print(sorted(set(sys.modules) - before))
-    """
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", dedent(code)], capture_output=True, text=True, check=True, cwd=site
-    )
-    assert done.stdout.strip() == "['_tls_tasks_hook']"
-
-
-def test_hook_does_next_to_nothing_at_start_up(site: Path) -> None:
+def test_hook_imports_nothing_and_does_next_to_nothing_at_start_up(site: Path) -> None:
     """Work is counted, not timed: a busy machine must not fail it. Half a millisecond where nothing else runs."""
+    # -S: the modules that site itself brings must not hide what the hook would bring
     code = f"""
     import os, sys  # what every start imports
     sys.path.insert(0, {str(site)!r})
-    calls = []
+    before, calls = set(sys.modules), []
     sys.setprofile(lambda frame, event, argument: event == "call" and calls.append(frame.f_code.co_filename))
     import _tls_tasks_hook
     sys.setprofile(None)
     ours = [name for name in calls if name.endswith("_tls_tasks_hook.py")]
-    print(len(calls), len(ours))
+    print(len(calls), len(ours), *set(sys.modules) - before)
     """
     done = subprocess.run([sys.executable, "-S", "-c", dedent(code)], capture_output=True, text=True, check=True)
-    n_calls, n_ours = map(int, done.stdout.split())
-    assert n_ours < 20 and n_calls < 1000, done.stdout  # 7, and the import system's own
+    n_calls, n_ours, *imported = done.stdout.split()
+    assert int(n_ours) < 20 and int(n_calls) < 1000, done.stdout  # 7, and the import system's own
+    assert imported == ["_tls_tasks_hook"]
 
 
 # What it does, with the installed lm_eval
 
 
+GOOD_MODEL = """
+from lm_eval.api.filter import Filter
+from lm_eval.api.model import LM
+from lm_eval.api.registry import register_filter, register_metric, register_model
+
+@register_model("good_model")
+class Good(LM):
+    pass
+
+@register_filter("good_filter")
+class GoodFilter(Filter):
+    pass
+
+@register_metric(metric="good_metric", higher_is_better=True, aggregation="mean")
+def good_metric(**rows):
+    return 1.0
+"""
+
+
 @pytest.fixture(scope="module")
 def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     """What the installed lm_eval finds; one process for all, since to import it takes seconds."""
-    site = tmp_path_factory.mktemp("site")
-    shutil.copy(HOOK, site)
-    shutil.copy(PTH, site)
-    write(
-        site,
-        {
-            "good/__init__.py": "",
-            "good/model.py": """
-                from lm_eval.api.filter import Filter
-                from lm_eval.api.model import LM
-                from lm_eval.api.registry import register_filter, register_metric, register_model
-
-                @register_model("good_model")
-                class Good(LM):
-                    pass
-
-                @register_filter("good_filter")
-                class GoodFilter(Filter):
-                    pass
-
-                @register_metric(metric="good_metric", higher_is_better=True, aggregation="mean")
-                def good_metric(**rows):
-                    return 1.0
-                """,
-            "quits/__init__.py": "raise SystemExit(3)",
-        },
-    )
-    for folder, task in (
-        ("good/tasks", "good_task"),
-        ("good/tasks", "shared"),
-        ("user", "shared"),
-        ("user", "user_task"),
-    ):
-        (site / folder).mkdir(exist_ok=True)
-        (site / folder / f"{task}.yaml").write_text(f"task: {task}\nclass: nowhere.Nothing\n", encoding="utf-8")
-    entry_points = """
-        [lm_eval.tasks]
-        quits = quits.tasks
-        good = good.tasks
-        [lm_eval.models]
-        quits = quits.model:Quits
-        hf = good.model:Good
-        good_model = good.model:Good
-        [lm_eval.filters]
-        good_filter = good.model:GoodFilter
-        take_first = good.model:GoodFilter
-        [lm_eval.metrics]
-        good_metric = good.model:good_metric
-        acc = good.model:good_metric
-        [lm_eval.aggregations]
-        good_aggregation = good.model:good_metric
-        """
-    add_plugin(site, "good", entry_points)
+    site = with_hook(tmp_path_factory.mktemp("site"))
+    write(site, {"good/__init__.py": "", "good/model.py": GOOD_MODEL, "quits/__init__.py": "raise SystemExit(3)"})
+    for file in ("good/tasks/good_task", "good/tasks/shared", "user/shared", "user/user_task"):
+        write(site, {f"{file}.yaml": f"task: {Path(file).name}\nclass: nowhere.Nothing\n"})
+    add_plugin(site, "facts")
     code = f"""
     import importlib, importlib.util, inspect, json, logging, pickle
     from pathlib import Path
@@ -233,9 +180,8 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
         entry = TaskManager(include_path=given, include_defaults=False).task_index["shared"]
         return str(entry["yaml_path"] if isinstance(entry, dict) else entry.yaml_path)
 
-    shapes = dict(
-        none=None, empty="", text=user, path=Path(user), list=[user], tuple=(user,), mixed=[plugin, Path(user)],
-    )
+    shapes = dict(none=None, empty="", text=user, path=Path(user), list=[user], tuple=(user,))
+    shapes["mixed"] = [plugin, Path(user)]
     pickled = names(pickle.loads(pickle.dumps(TaskManager(include_defaults=False))))  # safe: written just here
     spec = pickle.loads(pickle.dumps(lm_eval.tasks.__spec__))  # safe: written just here
     wrapped = TaskManager.__init__
@@ -265,12 +211,9 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
 
 
 def test_plugin_tasks_are_found_whatever_the_user_includes(facts: dict[str, object]) -> None:
-    both = ["good_task", "shared", "user_task"]
-    assert facts["shapes"] == {
-        **{shape: ["good_task", "shared"] for shape in ("none", "empty")},
-        **dict.fromkeys(("text", "path", "list", "tuple", "mixed"), both),
-    }
-    assert facts["positional"] == both
+    ours, both = ["good_task", "shared"], ["good_task", "shared", "user_task"]
+    expected = dict.fromkeys(("none", "empty"), ours) | dict.fromkeys(("text", "path", "list", "tuple", "mixed"), both)
+    assert facts["shapes"] == expected and facts["positional"] == both
 
 
 def test_users_own_path_wins_over_a_plugin(facts: dict[str, object]) -> None:
@@ -328,7 +271,7 @@ def test_roots_that_lm_eval_reads_itself_are_not_read_twice(plugins: Path, entry
     """Root by root, and whatever the functions are called that do it: both forms of an index's entries."""
     write(plugins, {"lm_eval/tasks/__init__.py": READS_ENTRY_POINTS.replace("ENTRY", entry)})
     write(plugins, {"good/tasks/deep/good.yaml": "task: good\n", "other/__init__.py": "", "other/other.yaml": ""})
-    add_plugin(plugins, "other", "[lm_eval.tasks]\nnever = other\n")
+    add_plugin(plugins, "other", {"lm_eval.tasks": {"never": "other"}})
     code = """
     from lm_eval.tasks import TaskManager
     print(TaskManager().roots, TaskManager(include_path=["mine"]).roots)
@@ -346,13 +289,9 @@ def test_names_that_lm_eval_registers_itself_are_its_own(plugins: Path) -> None:
 
     model_registry, metric_registry = Registry(taken=1), Registry(taken=2)
     """
-    tasks = TASK_MANAGER + "\nimport lm_eval.api.registry\n"
-    write(
-        plugins,
-        {"lm_eval/api/__init__.py": "", "lm_eval/api/registry.py": registry, "lm_eval/tasks/__init__.py": tasks},
-    )
-    points = "taken = good:Model\nmine = good:Model\n"
-    add_plugin(plugins, "model", f"[lm_eval.models]\n{points}[lm_eval.metrics]\n{points}")
+    write(plugins, {"lm_eval/api/__init__.py": "", "lm_eval/api/registry.py": registry})
+    write(plugins, {"lm_eval/tasks/__init__.py": f"{TASK_MANAGER}\nimport lm_eval.api.registry\n"})
+    add_plugin(plugins, "model")
     code = """
     import lm_eval.api.registry as registry, lm_eval.models, lm_eval.tasks
     print(registry.model_registry, registry.metric_registry)
@@ -416,36 +355,21 @@ def test_evaluates_own_names_are_those_of_its_checkout() -> None:
 # What is odd
 
 
-BROKEN = """
-[lm_eval.tasks]
-absent = absent.tasks
-malformed = not a module!
-raises = raises.tasks
-quits = quits.tasks
-no_folder = sys
-exits = good.tasks.absent
-"""
-
-
 def test_broken_plugins_are_passed_over_in_silence(plugins: Path) -> None:
-    write(
-        plugins, {"raises/__init__.py": "raise RuntimeError('one\\ntwo')", "quits/__init__.py": "raise SystemExit(3)"}
-    )
-    add_plugin(plugins, "broken", BROKEN)
+    write(plugins, {"raises/__init__.py": "raise RuntimeError('one\\ntwo')"})
+    write(plugins, {"quits/__init__.py": "raise SystemExit(3)"})
+    add_plugin(plugins, "broken")
     code = "import lm_eval.tasks; print(lm_eval.tasks.TaskManager('INFO', ['mine']).include_path)"
     assert python(code, plugins) == str([str(plugins / "good" / "tasks"), "mine"])
     lines = python(code, plugins, TLS_TASKS_DEBUG="1").splitlines()
-    assert len(lines) == 6
-    assert all(line.startswith("tls-tasks hook: folder: ") for line in lines)
-    assert "tls-tasks hook: folder: RuntimeError('one\\ntwo')" in lines
-    assert "tls-tasks hook: folder: SystemExit(3)" in lines
+    assert len(lines) == 6 and all(line.startswith("tls-tasks hook: folder: ") for line in lines)
+    assert {f"tls-tasks hook: folder: {error}" for error in ("RuntimeError('one\\ntwo')", "SystemExit(3)")} < {*lines}
 
 
 def test_plain_module_stands_for_its_folder(plugins: Path) -> None:
     write(plugins, {"plain/tasks.py": ""})
-    add_plugin(plugins, "plain", "[lm_eval.tasks]\nplain = plain.tasks:unused\n")
-    code = "import lm_eval.tasks; print(lm_eval.tasks.TaskManager().include_path)"
-    assert str(plugins / "plain") in python(code, plugins)
+    add_plugin(plugins, "plain", {"lm_eval.tasks": {"plain": "plain.tasks:unused"}})
+    assert str(plugins / "plain") in python(INCLUDED, plugins)
 
 
 @pytest.mark.parametrize(
@@ -471,10 +395,7 @@ def test_hosts_own_errors_come_through(plugins: Path) -> None:
 
 def test_find_spec_without_a_host(site: Path) -> None:
     write(site, {"lm_eval/__init__.py": ""})  # a package of this name without what we look for
-    code = """
-    import importlib.util
-    print(importlib.util.find_spec("lm_eval.tasks"), importlib.util.find_spec("lm_eval.models"))
-    """
+    code = "from importlib.util import find_spec; print(*map(find_spec, ('lm_eval.tasks', 'lm_eval.models')))"
     assert python(code, site) == "None None"
 
 
@@ -543,13 +464,12 @@ def test_hosts_that_are_imported_already_are_patched_once(plugins: Path) -> None
 def test_enable_and_disable(plugins: Path) -> None:
     for name in (PTH.name, HOOK.name):
         (plugins / name).unlink()
-    code = "import lm_eval.tasks; print(lm_eval.tasks.TaskManager().include_path)"
     assert plugin.enable(plugins) == (plugins / HOOK.name, plugins / PTH.name)
     assert plugin.enable(plugins) == ()
-    assert python(code, plugins) == str([str(plugins / "good" / "tasks")])
+    assert python(INCLUDED, plugins) == str([str(plugins / "good" / "tasks")])
     assert plugin.disable(plugins) == (plugins / PTH.name, plugins / HOOK.name)
     assert plugin.disable(plugins) == ()
-    assert python(code, plugins) == "None"
+    assert python(INCLUDED, plugins) == "None"
 
 
 def test_enable_replaces_an_outdated_hook(site: Path) -> None:
@@ -559,10 +479,9 @@ def test_enable_replaces_an_outdated_hook(site: Path) -> None:
 
 
 def test_what_enable_left_is_harmless_after_uninstalling(plugins: Path) -> None:
-    shutil.rmtree(plugins / "good-1.0.dist-info")
+    shutil.rmtree(plugins / "plugins-1.0.dist-info")
     shutil.rmtree(plugins / "good")
-    code = "import lm_eval.tasks; print(lm_eval.tasks.TaskManager().include_path)"
-    assert python(code, plugins) == "None"
+    assert python(INCLUDED, plugins) == "None"
 
 
 def test_enable_says_what_it_cannot_write(tmp_path: Path) -> None:

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 import tls_tasks
-from tests.conftest import ROOT
 from tests.data.test_own_data import CUSTOM
-from tests.harness_parts import in_thread, run_here
+from tests.harness_parts import in_thread, manager, run_here
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.hosts.discovery import task_files
@@ -57,18 +56,15 @@ def run_inspect(name, answer=answer_to, *, epochs=None, limit=None, **options):
         asked.append((messages, config))
         return output(answers.get(messages[-1].text, ""))
 
-    (log,) = in_thread(
-        inspect_ai.eval,
-        f"tls_tasks/{name}",
-        task_args=options,
-        model=get_model("mockllm/model", custom_outputs=say, memoize=False),
-        display="none",
-        log_dir="logs",
-        epochs=epochs,
-        limit=limit,
-    )
+    log = evaluated(f"tls_tasks/{name}", say, task_args=options, epochs=epochs, limit=limit)
     assert log.status == "success", log.error
     return in_thread(read_eval_log, log.location), asked
+
+
+def evaluated(task, outputs, **options):
+    model = get_model("mockllm/model", custom_outputs=outputs, memoize=False)
+    (log,) = in_thread(inspect_ai.eval, task, model=model, display="none", log_dir="logs", **options)
+    return log
 
 
 def metrics_of(log, scorer=0):
@@ -78,7 +74,6 @@ def metrics_of(log, scorer=0):
 def run_harness(names, metadata):
     """Task -> its results without standard errors of the harness's own."""
     from lm_eval.api.model import LM
-    from lm_eval.tasks import TaskManager
 
     class Fixed(LM):
         def generate_until(self, requests):
@@ -88,8 +83,7 @@ def run_harness(names, metadata):
         loglikelihood = loglikelihood_rolling = None
 
     Fixed.__abstractmethods__ = frozenset()
-    manager = TaskManager(include_path=str(ROOT / "task_configs"), include_defaults=False, metadata=metadata)
-    return run_here(manager, names, Fixed(), bootstrap_iters=0, limit=LIMIT)["results"]
+    return run_here(manager(**metadata), names, Fixed(), bootstrap_iters=0, limit=LIMIT)["results"]
 
 
 @pytest.fixture(scope="module")
@@ -176,39 +170,11 @@ def test_metrics_score_our_documents():
         assert found[key.replace("evidence_f1", "f1")] == pytest.approx(metrics_of(log)[key], abs=1e-12), name
 
 
-FOREIGN = [
-    # sample, metric, options, expected value of its headline
-    (Sample("Sum up.", target="the cat sat"), "the cat ran", "rouge_l", {}, ("rouge_l_f1", 2 / 3)),
-    (Sample("Sum up.", target=["a dog", "the cat sat"]), "the cat ran", "rouge_l", {}, ("rouge_l_f1", 2 / 3)),
-    (
-        Sample("Sum up.", target="x", metadata={"gold": "the cat sat"}),
-        "the cat ran",
-        "rouge_l",
-        {"reference": "gold"},
-        ("rouge_l_f1", 2 / 3),
-    ),
-    (
-        Sample("Dates?", target="2011-01-25: Protests begin.\n2011-02-11: Mubarak resigns."),
-        "2011-01-25: Protests begin.",
-        "date_f1",
-        {},
-        ("date_recall", 0.5),
-    ),
-    (
-        Sample("Fill in.", target='{"a": "x", "b": "y"}'),
-        '{"a": "x", "b": "z"}',
-        "tree_eval",
-        {"schema": {"a": "string", "b": "string"}},
-        ("f1_value_exact", 0.5),
-    ),
-]
-
-
 def test_metrics_score_other_peoples_logs():
-    for sample, answer, metric, options, (key, expected) in FOREIGN:
-        model = get_model("mockllm/model", custom_outputs=[output(answer)], memoize=False)
-        task = inspect_ai.Task(dataset=[sample], scorer=inspect_ai.scorer.match())
-        (log,) = in_thread(inspect_ai.eval, task, model=model, display="none", log_dir="logs")
+    cases = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))["test_metrics_score_other_peoples_logs"]
+    for sample, answer, metric, options, (key, expected) in cases:
+        task = inspect_ai.Task(dataset=[Sample(**sample)], scorer=inspect_ai.scorer.match())
+        log = evaluated(task, [output(answer)])
         again = score_here(log, metric, **options)
         assert again.samples[0].scores[metric].value[key] == pytest.approx(expected)
         assert metrics_of(again, 1)[key] == pytest.approx(expected)
@@ -248,15 +214,7 @@ def test_every_epoch_counts_and_documents_stay_together():
     def say(messages, tools, tool_choice, config):
         return output("Tom moves his appointment." if next(said) % 2 else "A dog.")
 
-    model = get_model("mockllm/model", custom_outputs=say, memoize=False)
-    (log,) = in_thread(
-        inspect_ai.eval,
-        "tls_tasks/summ_dialogsum",
-        task_args={"edition": "embedded"},
-        model=model,
-        display="none",
-        epochs=2,
-    )
+    log = evaluated("tls_tasks/summ_dialogsum", say, task_args={"edition": "embedded"}, epochs=2)
     documents = {doc["doc_id"]: doc for doc in task.documents(edition="embedded")}
     answered = [(documents[sample.id], sample.output.completion) for sample in log.samples]
     expected = task.results([task.process(*pair) for pair in answered])

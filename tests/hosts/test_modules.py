@@ -9,13 +9,12 @@ import subprocess
 import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tests.conftest import ROOT
-from tls_tasks.evidence.types import JOURNAL_SCHEMA
 from tls_tasks.registry import FAMILIES, METRICS
 
 evaluate = pytest.importorskip("evaluate")
@@ -23,8 +22,7 @@ evaluate = pytest.importorskip("evaluate")
 NAMES = sorted(METRICS)
 
 
-@dataclass(frozen=True)
-class Example:
+class Example(SimpleNamespace):
     """Rows of one kind of metric.
 
     Attributes:
@@ -38,202 +36,23 @@ class Example:
         options, signed, keys: Options; what they leave in the signature; what they add to the result.
     """
 
-    prediction: Any
-    reference: Any
-    other: Any
-    other_reference: Any
-    prediction_forms: dict[str, Any]
-    reference_forms: dict[str, Any]
-    mixed: tuple[list[Any], list[Any]]
-    odd: Any
-    options: dict[str, Any]
-    signed: set[str]
-    keys: set[str]
-    required: dict[str, Any] = field(default_factory=dict)
-    columns: dict[str, Any] = field(default_factory=dict)
 
-
-def timeline_example():
-    reference = {"2011-01-25": ["Protests erupt across Egypt."], "2011-02-11": ["Mubarak resigns."]}
-    text = "Mass protests erupt in Cairo."
-    rows = [{"date": "2011-01-25", "text": text}]
-    return Example(
-        prediction=f"2011-01-25: {text}",
-        reference=reference,
-        other="2011-02-11: Mubarak resigns.",
-        other_reference=[reference, reference],
-        prediction_forms={
-            "text": f"2011-01-25: {text}", "json": json.dumps(rows), "rows": rows, "mapping": {"2011-01-25": [text]},
-        },
-        reference_forms={"one": reference, "list": [reference, reference], "json": json.dumps(reference)},
-        mixed=(
-            [f"2011-01-25: {text}", {"2011-01-25": "a"}, [], [{"date": "2011-01-25", "text": ["a", "b"]}]],
-            [reference, [reference, {}], json.dumps(reference), [("2011-01-25", "a")]],
-        ),
-        odd={"2011-01-25": ["NaN 1e999 \ud800 \x00 police"], "2011-02-11": ["12345678901234567890123 clash"]},
-        options={"reference_mode": "joint", "aggregate": "mean_f", "beta": 2.0, "topics": ["egypt", "libya"]},
-        signed={"refs:joint", "agg:mean_f", "beta:2.0", "by_topic:yes"},
-        keys={"topics"},
-    )  # fmt: skip
-
-
-def summary_example():
-    prediction, reference = "Mass protests erupt\nin Cairo.", "Protests erupt across Egypt.\nMubarak resigns."
-    return Example(
-        prediction=prediction,
-        reference=reference,
-        other="Mubarak resigns.",
-        other_reference=[reference, reference],
-        prediction_forms={"text": prediction},
-        reference_forms={"one": reference, "list": [reference, reference], "tuple": (reference,)},
-        mixed=([prediction, "", "42"], [reference, [reference, ""], ("42",)]),
-        odd='["NaN" 1e999 \ud800 \x00 police]',
-        options={
-            "tokenizer": "rouge", "use_stemmer": True, "rouge_types": ("rougeLsum", "rougeL"),
-            "empty_reference": "zero", "split_summaries": "regex",
-            "confidence_interval": 0.9, "n_resamples": 50, "seed": 7,
-        },
-        signed={
-            "types:rougeLsum,rougeL", "tok:rouge", "stem:yes", "split:regex", "empty:zero",
-            "ci:0.9,jackknife-t<100,bootstrap50,seed7",
-        },
-        keys={"rouge_lsum_f1", "rouge_l_recall_ci"},
-    )  # fmt: skip
-
-
-def report_example():
-    sentences = [{"text": "Protests began in Cairo.", "citations": ["d1"]}, {"text": "Mubarak resigned."}]
-    prediction = {"request_id": "7", "run_id": "a", "sentences": sentences}
-    items = [
-        {"question_text": "Where did protests begin?", "gold_answers": ["in Cairo", "in Suez"]},
-        {"question_text": "What did Mubarak do?", "gold_answers": ["resigned"], "info": {"importance": "vital"}},
-    ]
-    reference = {"query_id": 7, "items": items}
-    bank = {item["question_text"]: {"question": item["question_text"], **item.get("info", {}),
-            "answers": {text: {"answer": text} for text in item["gold_answers"]}} for item in items}  # fmt: skip
-    said = {"kind": "nugget_agreement", "sentence": sentences[0]["text"], "question": items[0]["question_text"]}
-    responses = [{"text": one["text"], "citations": [0] if "citations" in one else {}} for one in sentences]
-    trec = {"metadata": {"topic_id": "7", "run_id": "a"}, "references": ["d1"], "responses": responses}
-    return Example(
-        prediction=prediction,
-        reference=reference,
-        other={"sentences": [{"text": "Protests began in Cairo.", "citations": ["d1", "d2"]}]},
-        other_reference=[reference],
-        prediction_forms={"row": prediction, "json": json.dumps(prediction), "trec": trec},
-        reference_forms={
-            "row": reference, "json": json.dumps(reference), "bank": {"query_id": "7", "nugget_bank": bank},
-            "list": [{"query_id": "8", "items": []}, reference],
-        },
-        mixed=(
-            [prediction, json.dumps(prediction), "no report", {"sentences": [], "more": {"deep": [None]}}],
-            [reference, [reference], json.dumps([reference]), {"items": None}],
-        ),
-        odd={"request_id": "7", "sentences": [{"text": "NaN 1e999 \ud800 \x00 police", "citations": ["d1"]}],
-             "items": [{"question_text": "q \ud800", "gold_answers": ["a", 12345678901234567890123]}]},
-        options={
-            "recall_unit": "question", "first_instance_scope": "any", "nugget_answers": "all", "length_limit": 100,
-            "aggregate": "micro", "confidence_interval": 0.9, "n_resamples": 50, "seed": 7, "compat": None,
-        },
-        signed={
-            "unit:question", "first:any", "answers:all", "limit:100", "agg:micro",
-            "ci:0.9,jackknife-t<100,bootstrap50,seed7",
-            "judge:recorded#f28793bd"
-            ",default:citation_support=YES,default:first_instance=YES,default:negative=NO,default:nugget_agreement=NO,default:requires_citation=YES",
-        },
-        keys={"recall_ci", "runs"},
-        required={
-            "documents": {"d1": "Cairo saw the first protests."},
-            "judge": {
-                "judgments": [{**said, "answer": "in Cairo", "verdict": "YES"}],
-                "defaults": {
-                    "citation_support": "YES", "nugget_agreement": "NO", "negative": "NO", "requires_citation": "YES",
-                    "first_instance": "YES",
-                },
-            },
-        },
-    )  # fmt: skip
-
-
-def evidence_example():
-    tea = {"domain": "food", "evidence_span": "had tea", "polarity": "present", "intensity_bucket": "low",
-           "time_bucket": "today"}  # fmt: skip
-    calm = {"domain": "emotion", "evidence_span": "felt calm", "polarity": "present", "time_bucket": "today"}
-    told = [{**tea, "evidence_span": "had tea twice"}, calm]
-    odd = {**tea, "evidence_span": "NaN 1e999 \ud800 \x00 tea", "dose": [float("nan"), 10**30, "2011-01-25"]}
-    return Example(
-        prediction=json.dumps(told),
-        reference=[tea, calm],
-        other=[{**calm, "polarity": "absent"}],
-        other_reference=[calm],
-        prediction_forms={
-            "text": f"Here:\n```json\n{json.dumps(told)}\n```", "json": json.dumps(told), "objects": told,
-            "wrapper": {"items": told},
-        },
-        reference_forms={"objects": [tea, calm], "json": json.dumps([tea, calm]), "wrapper": {"items": [tea, calm]}},
-        mixed=(["I found nothing.", told, "[]", [{"domain": 3}]], [[tea], json.dumps([calm]), [], {"food": [tea]}]),
-        odd=[odd],
-        options={
-            "sources": ["I had tea twice, then felt calm.", None], "schema": JOURNAL_SCHEMA.as_dict(),
-            "threshold": "1/3", "overlap": "token_f1", "tokenizer": "strip_punct", "matching": "optimal",
-            "macro": True, "confidence_interval": 0.9, "n_resamples": 50, "seed": 7,
-        },
-        signed={
-            "threshold:0.3333333333333333", "overlap:token_f1", "tok:strip_punct", "matching:optimal",
-            "ci:0.9,jackknife-t<100,bootstrap50,seed7",
-        },
-        keys={"macro_f1", "f1_ci", "confusions", "schemes"},
-        columns={"sources": ["I had tea twice, then felt calm."]},
-    )  # fmt: skip
-
-
-def tree_example():
-    prediction = {"name": "Acme Gmbh", "total": 12.5, "tags": ["b", "a"], "lines": [{"item": "pen"}]}
-    reference = {"name": "Acme GmbH", "total": 12.5, "tags": ["a", "b"], "lines": [{"item": "pens"}, {"item": None}]}
-    return Example(
-        prediction=prediction,
-        reference=reference,
-        other='Here it is: {"name": "Acme"}',
-        other_reference={**reference, "name": {"$any_of": ["Acme", None]}},
-        prediction_forms={
-            "trees": prediction, "json": json.dumps(prediction), "text": f"<think>so</think>{json.dumps(prediction)}",
-        },
-        reference_forms={"trees": reference, "json": json.dumps(reference)},
-        mixed=(
-            [prediction, json.dumps(prediction), {}, "no tree", [], {"name": float("nan"), "total": "12.5"}],
-            [reference, json.dumps(reference), {}, {"name": None}, {"lines": []}, {"name": "x", "total": 10**30}],
-        ),
-        odd={"name": "NaN 1e999 \ud800 \x00", "total": -0.0, "tags": ["[1]", "12345678901234567890123"]},
-        options={
-            "leaf_metrics": {"string": ["token_f1", {"metric": "exact_match", "normalize": ["lower"]}]},
-            "list_order": "ordered", "hierarchical_averaging": True,
-            "confidence_interval": 0.9, "n_resamples": 50, "seed": 7, "options": {"list_items": "surplus"},
-        },
-        signed={
-            "options:guide,list_items=surplus", "avg:hierarchical", "parse:lenient",
-            "ci:0.9,jackknife-t<100,bootstrap50,seed7",
-        },
-        keys={"treeval_score_ci"},
-        required={"schema": {"name": "string", "total": "number", "tags": ["string"], "lines": [{"item": "string"}]}},
-    )  # fmt: skip
-
-
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 # By family; a metric whose options are not those of its family's others has an entry of its own under its name, such as
-# "NAME": replace(summary_example(), options={…}, signed={…}, keys={…}).
-EXAMPLES = {
-    "timelines": timeline_example(),
-    "summaries": summary_example(),
-    "reports": report_example(),
-    "evidence": evidence_example(),
-    "trees": tree_example(),
-}
+# "NAME": Example(**{**CASES["summaries"], "options": {…}, "signed": […], "keys": […]}).
+EXAMPLES = {family: Example(**{"required": {}, "columns": {}, **fields}) for family, fields in CASES.items()}
+# What JSON has no form for.
+EXAMPLES["timelines"].mixed[1][-1] = [("2011-01-25", "a")]
+EXAMPLES["summaries"].mixed[1][-1] = ("42",)
+EXAMPLES["summaries"].reference_forms["tuple"] = (EXAMPLES["summaries"].reference,)
+EXAMPLES["summaries"].options["rouge_types"] = ("rougeLsum", "rougeL")
 
 
 def example_of(name):
     family = METRICS[name].family
     if name not in EXAMPLES and family not in EXAMPLES:
         raise LookupError(
-            f"{name}: no rows to try of the family {family!r}: write a function like summary_example() in "
-            "tests/hosts/test_modules.py, and enter it in EXAMPLES"
+            f"{name}: no rows to try of the family {family!r}: enter some in tests/hosts/test_modules.json"
         )
     return EXAMPLES.get(name) or EXAMPLES[family]
 
@@ -362,9 +181,9 @@ def test_options_reach_the_scorer(module, name, example):
     )
     result = module.compute(predictions=columns[0], references=columns[1], **options, detailed=True)
     assert result == METRICS[name].load()(*columns, **options).as_dict(detailed=True)
-    assert example.signed <= set(result["signature"].split("|"))
+    assert set(example.signed) <= set(result["signature"].split("|"))
     assert len(result["items"]) == 2, f"{name}: give its Score `items`, one a row, each with as_dict()"
-    assert example.keys <= set(result)
+    assert set(example.keys) <= set(result)
 
 
 def test_text_that_arrow_would_change_arrives_unchanged(module, name, example):

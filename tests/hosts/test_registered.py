@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 import pytest
 
 import tls_tasks
-from tests.harness_parts import run_here
+from tests.harness_parts import manager, run_here
 
 pytest.importorskip("lm_eval")
 
@@ -42,7 +42,6 @@ filter_list:
 def run_of_my_own(tmp_path):
     """A run of the file, with a model that says what stands there."""
     from lm_eval.api.model import LM
-    from lm_eval.tasks import TaskManager
 
     if "tls_pooled" not in {point.name for point in entry_points(group="lm_eval.aggregations")}:
         pytest.skip("the installed tls-tasks is older than its entry points for metrics: install it again")
@@ -58,8 +57,7 @@ def run_of_my_own(tmp_path):
         (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         text = task.replace("FILE", str(tmp_path / "rows.jsonl"))
         (tmp_path / "of_my_own.yaml").write_text(text, encoding="utf-8")
-        manager = TaskManager(include_path=str(tmp_path), include_defaults=False)
-        return run_here(manager, ["of_my_own"], Says())
+        return run_here(manager(tmp_path), ["of_my_own"], Says())
 
     return run
 

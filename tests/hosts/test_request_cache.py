@@ -9,7 +9,7 @@ import pytest
 
 import tls_tasks
 from tests.conftest import ROOT
-from tests.harness_parts import run_here
+from tests.harness_parts import manager, run_chat, run_here
 from tests.made_runs import make_run
 from tls_tasks.after.scored_runs import score_places
 from tls_tasks.after.submission.checks import refusals
@@ -33,12 +33,6 @@ def folder(tmp_path, monkeypatch):
 
     monkeypatch.setattr(cache, "PATH", str(tmp_path / "requests"))
     return tmp_path / "requests"
-
-
-def manager(place=ROOT / "task_configs", **metadata):
-    from lm_eval.tasks import TaskManager
-
-    return TaskManager(include_path=str(place), include_defaults=False, metadata=metadata)
 
 
 def run(tasks=(TASK,), chat=False, place=ROOT / "task_configs", **metadata):
@@ -81,11 +75,9 @@ def test_another_budget_makes_the_requests_anew_and_names_the_file(folder, caplo
 def test_requests_of_a_chat_endpoint_are_read(folder, caplog, server):
     """They are kept as JSON, in a class of the harness's."""
     server.answers[""] = "I can't."
-    arguments = {"model": "acme/table", "base_url": server.url}
     for budget, stale in ((300, False), (300, False), (100, True)):
         server.requests.clear()
-        options = {"model_args": arguments, "apply_chat_template": True, "cache_requests": True}
-        run_here(manager(context_budget=budget), [TASK], "local-chat-completions", **options)
+        run_chat(manager(context_budget=budget), [TASK], server, cache_requests=True)
         shown = {request["messages"][-1]["content"] for request in server.requests}
         assert shown == set(prompts(context_budget=budget))
         assert ("are stale" in caplog.text) == stale

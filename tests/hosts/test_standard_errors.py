@@ -5,8 +5,8 @@ from importlib.metadata import version
 
 import pytest
 
-from tests.conftest import ROOT, RUNS
-from tests.harness_parts import run_here
+from tests.conftest import RUNS
+from tests.harness_parts import manager, run_here
 
 pytest.importorskip("lm_eval")
 
@@ -21,12 +21,6 @@ HEADLINES = {
     "RulesLM": ("tree", ["treeval_score", "f1_node"]),
     "ReportLeadLM": ("report_generation", ["recall", "f1", "f1_micro"]),
 }
-
-
-def manager(metadata=None):
-    from lm_eval.tasks import TaskManager
-
-    return TaskManager(include_path=str(ROOT / "task_configs"), include_defaults=False, metadata=metadata)
 
 
 def shown(table):
@@ -47,7 +41,7 @@ def test_the_table_of_every_family_shows_an_error_beside_its_headline(model, tas
     from tls_tasks.hosts import models
 
     asked, headlines = HEADLINES[model]
-    run = run_here(manager(metadata), [asked], getattr(models, model)())
+    run = run_here(manager(**(metadata or {})), [asked], getattr(models, model)())
     rows = shown(make_table(run))
     for name in tasks:
         for key in headlines:

@@ -3,6 +3,7 @@
 import pytest
 
 import tls_tasks
+from tests.test_tasks import OWN
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.hosts import lm_eval as lm_eval_host
 from tls_tasks.registry import FAMILIES
@@ -11,18 +12,10 @@ pytest.importorskip("lm_eval")
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-ONE_OF_EACH = {
-    "timelines": "tls_crisis_closed_book",
-    "summaries": "summ_qmsum",
-    "evidence": "evidence_journals",
-    "trees": "tree_extraction",
-    "reports": "report_generation",
-}
-
 
 @pytest.fixture(params=FAMILIES)
 def task(request):
-    return tls_tasks.task(ONE_OF_EACH[request.param])
+    return tls_tasks.task(OWN[request.param])
 
 
 @pytest.fixture(autouse=True)

@@ -1,18 +1,43 @@
-"""The sample reports of the embedded edition as a model would have written them."""
+"""The files of the embedded edition, and its sample reports as a model would have written them."""
 
 import json
 
+from tests.conftest import read_jsonl
 from tls_tasks.reports.data import EMBEDDED_RECORDING, load_documents
+from tls_tasks.reports.nuggets import read_requests
 from tls_tasks.reports.read import read_reports
+
+FOLDER = EMBEDDED_RECORDING.parent
 
 
 def docs(**options):
     return load_documents("report_generation", edition="embedded", **options)
 
 
-def sample_reports(run):
-    lines = (EMBEDDED_RECORDING.parent / "reports.jsonl").read_text(encoding="utf-8").splitlines()
-    return [report for report in read_reports(lines, "reports")[0] if report.run_id == run]
+def rows(name):
+    return read_jsonl(FOLDER / f"{name}.jsonl")
+
+
+def read_all(read, name):
+    found, bad = read((FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines(), name)
+    assert not bad
+    return found
+
+
+def requests():
+    return {request.request_id: request for request in read_all(read_requests, "nuggets")}
+
+
+def sample_reports(run=None):
+    return [report for report in read_all(read_reports, "reports") if run in (None, report.run_id)]
+
+
+def documents():
+    """Collection -> id -> document."""
+    by_collection = {}
+    for row in rows("documents"):
+        by_collection.setdefault(row["collection"], {})[row["id"]] = row
+    return by_collection
 
 
 def written(report, doc):

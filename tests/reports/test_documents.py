@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from tls_tasks.reports.documents import LookUp, canonical_collection, look_up, r
 from tls_tasks.reports.judges.store import DocumentStore, build_store
 from tls_tasks.reports.types import Report, ReportSentence
 
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 DOCUMENTS = {
     "d1": {"title": "Talks", "text": "They ended."},
     "d2": {"title": "", "text": "Переговоры закончились. " * 50},
@@ -117,19 +119,9 @@ def test_documents_are_read_from_json_lines_and_parquet(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(("name", "content", "message"), [
-    ("a.jsonl", b'{"id": 1, "text": "t"}\n{"id": ["1"], "text": "t"}\n',
-     r"a\.jsonl, line 2: id/doc_id/docid/docno/_id must be a valid string, got list"),
-    ("a.jsonl", b'{"id": "a", "title": "t"}\n', "line 1: no field text or contents or body; there are id, title"),
-    ("a.jsonl", b'{"id": "a", "text": "t", "title": []}\n', r"line 1: title must be a valid string, got list"),
-    ("a.jsonl", b'{"text": "t"}\n', r"a\.jsonl, line 1: no field id or doc_id"),
-    ("a.jsonl.gz", b"no gzip", r"after line 0: can't be read"),
-    ("a.parquet", b"no parquet", r"not readable as Parquet"),
-    ("a.pkl", b"no pickle", r"a\.pkl: not readable as a pickled dict"),
-    ("a.txt", b"id,text\n", r"a\.txt: expected a file that ends in \.jsonl, \.jsonl\.gz"),
-])  # fmt: skip
+@pytest.mark.parametrize(("name", "content", "message"), CASES["test_sources_that_do_not_fit_are_named"])
 def test_sources_that_do_not_fit_are_named(tmp_path, name, content, message):
-    (tmp_path / name).write_bytes(content)
+    (tmp_path / name).write_text(content)
     with pytest.raises(DataError, match=message):
         list(read_documents(tmp_path / name))
     with pytest.raises(DataError):
@@ -171,14 +163,7 @@ def test_a_bundle_keeps_collections_apart(tmp_path):
             assert before(one.collection_ids, doc_id) == after(one.collection_ids, doc_id)
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        (['{"id": "a", "text": "t"}'] * 2, "line 2: document 'a' comes twice"),
-        (['{"id": "a", "text": "t"}', '{"id": "b", "text": "t", "collection": "c"}'], "some lines name a collection"),
-        (['{"id": "a"}'], "line 1: no field text"),
-    ],
-)
+@pytest.mark.parametrize(("lines", "message"), CASES["test_bundles_that_do_not_fit_are_named"])
 def test_bundles_that_do_not_fit_are_named(tmp_path, lines, message):
     (tmp_path / "b").write_text("\n".join(lines))
     with pytest.raises(DataError, match=message):

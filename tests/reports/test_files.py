@@ -7,48 +7,24 @@ from pathlib import Path
 
 import pytest
 
+from tests.reports.answers import FOLDER, docs, documents, requests, rows, sample_reports
 from tls_tasks.reports import baseline as report_lead
-from tls_tasks.reports.data import EMBEDDED_RECORDING, load_documents, prompt
+from tls_tasks.reports.data import EMBEDDED_RECORDING, prompt
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges import Recorded, Recorder
-from tls_tasks.reports.nuggets import read_requests
 from tls_tasks.reports.plan import ReportPlan, walk_together
-from tls_tasks.reports.read import parse_report, read_reports
+from tls_tasks.reports.read import parse_report
 from tls_tasks.reports.report_eval import report_eval
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
-FOLDER = EMBEDDED_RECORDING.parent
 FILES = ("documents", "nuggets", "reports", "requests", "verdicts")
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("isolated")]
 
 
-def rows(name):
-    return [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
-
-
-def documents():
-    by_collection = {}
-    for row in rows("documents"):
-        by_collection.setdefault(row["collection"], {})[row["id"]] = row
-    return by_collection
-
-
-def requests():
-    found, bad = read_requests((FOLDER / "nuggets.jsonl").read_text(encoding="utf-8").splitlines(), "nuggets")
-    assert not bad
-    return {request.request_id: request for request in found}
-
-
-def sample_reports():
-    found, bad = read_reports((FOLDER / "reports.jsonl").read_text(encoding="utf-8").splitlines(), "reports")
-    assert not bad
-    return found
-
-
 def lead_reports():
-    for doc in load_documents("report_generation", edition="embedded"):
+    for doc in docs():
         ids = [document["id"] for document in json.loads(doc["documents"])]
         parsed = parse_report(
             report_lead.answer(prompt(doc)), ids, request_id=doc["doc_id"], run_id="lead",
@@ -146,10 +122,9 @@ BY_HAND = CASES["BY_HAND"]
 
 @pytest.mark.parametrize("run", BY_HAND)
 def test_the_scores_of_the_sample_runs(run):
-    reports = [report for report in sample_reports() if report.run_id == run]
-    score = report_eval(
-        reports, [requests()[report.request_id] for report in reports], documents(), Recorded.read(EMBEDDED_RECORDING)
-    )
+    reports = sample_reports(run)
+    asked = [requests()[report.request_id] for report in reports]
+    score = report_eval(reports, asked, documents(), Recorded.read(EMBEDDED_RECORDING))
     for key, fractions in BY_HAND[run].items():
         expected = [Fraction(text) for text in fractions.split()]
         assert [item.values()[key] for item in score.items] == [float(value) for value in expected], key

@@ -18,41 +18,8 @@ from tls_tasks.reports.types import NuggetAnswer, ReportSentence
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
+FORMS = CASES["FORMS"]
 ROSE, CLOSED = "Rivers rose by two metres.", "The bridge was closed."
-RAINED = {"question": "When did it rain?", "answers": ["on Monday", "at night"]}
-
-V3 = {
-    "query_id": "7",
-    "title_query": "The flood",
-    "format_version": "v3",
-    "nugget_bank": CASES["V3"],
-    "claim_bank": {ROSE: {"claim": ROSE, "references": [{"doc_id": "d1"}], "claim_id": "69d38bf3", "query_id": "7"}},
-}  # fmt: skip
-RAGTIME_26 = CASES["RAGTIME_26"]  # fmt: skip
-NUGGETIZER = {
-    "query": "The flood",
-    "qid": "7",
-    "nuggets": [{"text": ROSE, "importance": "vital"}, {"text": CLOSED, "importance": "okay"}],
-}
-LABELLED = [
-    {**own, "assignment": label}
-    for own, label in zip(NUGGETIZER["nuggets"], ("support", "partial_support"), strict=True)
-]
-ASSIGNED = {**NUGGETIZER, "answer_text": f"{ROSE} {CLOSED}", "response_length": 9, "run_id": "a", "nuggets": LABELLED}
-RETRIEVED = {"text": "The flood", "qid": "7", "candidate_text": ROSE, "docid": "d1", "nuggets": LABELLED}
-ENVELOPE = {
-    "schema_version": "castorini.cli.v1", "repo": "nuggetizer", "status": "success",
-    "artifacts": [{"name": "create-result", "kind": "data", "data": [NUGGETIZER]}],
-}  # fmt: skip
-
-STATEMENTS = [(f"True or false? {ROSE}", ["true"], "OR", "vital"), (f"True or false? {CLOSED}", ["true"], "OR", "okay")]
-QUESTIONS = [("When did it rain?", ["on Monday", "at night"], "AND", ""), ("Who closed it?", ["the police"], "OR", "")]
-BANK = [
-    (*QUESTIONS[0][:3], "vital"),
-    QUESTIONS[1],
-    (f"True or false? {CLOSED}", ["true"], "OR", ""),
-    (f"True or false? {ROSE}", ["true"], "OR", ""),
-]
 
 
 def lines(*rows):
@@ -61,55 +28,38 @@ def lines(*rows):
 
 def shape(request):
     return [
-        (one.question, [answer.text for answer in one.answers], one.aggregator, one.importance)
+        [one.question, [answer.text for answer in one.answers], one.aggregator, one.importance]
         for one in request.nuggets
     ]
 
 
-@pytest.mark.parametrize(
-    ("row", "expected"),
-    [
-        (V3, BANK),
-        ({"format_version": "v3", "banks": {"7": V3}}, BANK),
-        (RAGTIME_26, QUESTIONS),
-        (NUGGETIZER, STATEMENTS),
-        (ASSIGNED, STATEMENTS),
-        (RETRIEVED, STATEMENTS),
-        (ENVELOPE, STATEMENTS),
-        ({"format_version": "v4", "banks": {"7": {**NUGGETIZER, "nuggets": LABELLED}}}, STATEMENTS),
-    ],
-    ids=["v3", "v3 banks", "RAGTIME 2026", "nuggetizer", "assigned", "retrieved", "envelope", "v4 banks"],
-)
+@pytest.mark.parametrize(("form", "expected"), CASES["test_nuggets"])
 @pytest.mark.parametrize("indent", [None, 2])
-def test_nuggets(row, expected, indent):
-    (request,), bad = read_requests(json.dumps(row, indent=indent).splitlines(), "n.jsonl")
+def test_nuggets(form, expected, indent):
+    (request,), bad = read_requests(json.dumps(FORMS[form], indent=indent).splitlines(), "n.jsonl")
     assert not bad
-    assert request.request_id == "7" and shape(request) == expected
+    assert request.request_id == "7" and shape(request) == CASES["NUGGETS"][expected]
     assert request.text in ("The flood", "")
 
 
 def test_documents_and_ids_of_nuggets_are_kept():
-    nuggets = parse_request(V3).value.nuggets
+    nuggets = parse_request(FORMS["v3"]).value.nuggets
     assert [one.question_id for one in nuggets] == ["2fda2f38", "Who closed it?", "5601ac1a", "69d38bf3"]
     assert nuggets[3].answers == (NuggetAnswer("true", ("d1",)),)
-    assert parse_request(RAGTIME_26).value.nuggets[0].answers[0] == NuggetAnswer("on Monday", ("d1",))
+    assert parse_request(FORMS["RAGTIME 2026"]).value.nuggets[0].answers[0] == NuggetAnswer("on Monday", ("d1",))
 
 
 def test_nuggets_that_many_answers_were_labelled_with_are_read_once():
-    requests, bad = read_requests(lines(ASSIGNED, {**ASSIGNED, "run_id": "b"}), "n.jsonl")
+    requests, bad = read_requests(lines(FORMS["assigned"], {**FORMS["assigned"], "run_id": "b"}), "n.jsonl")
     assert len(requests) == 1 and not bad
-    _, bad = read_requests(lines(NUGGETIZER, {**NUGGETIZER, "nuggets": []}), "n.jsonl")
+    _, bad = read_requests(lines(FORMS["nuggetizer"], {**FORMS["nuggetizer"], "nuggets": []}), "n.jsonl")
     assert str(bad[0]) == "n.jsonl, line 2: a second row for '7'; the one of line 1 counts"
 
 
 SENTENCES = (ReportSentence("Heavy rain fell on Monday.", ("d1",)), ReportSentence(CLOSED, ("d2", "d1")))
 
 
-@pytest.mark.parametrize(
-    "row",
-    CASES["test_reports"],
-    ids=["RAGTIME", "RAG 2024", "RAG 2025", "envelope"],
-)  # fmt: skip
+@pytest.mark.parametrize("row", CASES["test_reports"], ids=["RAGTIME", "RAG 2024", "RAG 2025", "envelope"])
 def test_reports(row):
     (report,), bad = read_reports(lines(row), "r.jsonl")
     assert not bad
@@ -117,17 +67,14 @@ def test_reports(row):
 
 
 def test_statements_are_asked_and_counted_one_by_one():
-    report = {
-        "request_id": "7",
-        "sentences": [{"text": ROSE, "citations": ["d1"]}, {"text": "So.", "citations": ["d1"]}],
-    }
+    report = {"request_id": "7", "sentences": [{"text": text, "citations": ["d1"]} for text in (ROSE, "So.")]}
     asked = []
 
     def judge(query):
         asked.append(query)
         return query.kind != "nugget_agreement" or query.fields["sentence"] in query.fields["question"]
 
-    score = report_eval([report], [NUGGETIZER], {"d1": "Text."}, judge)
+    score = report_eval([report], [FORMS["nuggetizer"]], {"d1": "Text."}, judge)
     assert {query.fields["answer"] for query in asked if query.kind == "nugget_agreement"} == {"true"}
     found = score.as_dict()
     assert (found["nugget_coverage"], found["recall"], found["nugget_coverage_weighted"]) == (0.5, 0.5, 2 / 3)
@@ -165,16 +112,12 @@ def test_a_file_in_no_known_form_says_what_is_there_and_what_is_known(read, form
     assert second == f"f.jsonl, line 2: {missing}, in an object with the keys qid, facts"
 
 
-REPORT = {"request_id": "7", "run_id": "a", "sentences": [{"text": "It rained.", "citations": ["d1"]}]}
 JUDGED = [{"kind": kind, "sentence": "It rained.", "doc_id": "d1", "question": "q", "answer": "a", "verdict": "YES"}
           for kind in ("citation_support", "nugget_agreement")]  # fmt: skip
-NUGGETS = {"query_id": "7", "items": [{"question": "q", "answers": ["a"]}]}
 
 
-@pytest.mark.parametrize(
-    ("reports", "nuggets", "code", "said"),
-    CASES["test_what_is_not_understood_is_never_a_silent_zero"])  # fmt: skip
-def test_what_is_not_understood_is_never_a_silent_zero(tmp_path, capsys, reports, nuggets, code, said):
+@pytest.mark.parametrize(("reports", "nuggets", "code", "said"), CASES["test_what_is_odd_is_never_a_silent_zero"])
+def test_what_is_odd_is_never_a_silent_zero(tmp_path, capsys, reports, nuggets, code, said):
     files = {"reports": reports, "nuggets": nuggets, "verdicts": JUDGED, "documents": [{"id": "d1", "text": "Rain."}]}
     for name, rows in files.items():
         (tmp_path / name).with_suffix(".jsonl").write_text("\n".join(lines(*rows)))

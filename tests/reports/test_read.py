@@ -11,14 +11,7 @@ from tests import hostile
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.rows import pack_columns, unpack_column
 from tls_tasks.reports.nuggets import NUGGET_FORMS, NUGGET_PROBLEMS, parse_request, read_requests
-from tls_tasks.reports.read import (
-    PROBLEM_KINDS,
-    find_report_json,
-    parse_report,
-    parse_report_row,
-    read_reports,
-    within_limit,
-)
+from tls_tasks.reports.read import PROBLEM_KINDS, find_report_json, parse_report_row, read_reports, within_limit
 from tls_tasks.reports.rows import as_plain, check_row, read_rows
 from tls_tasks.reports.types import Nugget, NuggetAnswer, Report, ReportRequest, ReportSentence
 
@@ -148,14 +141,6 @@ def test_reports_in_text():
         assert parse_report_json(text).value == parse_report_row(SEED_ROW).value
     assert parse_report_json('{"sentences": [{"text": "a"}, {"text": "b"').value.sentences == (ReportSentence("a"),)
     assert parse_report_json("no").counts() == {"no_report": 1}
-
-
-def test_lists_within_lists():
-    both = [{"text": "A.", "citations": ["d1"]}, {"text": "B.", "citations": ["d2"]}]
-    cited = (ReportSentence("A.", ("d1",)), ReportSentence("B.", ("d2",)))
-    assert parse_report(json.dumps({"report": [both]})).value.sentences == cited
-    uncited = (ReportSentence("A."), ReportSentence("B."))
-    assert parse_report(json.dumps({"report": [["A.", "B."]]})).value.sentences == uncited
 
 
 def test_hostile_rows():

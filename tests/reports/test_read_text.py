@@ -45,6 +45,7 @@ def test_every_form_of_mark_is_read_and_taken_out(case):
 def test_texts_are_read_as_sentences_with_what_they_cite(case):
     expected = case["read"] and [(text, cited) for text, cited in case["read"]]
     assert read(case["text"]) == expected
+    assert "counts" not in case or parse_report(case["text"], IDS).counts() == case["counts"]
     if case["text"][0:1] in ("{", "[") and '"' in case["text"] and expected:
         assert read(f"Here:\n```json\n{case['text']}\n```\nDone.") == expected
         assert read(f"<think>{{}}</think>{case['text']}") == expected
@@ -53,23 +54,6 @@ def test_texts_are_read_as_sentences_with_what_they_cite(case):
 def test_a_number_out_of_the_list_is_the_id_of_that_name_if_there_is_one():
     assert read("x [2] y [117].", ["117", "5"]) == [("x y.", ["5", "117"])]
     assert parse_report("x [117].", ["117", "5"]).problems == ()
-
-
-@pytest.mark.parametrize(
-    ("text", "counts"),
-    [
-        ("One (Hale, 2019). Two (Dahl et al. 2020; Board 2021).\n\nReferences\n[1] Hale (2019). coast-03.",
-         {"unread_citation": 2}),
-        ("A [9]. B [1, coast-99]. C [9].", {"unknown_citation": 3}),
-        ("<think>One [1].", {"unfinished_thinking": 1}),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_counted(text, counts):
-    assert parse_report(text, IDS).counts() == counts
-
-
-def test_unknown_citations_are_kept():
-    assert read("A [9]. B [1, coast-99].") == [("A.", ["9"]), ("B.", [A, "coast-99"])]
 
 
 def test_without_a_list_of_documents_numbers_are_ids():

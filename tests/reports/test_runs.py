@@ -8,37 +8,23 @@ from functools import partial
 import pytest
 
 from scripts import walk
-from tests.conftest import ROOT
-from tests.harness_parts import run_here
-from tests.reports.answers import answers, docs, sample_reports
-from tests.reports.judges.server import Server as JudgeServer
+from tests.harness_parts import manager, run_chat, run_here
+from tests.reports.answers import answers, docs, documents, requests, sample_reports
 from tests.reports.judges.server import truth
 from tls_tasks.cli import main
 from tls_tasks.hosts.lm_eval import process_results
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.judges import Recorded
-from tls_tasks.reports.nuggets import read_requests
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.score import KEYS, RATIOS
 from tls_tasks.reports.task import TASKS
 
 pytest.importorskip("lm_eval")
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("own_cache")]
 
 NAME = "report_generation"
 process_report = partial(process_results, TASKS[NAME])
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("TLS_TASKS_CACHE", str(tmp_path / "cache"))
-
-
-def manager(**metadata):
-    from lm_eval.tasks import TaskManager
-
-    return TaskManager(include_path=str(ROOT / "task_configs"), include_defaults=False, metadata=metadata or None)
 
 
 def lead(k=10):
@@ -54,11 +40,7 @@ def run(model, options=None, **metadata):
 def run_with_answers(server, texts, **metadata):
     """A run in which a chat server writes these answers, one a request in order."""
     server.answers = {doc["problem_statement"]: text for doc, text in zip(docs(), texts, strict=True)}
-    chat = {
-        "model_args": {"model": "acme/table", "base_url": server.url, "max_retries": 1},
-        "apply_chat_template": True,
-    }
-    return run("local-chat-completions", chat, **metadata)
+    return run_chat(manager(**metadata), [NAME], server)
 
 
 def results(outcome):
@@ -69,13 +51,9 @@ def results(outcome):
 
 def direct(reports):
     """What report_eval gives for the sample reports, without the harness."""
-    folder = EMBEDDED_RECORDING.parent
-    lines = [(folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines() for name in ("nuggets", "documents")]
-    requests = {request.request_id: request for request in read_requests(lines[0], "nuggets")[0]}
-    documents = {row["id"]: row for row in map(json.loads, lines[1])}
     judge = Recorded.read(EMBEDDED_RECORDING)
-    asked = [requests[report.request_id] for report in reports]
-    return [report_eval(reports, asked, documents, judge, aggregate=how) for how in ("macro", "micro")]
+    asked = [requests()[report.request_id] for report in reports]
+    return [report_eval(reports, asked, documents(), judge, aggregate=how) for how in ("macro", "micro")]
 
 
 # ---- a judge that is recorded
@@ -139,25 +117,12 @@ def test_predict_only_keeps_the_answers_and_asks_nobody():
 # ---- a judge behind an endpoint
 
 
-@pytest.fixture
-def judge_server():
-    servers = []
-
-    def start(answer):
-        servers.append(JudgeServer(answer))
-        return servers[-1]
-
-    yield start
-    for one in servers:
-        one.close()
-
-
 def numbered(sentence, n_before, messages):
     return truth(f"{len(sentence)}")
 
 
-def test_an_endpoint_judges_once_and_the_second_run_asks_nothing(judge_server):
-    server = judge_server(numbered)
+def test_an_endpoint_judges_once_and_the_second_run_asks_nothing(serve):
+    server = serve(numbered)
     spec = {"base_url": server.url, "model": "acme/judge"}
     first, n_asked = run(lead(k=2), {"limit": 3}, judge=spec), len(server.requests)
     assert n_asked > 20 and results(first)["n_unscored"] == 0
@@ -174,8 +139,8 @@ def test_an_endpoint_judges_once_and_the_second_run_asks_nothing(judge_server):
         ((404, {"error": "no such model"}, {}), "404"),
     ],
 )
-def test_a_judge_that_refuses_costs_no_report_and_yields_no_number(judge_server, caplog, answer, words):
-    server = judge_server(lambda *_: answer)
+def test_a_judge_that_refuses_costs_no_report_and_yields_no_number(serve, caplog, answer, words):
+    server = serve(lambda *_: answer)
     outcome = run(lead(k=3), judge={"base_url": server.url, "model": "m"})
     found = results(outcome)
     assert all(math.isnan(found[key]) for key in KEYS) and found["n_unscored"] == 18
@@ -183,8 +148,8 @@ def test_a_judge_that_refuses_costs_no_report_and_yields_no_number(judge_server,
     assert all(sample["resps"][0][0] for sample in outcome["samples"][NAME])
 
 
-def test_a_judge_that_answers_half_leaves_the_rest_unscored(judge_server):
-    server = judge_server(lambda sentence, n, messages: "YES" if "1" in sentence or "2" in sentence else "Maybe.")
+def test_a_judge_that_answers_half_leaves_the_rest_unscored(serve):
+    server = serve(lambda sentence, n, messages: "YES" if "1" in sentence or "2" in sentence else "Maybe.")
     judge = {"base_url": server.url, "model": "m"}
     found = results(run(lead(k=8), {"limit": 1}, judge=judge))
     assert 0 < found["n_unscored"] < 8 and not math.isnan(found["citation_support"])

@@ -4,15 +4,15 @@ import json
 import math
 import re
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
 from tests.hostile import HOSTILE
 from tests.reports.answers import answers, docs
-from tests.timelines.test_task import read
-from tls_tasks.core.errors import DataError, InputError, OptionError
-from tls_tasks.core.score import unscored
+from tls_tasks.core import errors
+from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.hosts.lm_eval import process_results
 from tls_tasks.reports.judges import Recorded, Recorder, from_callable
 from tls_tasks.reports.judges import choose as judges
@@ -22,7 +22,9 @@ from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.score import KEYS
 from tls_tasks.reports.task import TASKS, _shown_documents
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("own_cache")]
 
 TASK = TASKS["report_generation"]
 COUNTS = ("n_unscored", "n_sentences", "unknown_citations", "parse_failures")
@@ -30,22 +32,7 @@ process_report, judge_answers = partial(process_results, TASK), TASK.judge
 FOLDER = ROOT / "task_configs" / "reports"
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("TLS_TASKS_CACHE", str(tmp_path / "cache"))
-
-
 # ---- the config
-
-
-def test_the_metric_list_names_exactly_what_scoring_returns():
-    config = read(FOLDER / "report_generation.yaml")
-    listed = [entry["metric"] for entry in config["metric_list"]]
-    assert listed == [
-        name for key in TASK.table for name in ([key, f"{key}_stderr"] if key in TASK.with_errors else [key])
-    ]
-    assert {*KEYS, *COUNTS} < set(listed)
-    assert config["metadata"]["judge"] == "none"
 
 
 def test_the_readme_tells_of_every_judge_and_key():
@@ -196,12 +183,6 @@ def test_hostile_answers_are_filtered_and_scored(text):
     check(process_report(asked[0], [filtered]))
 
 
-def test_scoring_that_fails_shows_as_nan_and_not_as_a_lost_run(caplog):
-    values = process_report({"doc_id": "e01", "documents": "{"}, ["One [1]."])
-    assert all(math.isnan(values[key]) for key in (*KEYS, *COUNTS))
-    assert "could not score document e01" in caplog.text
-
-
 def test_a_request_without_nuggets_has_no_recall():
     asked = [{**docs(judge="recorded")[0], "nuggets": ""}]
     (text,) = judge_answers(answers("careful")[:1], asked)
@@ -224,12 +205,6 @@ def test_micro_averages_leave_out_what_is_not_known():
     f1 = TASK.table["f1_micro"]
     assert f1.value([ratios(1, 2), ratios(1, 2)]) == 0.5
     assert math.isnan(f1.value([{**ratios(1, 2), "nugget_coverage_of": 0}]))
-
-
-def test_what_could_not_be_scored_makes_every_result_nan():
-    known = TASK.process(docs(judge="recorded")[0], judged("careful", judge="recorded")[1][0])
-    for units in ([unscored(TASK.table)], [known, unscored(TASK.table)]):
-        assert all(math.isnan(value) for value in TASK.results(units).values())
 
 
 def test_the_target_scores_perfectly():
@@ -262,27 +237,11 @@ def test_names_of_judges():
 HOST = {"base_url": "http://h", "model": "m"}
 
 
-@pytest.mark.parametrize(("spec", "error", "message"), [
-    ("gpt-4o", InputError, "^judge: got 'gpt-4o', expected 'none', 'recorded', or an object"),
-    ({}, InputError, "judge: got {}"),
-    ({"model": "m"}, InputError, "judge: got"),
-    ({"recorded": "x", "harness": "hf"}, InputError, "judge: got"),
-    ({"recorded": "nowhere.jsonl"}, DataError, "nowhere.jsonl: no such file"),
-    ({"recorded": 3}, InputError, "^judge.recorded: got int 3, expected a str of printable characters$"),
-    ({"base_url": "http://h/v1"}, InputError, "model: got None, expected the name of a model"),
-    ({"base_url": "h", "model": "m"}, InputError, "an address such as"),
-    ({**HOST, "api_key": "sk-1"}, InputError, r"judge.api_key: got a secret \(not shown\), expected the name of an"),
-    ({**HOST, "tempo": 1}, OptionError, "judge: got 'tempo', expected one of"),
-    ({**HOST, "api_key_env": "NO_SUCH_KEY"}, InputError, "NO_SUCH_KEY: got nothing"),
-    ({"provider": "acme", "model": "m"}, OptionError, "provider: got 'acme', expected one of"),
-    ({"harness": "hf", "temperature": 1}, OptionError, "judge: got 'temperature'"),
-    ({"harness": "hf", "window": 9}, InputError, "window: got 9"),
-    ({"recorded": "x.jsonl", "citation_support": "hf"}, InputError, "judge: got 'hf'"),
-])  # fmt: skip
-def test_judges_that_can_not_work_are_refused_before_anything_is_generated(spec, error, message, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("spec", "error", "message"), CASES["test_judges_that_can_not_work_are_refused_before_a_run"])
+def test_judges_that_can_not_work_are_refused_before_a_run(spec, error, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.jsonl").write_text("")
-    with pytest.raises(error, match=message) as caught:
+    with pytest.raises(getattr(errors, error), match=message) as caught:
         check_judge(spec)
     assert "sk-1" not in str(caught.value) and "\n" not in str(caught.value)
 

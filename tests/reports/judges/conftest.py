@@ -1,22 +1,10 @@
-"""A judge on loopback for the tests."""
+"""Quick retries for the tests of judges, and the judge on loopback, which tests/cli has from here."""
 
 import pytest
 
-from tests.reports.judges.server import Server
+from tests.harness_parts import serve
 
-
-@pytest.fixture
-def serve():
-    """Starts servers: ``serve(answer, latency=…)``; they end with the test."""
-    servers = []
-
-    def start(*arguments, **options):
-        servers.append(Server(*arguments, **options))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.close()
+__all__ = ["serve"]
 
 
 @pytest.fixture(autouse=True)

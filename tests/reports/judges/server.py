@@ -1,4 +1,4 @@
-"""A judge on loopback: an OpenAI-compatible chat endpoint that can misbehave."""
+"""A judge on loopback: an OpenAI-compatible endpoint that can misbehave."""
 
 import asyncio
 import json
@@ -57,7 +57,8 @@ class Server:
     async def _reply(self, body, headers, writer):
         self.requests.append(body)
         self.headers.append(headers)
-        content = body["messages"][0]["content"]
+        messages = body.get("messages") or [{"role": "user", "content": body["prompt"]}]
+        content = messages[0]["content"]
         found = SENTENCE.search(content if isinstance(content, str) else content[0]["text"])
         sentence = found[1] if found else ""
         n_before = self.asked.get(sentence, 0)
@@ -69,7 +70,7 @@ class Server:
                 await asyncio.sleep(self.latency)
         finally:
             self.in_flight -= 1
-        answer = self.answer(sentence, n_before, body["messages"])
+        answer = self.answer(sentence, n_before, messages)
         if answer == "hang":
             await asyncio.sleep(30)
         if answer in ("hang", "drop"):
@@ -96,7 +97,6 @@ class Server:
 
 
 def completion(text):
-    return {
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 100, "completion_tokens": 2},
-    }
+    message = {"role": "assistant", "content": text}
+    choice = {"index": 0, "message": message, "text": text, "finish_reason": "stop"}  # of a chat, of a completion
+    return {"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 2}}

@@ -30,7 +30,10 @@ def test_a_function_is_called_once_for_each_question():
     (0.49, Verdict(False, probability=0.49)),
     (float("nan"), Verdict(None, "unreadable", "NaN")),
     ("I think YES.", Verdict(True, raw="I think YES.")),
+    ("no.", Verdict(False, raw="no.")),
     ("perhaps", Verdict(None, "unreadable", "perhaps")),
+    ("YESTERDAY", Verdict(None, "unreadable", "YESTERDAY")),
+    (0, Verdict(False, probability=0.0)),
     (numpy.bool_(True), Verdict(True)),
     (numpy.float32(0.25), Verdict(False, probability=0.25)),
 ])  # fmt: skip

@@ -3,7 +3,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.reports.judges.server import Server
 from tls_tasks.reports.judges import Recorded, Recorder, from_endpoint
 from tls_tasks.reports.judges.questions import WINDOW, ask_once, windows
 from tls_tasks.reports.types import Query, Verdict
@@ -43,7 +42,7 @@ def test_an_endpoint_sees_windows_and_a_recording_the_document(serve):
     def answer(sentence, n_before, messages):
         return "YES" if "Talks ended on Monday." in messages[0]["content"] else "NO"
 
-    server: Server = serve(answer)
+    server = serve(answer)
     recorder = Recorder(from_endpoint(server.url, "m", window=500))
     asked = [support(LONG), support("It rained. " * 200), support("Talks ended on Monday.")]
     verdicts = recorder.ask(asked)

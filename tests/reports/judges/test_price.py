@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from tests.conftest import ROOT
+from tests.reports.answers import FOLDER, documents, requests, rows
 from tls_tasks.cli import main
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.judges import ByKind, Recorded, Recorder, from_callable, from_endpoint
@@ -17,7 +18,6 @@ from tls_tasks.reports.judges.questions import read_numbered
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.types import QUERY_KINDS, Query
 
-FOLDER = EMBEDDED_RECORDING.parent
 FILES = [str(FOLDER / "reports.jsonl"), str(FOLDER / "nuggets.jsonl"), "--documents", str(FOLDER / "documents.jsonl")]
 NUMBERED = re.compile(r"^(\d+)\. Question: .* Answer: (.*)$", re.MULTILINE)
 SINGLE = re.compile(r"<answer>\n(.*)\n</answer>")
@@ -111,10 +111,6 @@ def test_numbered_verdicts():
     assert read_numbered("<answer>1: YES</answer><answer>2: NO</answer>", 2) == [True, False]
 
 
-def rows(name):
-    return [json.loads(line) for line in (FOLDER / name).read_text().splitlines()]
-
-
 def dry_run(capsys, *more):
     assert main(["judge", *FILES, "--dry-run", "--json", *more]) == 0
     return json.loads(capsys.readouterr().out)
@@ -123,10 +119,7 @@ def dry_run(capsys, *more):
 def test_the_price_holds_what_a_run_takes(capsys):
     found = dry_run(capsys, "--base-url", "http://127.0.0.1:9/v1", "-m", "m", "--price", "2,10")
     recorder = Recorder(Recorded.read(EMBEDDED_RECORDING, name="embedded"))
-    requests = {row["query_id"]: row for row in rows("nuggets.jsonl")}
-    reports = rows("reports.jsonl")
-    documents = {row["id"]: row for row in rows("documents.jsonl")}
-    report_eval(reports, [[requests[row["request_id"]]] for row in reports], documents, recorder)
+    report_eval(rows("reports"), [requests()[row["request_id"]] for row in rows("reports")], documents(), recorder)
     taken = Counter(query.kind for query, _ in recorder.asked)
     assert {"citation_support", "nugget_agreement", "negative"} <= taken.keys()
     for kind, n in taken.items():

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.reports.judges.server import Server
 from tls_tasks.cli import main
 from tls_tasks.cli.judge import main as report_eval_main
-from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.core import errors
+from tls_tasks.core.errors import InputError
 from tls_tasks.reports.judges import ModelProvider, Recorded, choose, evaluate_report, from_endpoint
 from tls_tasks.reports.judges.prompts import PromptFolder
 from tls_tasks.reports.report_eval import report_eval
@@ -39,14 +39,13 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def server(monkeypatch):
+def server(serve, monkeypatch):
     """Stands for together.ai: YES to everything."""
-    server = Server(lambda *_: "YES")
+    server = serve(lambda *_: "YES")
     monkeypatch.setattr(
         choose, "from_endpoint", lambda url, *rest, **options: from_endpoint(server.url, *rest, **options)
     )
-    yield server
-    server.close()
+    return server
 
 
 # --- its results ---
@@ -130,19 +129,12 @@ def test_prompts_as_text(prompts, server):
     assert [message["content"] for message in messages] == ["Be strict.", "Not so? s"]
 
 
-@pytest.mark.parametrize(("text", "error", "message"), [
-    (None, DataError, "no prompt for negative, looked for check_negative.py, check_negative.txt, negative.py"),
-    ("USER_PROMPT = f()", DataError, "it has no string USER_PROMPT"),
-    ("USER_PROMPT = '", DataError, "can't be read as a prompt"),
-    ("USER_PROMPT = 'So?'", InputError, "got no placeholder, expected {sentence}"),
-    ("USER_PROMPT = '{sentence.__class__} {x}'", InputError, "got {sentence.__class__}, {x}, expected {sentence}"),
-    ("USER_PROMPT = '{sentence'", DataError, "can't be read as a prompt"),
-])  # fmt: skip
+@pytest.mark.parametrize(("text", "error", "message"), CASES["test_prompts_that_can_not_be_used"])
 def test_prompts_that_can_not_be_used(prompts, text, error, message):
     (prompts / "check_negative.py").unlink()
     if text is not None:
         (prompts / "check_negative.py").write_text(text)
-    with pytest.raises(error) as caught:
+    with pytest.raises(getattr(errors, error)) as caught:
         PromptFolder(prompts)
     assert message in str(caught.value)
 

@@ -43,7 +43,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--write", type=Path, metavar="FILE", help="also put them into FILE, in the form of editions.json")
 
 
-def _run_list(args: argparse.Namespace) -> int:
+def _run_list(args: argparse.Namespace) -> None:
     """List tasks, groups and metrics with their versions, and the data that each task would use.
 
     The data on this machine is one of:
@@ -71,14 +71,13 @@ def _run_list(args: argparse.Namespace) -> int:
         metrics.append(row)
     if args.json:
         write_json(Path("-"), {"tasks": tasks, "groups": groups, "metrics": metrics})
-        return 0
+        return
     columns = "version data fetch hub", "version members", "version family keys"
     for title, rows, keys in zip(("task", "group", "metric"), (tasks, groups, metrics), columns, strict=True):
         cells = [[row["name"], *(_cell(row[key]) for key in keys.split())] for row in rows]
         say(f"{text_table([(title, *keys.split()), *cells])}\n")
     if args.obtain:
         say("\n".join(f"{row['name']}: {row['obtain']}" for row in tasks))
-    return 0
 
 
 def data_sets() -> dict[str, DataSet]:
@@ -118,7 +117,7 @@ def _cell(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _run_fetch(args: argparse.Namespace) -> int:
+def _run_fetch(args: argparse.Namespace) -> None:
     """Fetch the real data of timeline tasks from public repositories into the cache.
 
     Every file is pinned by commit, size and sha256. It comes from the authors' repositories, under their licences,
@@ -162,7 +161,6 @@ def _run_fetch(args: argparse.Namespace) -> int:
     if _ALL in args.names:
         for name in DATA_SETS.keys() - PUBLIC.keys():
             say(f"{name}: has no public copy; {DATA_SETS[name].obtain}")
-    return 0
 
 
 def _run_fingerprint(args: argparse.Namespace) -> int:

@@ -42,7 +42,7 @@ def add_parser(subparsers: Subparsers) -> None:
         add("--force", action="store_true", help="write although the folder is not empty")
 
 
-def _run_prepare(args: argparse.Namespace) -> int:
+def _run_prepare(args: argparse.Namespace) -> None:
     """Turn downloaded or own data into Parquet with a data set card.
 
     The source is a downloaded timeline data set (the news-tls distribution, CHRONOS' data/open), or data of your own:
@@ -62,10 +62,9 @@ def _run_prepare(args: argparse.Namespace) -> int:
     """
     said, command = prepare_folder(args.name, args)
     say(f"{args.out}: {said}\ntry it: {command}")
-    return 0
 
 
-def _run_publish(args: argparse.Namespace) -> int:
+def _run_publish(args: argparse.Namespace) -> None:
     """Write a data set repository for the hub, for whoever may publish the data.
 
     The folder holds what tls-tasks prepare writes (Parquet and card), the task's prompts with their targets, and an
@@ -87,7 +86,6 @@ def _run_publish(args: argparse.Namespace) -> int:
         n_prompts = write_eval_yaml(task, args.repo, folder)
     say(f"{args.out}: {said}, {count(n_prompts, 'prompt')}, eval.yaml")
     say(f"upload it: hf upload {args.repo} {args.out} . --repo-type dataset")
-    return 0
 
 
 def prepare_folder(name: str, args: argparse.Namespace) -> tuple[str, str]:

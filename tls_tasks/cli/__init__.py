@@ -120,12 +120,8 @@ def _message(error: Exception) -> str:
 
 def _parser(command: str = "") -> argparse.ArgumentParser:
     """The parser of a command, or of all where there is no such command."""
-    parser = argparse.ArgumentParser(
-        prog="tls-tasks",
-        usage="tls-tasks [--version] COMMAND …",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    usage, layout = "tls-tasks [--version] COMMAND …", argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("tls-tasks", usage, epilog=_EPILOG, formatter_class=layout)
     parser.add_argument("--version", action="version", version=f"tls-tasks {__version__}")
     subparsers = parser.add_subparsers(
         prog="tls-tasks", dest="command", metavar="COMMAND", help="one of the above", title="arguments"

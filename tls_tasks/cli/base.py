@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias, TypeVar
+from typing import Any, TextIO, TypeAlias
 
 from tqdm import tqdm
 
@@ -22,8 +22,6 @@ Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 Run = Callable[[argparse.Namespace], int | None]
 """What a command does with its arguments; returns the exit code, None for 0."""
-
-T = TypeVar("T")
 
 
 def add_command(subparsers: Subparsers, name: str, run: Run, *former: str) -> argparse.ArgumentParser:
@@ -56,10 +54,15 @@ def add_command(subparsers: Subparsers, name: str, run: Run, *former: str) -> ar
     return parser
 
 
-def note(command: str, *messages: object) -> None:
-    """Print messages about the input on stderr, one a line, so that stdout holds results only."""
+def note(command: str, *messages: object) -> int:
+    """Print messages about the input on stderr, one a line, so that stdout holds results only.
+
+    Returns:
+        The exit code of a command that may find problems: 1 if there is a message, else 0.
+    """
     for message in messages:
         say(f"tls-tasks {command}: {visible(str(message))}", file=sys.stderr)
+    return int(bool(messages))
 
 
 def say(text: object, *, file: TextIO | None = None, flush: bool = False) -> None:
@@ -147,7 +150,7 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def progress(items: Iterable[T], what: str, n_items: int) -> Iterable[T]:
+def progress(items: Iterable[Any], what: str, n_items: int) -> Iterable[Any]:
     """The items, with a progress bar if stderr is a terminal and the work takes longer than a moment.
 
     Example:
@@ -155,7 +158,7 @@ def progress(items: Iterable[T], what: str, n_items: int) -> Iterable[T]:
         [1, 2]
     """
     # disable=None: only where stderr is no terminal
-    bar: Iterable[T] = tqdm(items, desc=what, total=n_items, leave=False, delay=0.5, disable=None)
+    bar: Iterable[Any] = tqdm(items, desc=what, total=n_items, leave=False, delay=0.5, disable=None)
     return bar
 
 

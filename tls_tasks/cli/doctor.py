@@ -92,8 +92,7 @@ def _run_enable(args: argparse.Namespace) -> None:
     """
     if discovery.distribution() is None:
         raise TlsTasksError("tls-tasks is importable but not installed; the hook would find no entry points")
-    written = discovery.enable()
-    say("\n".join(f"wrote {path}" for path in written) or f"already in {discovery.hook_folder()}")
+    say("\n".join(f"wrote {path}" for path in discovery.enable()) or f"already in {discovery.hook_folder()}")
 
 
 def _run_disable(args: argparse.Namespace) -> int:
@@ -105,8 +104,7 @@ def _run_disable(args: argparse.Namespace) -> int:
     Example:
       tls-tasks disable
     """
-    removed = discovery.disable()
-    say("\n".join(f"removed {path}" for path in removed) or f"no hook in {discovery.hook_folder()}")
+    say("\n".join(f"removed {path}" for path in discovery.disable()) or f"no hook in {discovery.hook_folder()}")
     for path in (left := _pth_files()):
         say(f"{path} stays: it belongs to another environment; {discovery.KILL_SWITCH}=1 turns it off")
     return int(bool(left))

@@ -14,10 +14,7 @@ from tls_tasks.reports.documents import read_bundle, read_documents, write_bundl
 from tls_tasks.reports.judges.store import DocumentStore, build_store
 from tls_tasks.reports.read import read_reports
 
-PLACE_HELP = (
-    "documents: a bundle (.jsonl, .jsonl.gz), a store (.sqlite) or a look-up file of report_gen_eval (.pkl); "
-    "COLLECTION=PATH for one of several collections, and then the option several times"
-)
+PLACE_HELP = "a bundle (.jsonl, .jsonl.gz), store (.sqlite) or look-up file (.pkl); COLLECTION=PATH, once for each"
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -55,8 +52,7 @@ def _run_bundle(args: argparse.Namespace) -> int:
         raise DataError(f"{args.reports}: no report in it")
     n_documents, missing = write_bundle(args.output, reports, open_documents(args.documents))
     say(f"{args.output}: {n_documents} documents of {len(reports)} reports")
-    note(args.command, *(f"cited, but in no collection: {doc_id}" for doc_id in missing))
-    return int(bool(missing))
+    return note(args.command, *(f"cited, but in no collection: {doc_id}" for doc_id in missing))
 
 
 def _run_store(args: argparse.Namespace) -> None:

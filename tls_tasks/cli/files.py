@@ -8,6 +8,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -78,8 +79,19 @@ def _add_command(subparsers: Subparsers, name: str, run: Run, **files: str) -> C
     parser = add_command(subparsers, name, run)
     for file, text in files.items():
         parser.add_argument(file, type=Path, metavar=file.upper(), help=text)
-    printed.add_options(parser)
+    parser.add_argument("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--detailed", action="store_true", help="show what each document's score is made of")
     return parser.add_argument
+
+
+@contextmanager
+def _warnings_as_notes(args: argparse.Namespace) -> Iterator[None]:
+    """Print warnings as notes, each once, without Python's file and line."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    note(args.command, *dict.fromkeys(str(warning.message) for warning in caught))
 
 
 def _timelines(args: argparse.Namespace) -> None:
@@ -105,7 +117,7 @@ def _timelines(args: argparse.Namespace) -> None:
       tls-tasks timelines gold/egypt answer.txt --detailed
     """
     options = {name: getattr(args, name) for name in ("reference_mode", "variant", "tokenizer", "tolerance")}
-    with printed.warnings_as_notes(args):
+    with _warnings_as_notes(args):
         rows = read_topics(args.gold, args.predictions)
         both = score_timelines([row.prediction for row in rows], [row.references for row in rows], **options)
     note("timelines", *missing_note(((row.topic, row.told) for row in rows), "topics", "it scores 0"))
@@ -143,7 +155,7 @@ def _summaries(args: argparse.Namespace) -> None:
     types = ["rougeL", *["rougeLsum"] * args.lsum]
     options = {"rouge_types": types, "use_stemmer": args.stem, "split_summaries": args.split}
     columns = [row.prediction or "" for row in rows], [row.references for row in rows]
-    with printed.warnings_as_notes(args):
+    with _warnings_as_notes(args):
         score = tls_tasks.rouge_l(*columns, tokenizer=args.tokenizer, **options)
     note("summaries", *missing_note(((row.id, row.prediction) for row in rows), "summaries", "it scores 0"))
     names, keys = [row.id for row in rows], [*score.definitions]
@@ -170,8 +182,8 @@ def _evidence(args: argparse.Namespace) -> None:
     journals, answers = read_three(args.journals, args.gold, args.predictions, schema)
     predictions = ["[]" if answer is None else answer for answer in answers.values()]
     columns = predictions, [journal.objects for journal in journals], [journal.text for journal in journals]
-    options: dict[str, Any] = {"schema": schema, "threshold": args.threshold, "matching": args.matching}
-    with printed.warnings_as_notes(args):
+    options = {"schema": schema, "threshold": args.threshold, "matching": args.matching}
+    with _warnings_as_notes(args):
         score = tls_tasks.evidence_extraction(*columns, **options)
     note("evidence", *missing_note(answers.items(), "journals", "all their gold objects are missed"))
     names = [journal.id for journal in journals]

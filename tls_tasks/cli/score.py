@@ -207,16 +207,10 @@ def _text(run: Run, intervals: Intervals) -> str:
 
 
 def _as_dict(run: Run, intervals: Intervals) -> dict[str, Any]:
-    result = {
-        **_made_of(run),
-        "samples": str(run.log.path),
-        "n_documents": len(run.score.units),
-        "metrics": run.metrics,
-        "intervals": intervals,
-        "interval_caution": caution(intervals) if intervals else "",
-        "signatures": run.signatures,
-        "problems": list(map(str, run.problems)),
-    }
+    result = {**_made_of(run), "samples": str(run.log.path), "n_documents": len(run.score.units)}
+    result |= {"metrics": run.metrics, "intervals": intervals}
+    result |= {"interval_caution": caution(intervals) if intervals else "", "signatures": run.signatures}
+    result["problems"] = list(map(str, run.problems))
     if len(set(run.topics)) < len(run.score.units):
         result["topics"] = run.score.by_topic()
     return result
@@ -318,8 +312,6 @@ def _run_page(args: argparse.Namespace) -> int:
         note("report", "this command is called `tls-tasks page` now; the name `report` goes with the next release")
     scored = list(read_runs(args.files, only=args.task, newest=args.newest, progress=progress))
     write_whole(args.out, page(scored, title=args.title, progress=progress))
-    problems = [problem for task in scored for problem in task.problems]
-    note(args.command, *problems)
     n_tasks, n_documents = len({task.name for task in scored}), sum(len(task.ids) for task in scored)
     say(f"{args.out}: {count(len(scored), 'run')} of {count(n_tasks, 'task')}, {count(n_documents, 'document')}")
-    return int(bool(problems))
+    return note(args.command, *(problem for task in scored for problem in task.problems))

@@ -1,13 +1,12 @@
 """Small news-tls folders to read, and a process that can reach neither the network nor the user's own caches."""
 
-import argparse
 import gzip
 import json
 from pathlib import Path
 
 import pytest
 
-from tls_tasks.cli.prepare import prepare_folder
+from tls_tasks.cli.prepare import read_prepared
 from tls_tasks.data import order
 
 SHARED = Path(__file__).parents[1] / "../shared/data"
@@ -90,5 +89,6 @@ def crisis(tmp_path):
 
 def prepare(name, source, out, *, licence=None, force=False):
     """Run ``tls-tasks prepare``; returns what it says of the data."""
-    args = argparse.Namespace(source=source, out=out, schema=None, licence=licence, force=force)
-    return prepare_folder(name, args)[0]
+    prepared = read_prepared(name, source)
+    prepared.write(out, licence, force)
+    return prepared.counts

@@ -2,8 +2,8 @@
 
 :data:`_GROUPS` names the module of each command. Its ``add_parser(subparsers)`` adds the command (and its relatives,
 such as ``verify`` beside ``submit``) by :func:`tls_tasks.cli.base.add_command`, with the function that does the work
-and returns the exit code. That function's docstring is the command's ``--help``. A start imports the module of its
-command only; ``tls-tasks --help`` imports all.
+and returns the exit code (None: 0). That function's docstring is the command's ``--help``. A start imports the module
+of its command only; ``tls-tasks --help`` imports all.
 """
 
 import argparse
@@ -77,7 +77,7 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     try:
         with _ended_by_sigterm():
-            code = int(args.run(args))
+            code = int(args.run(args) or 0)
             sys.stdout.flush()  # so that a closed pipe raises here, not while Python shuts down
     except BrokenPipeError:  # `tls-tasks … | head`: the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -120,12 +120,8 @@ def _message(error: Exception) -> str:
 
 def _parser(command: str = "") -> argparse.ArgumentParser:
     """The parser of a command, or of all where there is no such command."""
-    parser = argparse.ArgumentParser(
-        prog="tls-tasks",
-        usage="tls-tasks [--version] COMMAND …",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    usage, layout = "tls-tasks [--version] COMMAND …", argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("tls-tasks", usage, epilog=_EPILOG, formatter_class=layout)
     parser.add_argument("--version", action="version", version=f"tls-tasks {__version__}")
     subparsers = parser.add_subparsers(
         prog="tls-tasks", dest="command", metavar="COMMAND", help="one of the above", title="arguments"

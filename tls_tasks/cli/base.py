@@ -8,10 +8,9 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias, TypeVar
+from typing import Any, TextIO, TypeAlias
 
 from tqdm import tqdm
 
@@ -21,10 +20,8 @@ from tls_tasks.core.whole import write_whole
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """What ``ArgumentParser.add_subparsers`` returns."""
 
-Run = Callable[[argparse.Namespace], int]
-"""What a command does with its arguments; returns the exit code."""
-
-T = TypeVar("T")
+Run = Callable[[argparse.Namespace], int | None]
+"""What a command does with its arguments; returns the exit code, None for 0."""
 
 
 def add_command(subparsers: Subparsers, name: str, run: Run, *former: str) -> argparse.ArgumentParser:
@@ -33,7 +30,7 @@ def add_command(subparsers: Subparsers, name: str, run: Run, *former: str) -> ar
     Args:
         subparsers: Where to add it.
         name: What the user types.
-        run: Called with the parsed arguments; its return value is the exit code. Its docstring is the command's
+        run: Called with the parsed arguments; returns the exit code, None for 0. Its docstring is the command's
             ``--help``, and the first line stands in the list of commands; it ends with an example.
         *former: Other names that work as well and stand in no list.
 
@@ -57,10 +54,15 @@ def add_command(subparsers: Subparsers, name: str, run: Run, *former: str) -> ar
     return parser
 
 
-def note(command: str, *messages: object) -> None:
-    """Print messages about the input on stderr, one a line, so that stdout holds results only."""
+def note(command: str, *messages: object) -> int:
+    """Print messages about the input on stderr, one a line, so that stdout holds results only.
+
+    Returns:
+        The exit code of a command that may find problems: 1 if there is a message, else 0.
+    """
     for message in messages:
         say(f"tls-tasks {command}: {visible(str(message))}", file=sys.stderr)
+    return int(bool(messages))
 
 
 def say(text: object, *, file: TextIO | None = None, flush: bool = False) -> None:
@@ -148,7 +150,7 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def progress(items: Iterable[T], what: str, n_items: int) -> Iterable[T]:
+def progress(items: Iterable[Any], what: str, n_items: int) -> Iterable[Any]:
     """The items, with a progress bar if stderr is a terminal and the work takes longer than a moment.
 
     Example:
@@ -156,24 +158,8 @@ def progress(items: Iterable[T], what: str, n_items: int) -> Iterable[T]:
         [1, 2]
     """
     # disable=None: only where stderr is no terminal
-    bar: Iterable[T] = tqdm(items, desc=what, total=n_items, leave=False, delay=0.5, disable=None)
+    bar: Iterable[Any] = tqdm(items, desc=what, total=n_items, leave=False, delay=0.5, disable=None)
     return bar
-
-
-@contextmanager
-def progress_of_blocks(what: str) -> Iterator[Callable[[int], Callable[[int, int], None]]]:
-    """A bar with rate and time left, if stderr is a terminal.
-
-    The function that it gives takes the number of blocks, and returns one that takes (blocks, documents) as they are
-    done.
-    """
-    with tqdm(desc=what, unit=" blocks", leave=False, disable=None) as bar:
-
-        def begin(n_blocks: int) -> Callable[[int, int], None]:
-            bar.reset(n_blocks)
-            return lambda n_done, _: bar.update(n_done)
-
-        yield begin
 
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

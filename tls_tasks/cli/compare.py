@@ -17,9 +17,6 @@ from tls_tasks.core.whole import write_whole
 
 Table = Sequence[Sequence[str]]
 
-_WORSE = 3
-"""The exit code of ``--fail-if-worse``."""
-
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
@@ -28,11 +25,9 @@ def add_parser(subparsers: Subparsers) -> None:
     only = "only this {}, FIRST=OTHER where names differ (repeatable)"
     add("--task", action="append", metavar="NAME", help=only.format("task"))
     add("--metric", action="append", metavar="KEY", help=only.format("metric"))
-    by = "match by document, id, input or a field of documents, FIRST=OTHER where it differs"
-    add("--join", default="", metavar="BY", help=by)
+    add("--join", default="", metavar="BY", help="match by document, id, input or a field; FIRST=OTHER if it differs")
     add("--cluster", default="", metavar="FIELD", help="keep documents with equal FIELD together")
-    lower = "of this metric, where logs don't say"
-    add("--lower-is-better", action="append", default=[], metavar="KEY", help=lower)
+    add("--lower-is-better", action="append", default=[], metavar="KEY", help="of this metric, where logs don't say")
     add("--by-document", action="store_true", help="treat documents on one topic as independent")
     add("--permutations", type=int, default=10_000, metavar="N", help="random exchanges (10000)")
     add("--resamples", type=int, default=1_000, metavar="N", help="bootstrap resamples (1000)")
@@ -95,7 +90,7 @@ def _run(args: argparse.Namespace) -> int:
         else:
             write_whole(args.markdown, f"{text}\n")
     note("compare", *[message for _, message in verdicts])
-    return _WORSE if any(is_worse for is_worse, _ in verdicts) else int(bool(problems))
+    return 3 if any(is_worse for is_worse, _ in verdicts) else int(bool(problems))
 
 
 def _tasks(named: Sequence[str] | None, is_other: bool) -> dict[str, str] | None:
@@ -128,11 +123,8 @@ def _verdicts(comparisons: Sequence[TaskComparison], gates: Mapping[str, float])
             is_worse, least = metric.is_worse(margin), metric.result.detectable
             shows = "" if math.isnan(least) else f"; so many documents show a difference of {number(least + margin)}"
             message = f"worse than {comparison.first} by more than {margin:g}"
-            messages = {
-                None: "can't be told from its logs: --fail-if-worse fails, to be safe",
-                True: f"is {message}",
-                False: f"is not surely {message}{shows}",
-            }
+            unknown = "can't be told from its logs: --fail-if-worse fails, to be safe"
+            messages = {None: unknown, True: f"is {message}", False: f"is not surely {message}{shows}"}
             yield is_worse is not False, f"{comparison.task}: {key} of {comparison.second} {messages[is_worse]}"
 
 
@@ -169,8 +161,7 @@ def _head(comparison: TaskComparison) -> str:
 
 def _tables(comparison: TaskComparison, holm: bool) -> Iterator[Table]:
     """The differences, and for each metric the documents that differ most."""
-    head = ["metric", "first", "second", "difference", "interval", "detectable", "won-tied-lost", "p", "p (Holm)"]
-    rows = [head]
+    rows = [["metric", "first", "second", "difference", "interval", "detectable", "won-tied-lost", "p", "p (Holm)"]]
     for key, metric in comparison.metrics.items():
         result, interval = metric.result, metric.result.interval
         values = (result.detectable, result.p_value, metric.adjusted)
@@ -189,14 +180,10 @@ def _as_dict(comparison: TaskComparison, settings: Settings) -> dict[str, Any]:
     names = ("task", "first", "second", "n_documents", "n_units", "unit")
     numbers = ("first", "second", "difference", "interval", "detectable", "p_value", "exact")
     counts = ("wins", "ties", "losses", "undefined", "most")
-    metrics = [
-        {
-            "metric": key,
-            **{name: getattr(metric.result, name) for name in numbers},
-            "p_value_holm": metric.adjusted,
-            **{name: getattr(metric, name) for name in counts},
-        }
-        for key, metric in comparison.metrics.items()
-    ]
+    metrics = []
+    for key, metric in comparison.metrics.items():
+        result = {name: getattr(metric.result, name) for name in numbers}
+        outcome = {name: getattr(metric, name) for name in counts}
+        metrics.append({"metric": key, **result, "p_value_holm": metric.adjusted, **outcome})
     head = {name: getattr(comparison, name) for name in names}
     return {**head, **dataclasses.asdict(settings), "warnings": comparison.warnings, "metrics": metrics}

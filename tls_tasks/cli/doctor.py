@@ -65,7 +65,7 @@ def _run_doctor(args: argparse.Namespace) -> int:
     return int(bool(problems))
 
 
-def _run_path(args: argparse.Namespace) -> int:
+def _run_path(args: argparse.Namespace) -> None:
     """Print the folder of the task configurations, of the evaluate modules, or of the embedded data.
 
     These folders always work, whatever the state of the start-up hook (see tls-tasks doctor).
@@ -77,10 +77,9 @@ def _run_path(args: argparse.Namespace) -> int:
     """
     folders = {"tasks": "task_configs", "metrics": "metrics"}
     say(EMBEDDED if args.what == "data" else discovery.resource_folder(folders[args.what]))
-    return 0
 
 
-def _run_enable(args: argparse.Namespace) -> int:
+def _run_enable(args: argparse.Namespace) -> None:
     """Write the start-up hook into this environment.
 
     For installers that leave it out (pip install --target, some repackagings), and after tls-tasks disable. The hook is
@@ -93,9 +92,7 @@ def _run_enable(args: argparse.Namespace) -> int:
     """
     if discovery.distribution() is None:
         raise TlsTasksError("tls-tasks is importable but not installed; the hook would find no entry points")
-    written = discovery.enable()
-    say("\n".join(f"wrote {path}" for path in written) or f"already in {discovery.hook_folder()}")
-    return 0
+    say("\n".join(f"wrote {path}" for path in discovery.enable()) or f"already in {discovery.hook_folder()}")
 
 
 def _run_disable(args: argparse.Namespace) -> int:
@@ -107,8 +104,7 @@ def _run_disable(args: argparse.Namespace) -> int:
     Example:
       tls-tasks disable
     """
-    removed = discovery.disable()
-    say("\n".join(f"removed {path}" for path in removed) or f"no hook in {discovery.hook_folder()}")
+    say("\n".join(f"removed {path}" for path in discovery.disable()) or f"no hook in {discovery.hook_folder()}")
     for path in (left := _pth_files()):
         say(f"{path} stays: it belongs to another environment; {discovery.KILL_SWITCH}=1 turns it off")
     return int(bool(left))

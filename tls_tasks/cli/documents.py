@@ -14,10 +14,7 @@ from tls_tasks.reports.documents import read_bundle, read_documents, write_bundl
 from tls_tasks.reports.judges.store import DocumentStore, build_store
 from tls_tasks.reports.read import read_reports
 
-PLACE_HELP = (
-    "documents: a bundle (.jsonl, .jsonl.gz), a store (.sqlite) or a look-up file of report_gen_eval (.pkl); "
-    "COLLECTION=PATH for one of several collections, and then the option several times"
-)
+PLACE_HELP = "a bundle (.jsonl, .jsonl.gz), store (.sqlite) or look-up file (.pkl); COLLECTION=PATH, once for each"
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -55,11 +52,10 @@ def _run_bundle(args: argparse.Namespace) -> int:
         raise DataError(f"{args.reports}: no report in it")
     n_documents, missing = write_bundle(args.output, reports, open_documents(args.documents))
     say(f"{args.output}: {n_documents} documents of {len(reports)} reports")
-    note(args.command, *(f"cited, but in no collection: {doc_id}" for doc_id in missing))
-    return int(bool(missing))
+    return note(args.command, *(f"cited, but in no collection: {doc_id}" for doc_id in missing))
 
 
-def _run_store(args: argparse.Namespace) -> int:
+def _run_store(args: argparse.Namespace) -> None:
     """Build a store: one sqlite file with all documents of a collection.
 
     It finds each document at once and keeps none in memory. SOURCE is JSON Lines (.jsonl, .jsonl.gz), JSON, CSV or
@@ -74,10 +70,9 @@ def _run_store(args: argparse.Namespace) -> int:
     """
     n_documents = build_store(args.output, read_documents(args.source))
     say(f"{args.output}: {n_documents} documents")
-    return 0
 
 
-def _run_agree(args: argparse.Namespace) -> int:
+def _run_agree(args: argparse.Namespace) -> None:
     """Compare the verdicts of two judges, or of a judge and of people, on the same questions.
 
     A and B are recordings: what `tls-tasks reports` writes as verdicts.jsonl, or lines by hand such as
@@ -99,12 +94,11 @@ def _run_agree(args: argparse.Namespace) -> int:
     rows = agreement(a, b, common=args.common)
     if args.json:
         write_json(Path("-"), {kind: row._asdict() for kind, row in rows.items()})
-        return 0
+        return
     say(f"A: {args.a} ({len(a)} verdicts)\nB: {args.b} ({len(b)} verdicts)\n")
     names = [name.replace("_", " ") for name in rows[ALL]._fields]
     cells = [(kind, *map(str, row[:6]), *map(number, row[6:])) for kind, row in rows.items()]
     say(text_table([("kind", *names), *cells]))
-    return 0
 
 
 def open_documents(places: Sequence[str]) -> Any:

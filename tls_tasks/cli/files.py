@@ -8,6 +8,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,10 +17,10 @@ from typing import Any
 import tls_tasks
 from tls_tasks.cli import printed
 from tls_tasks.cli.base import Run, Subparsers, add_command, no_formula, note, number, styled
-from tls_tasks.core.errors import DataError, InputError, ParseFailureWarning
+from tls_tasks.core.errors import InputError, ParseFailureWarning
 from tls_tasks.core.score import Score
 from tls_tasks.core.terminal import text_table
-from tls_tasks.data.keyed import missing_note, some
+from tls_tasks.data.keyed import missing_note, read_document, some
 from tls_tasks.evidence.data import read_three, schema_at
 from tls_tasks.evidence.types import JOURNAL_SCHEMA
 from tls_tasks.summaries.data import read_summaries
@@ -78,11 +79,22 @@ def _add_command(subparsers: Subparsers, name: str, run: Run, **files: str) -> C
     parser = add_command(subparsers, name, run)
     for file, text in files.items():
         parser.add_argument(file, type=Path, metavar=file.upper(), help=text)
-    printed.add_options(parser)
+    parser.add_argument("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--detailed", action="store_true", help="show what each document's score is made of")
     return parser.add_argument
 
 
-def _timelines(args: argparse.Namespace) -> int:
+@contextmanager
+def _warnings_as_notes(args: argparse.Namespace) -> Iterator[None]:
+    """Print warnings as notes, each once, without Python's file and line."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    note(args.command, *dict.fromkeys(str(warning.message) for warning in caught))
+
+
+def _timelines(args: argparse.Namespace) -> None:
     """Score timelines by AR-1, AR-2 and date F1.
 
     GOLD and PREDICTIONS are each one of
@@ -105,7 +117,7 @@ def _timelines(args: argparse.Namespace) -> int:
       tls-tasks timelines gold/egypt answer.txt --detailed
     """
     options = {name: getattr(args, name) for name in ("reference_mode", "variant", "tokenizer", "tolerance")}
-    with printed.warnings_as_notes(args):
+    with _warnings_as_notes(args):
         rows = read_topics(args.gold, args.predictions)
         both = score_timelines([row.prediction for row in rows], [row.references for row in rows], **options)
     note("timelines", *missing_note(((row.topic, row.told) for row in rows), "topics", "it scores 0"))
@@ -119,10 +131,9 @@ def _timelines(args: argparse.Namespace) -> int:
     if args.detailed:
         result["items"] = [item.as_dict() for item in score.items]
     printed.print_score(args, score, names, "topic", keys=_PER_PAIR, table=table, result=result)
-    return 0
 
 
-def _summaries(args: argparse.Namespace) -> int:
+def _summaries(args: argparse.Namespace) -> None:
     """Score summaries by ROUGE-L.
 
     GOLD and PREDICTIONS are each one of
@@ -144,15 +155,14 @@ def _summaries(args: argparse.Namespace) -> int:
     types = ["rougeL", *["rougeLsum"] * args.lsum]
     options = {"rouge_types": types, "use_stemmer": args.stem, "split_summaries": args.split}
     columns = [row.prediction or "" for row in rows], [row.references for row in rows]
-    with printed.warnings_as_notes(args):
+    with _warnings_as_notes(args):
         score = tls_tasks.rouge_l(*columns, tokenizer=args.tokenizer, **options)
     note("summaries", *missing_note(((row.id, row.prediction) for row in rows), "summaries", "it scores 0"))
     names, keys = [row.id for row in rows], [*score.definitions]
     printed.print_score(args, score, names, "summary", keys=keys, headline="rouge_l_f1")
-    return 0
 
 
-def _evidence(args: argparse.Namespace) -> int:
+def _evidence(args: argparse.Namespace) -> None:
     """Score extracted objects: which are found, whether their attributes and their quotes are right.
 
     JOURNALS     JSON Lines: {"journal_id": "J1", "text": "…"}
@@ -172,8 +182,8 @@ def _evidence(args: argparse.Namespace) -> int:
     journals, answers = read_three(args.journals, args.gold, args.predictions, schema)
     predictions = ["[]" if answer is None else answer for answer in answers.values()]
     columns = predictions, [journal.objects for journal in journals], [journal.text for journal in journals]
-    options: dict[str, Any] = {"schema": schema, "threshold": args.threshold, "matching": args.matching}
-    with printed.warnings_as_notes(args):
+    options = {"schema": schema, "threshold": args.threshold, "matching": args.matching}
+    with _warnings_as_notes(args):
         score = tls_tasks.evidence_extraction(*columns, **options)
     note("evidence", *missing_note(answers.items(), "journals", "all their gold objects are missed"))
     names = [journal.id for journal in journals]
@@ -181,7 +191,6 @@ def _evidence(args: argparse.Namespace) -> int:
         note("evidence", f"{len(misquoted)} gold objects don't quote their journal verbatim, first of {misquoted[0]}")
     table, result = _evidence_table(score, names), printed.as_json(args, score, names, "journals", "journal_id")
     printed.print_score(args, score, names, "journal", headline="f1", table=table, result=result)
-    return 0
 
 
 def _evidence_table(score: Score, names: Sequence[str]) -> Iterator[str]:
@@ -226,12 +235,12 @@ def _trees(args: argparse.Namespace) -> int:
     files = args.prediction, args.reference
     if [*map(str, files)] == ["-", "-"]:
         raise InputError("REFERENCE", None, "'-' twice", "a file for one of the two trees")
-    schema, many = read_schema(_text(args.schema)), any(map(holds_many, files))
+    schema, many = read_schema(read_document(args.schema)), any(map(holds_many, files))
     if many:
         rows = read_trees(*files)
     else:
-        reference = read_reference(_text(args.reference))
-        rows = [TreeRow(str(args.prediction), _text(args.prediction, "replace"), reference)]
+        reference = read_reference(read_document(args.reference))
+        rows = [TreeRow(str(args.prediction), read_document(args.prediction, of_a_model=True), reference)]
     note("trees", *missing_note(((row.id, row.prediction) for row in rows), "trees", "it counts as empty"))
     answers = ["" if row.prediction is None else row.prediction for row in rows]
     mode = "strict" if args.strict else "lenient"
@@ -304,11 +313,3 @@ def _comparison(score: Score, row: int) -> str:
     head, *lines = (line.removeprefix("  ") for line in score.explanation(score.items[row]))
     end = lines.index("")
     return "\n".join([head, *(styled(line, _STYLES[line[0]]) for line in lines[:end]), *lines[end:]])
-
-
-def _text(file: Path, errors: str = "strict") -> str:
-    """What is in a file; bytes that are no UTF-8 are the model's fault in a prediction, else the caller's."""
-    try:
-        return (sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()).decode("utf-8", errors)
-    except UnicodeDecodeError as error:
-        raise DataError(f"{file}: no UTF-8 at byte {error.start}, expected a text file in UTF-8") from None

@@ -68,8 +68,9 @@ def add_parser(subparsers: base.Subparsers) -> None:
     add("--least", metavar="SHARE", type=float, default=0.0, help="of them that must be right, from 0 (default) to 1")
     add("-v", "--verbose", action="store_true", help="log progress, with a line per report")
     add = parser.add_argument_group("the judge").add_argument
-    providers = ("openai", "anthropic", "together")
-    add("-p", "--provider", choices=providers, help=f"whose model judges ({DEFAULT_PROVIDER})")
+    add(
+        "-p", "--provider", choices=("openai", "anthropic", "together"), help=f"whose model judges ({DEFAULT_PROVIDER})"
+    )
     add("-m", "--model", "--model-name", metavar="MODEL", help=f"its name there ({DEFAULT_MODEL})")
     add("--base-url", metavar="URL", help="an OpenAI-compatible server, such as http://localhost:8000/v1")
     add("--api-key-env", metavar="VARIABLE", help="the variable that holds the server's key")
@@ -234,10 +235,8 @@ def _scores_text(scores: dict[str, Any]) -> str:
     runs, counts = scores["runs"], scores["counts"]
     rows = {"all": scores, **runs} if len(runs) != 1 else runs
     cells = [[run_id, *(number(values[key]) for key in KEYS)] for run_id, values in rows.items()]
-    summary = (
-        f"{counts['reports']} reports, {counts['sentences']} sentences, {counts['unscored_sentences']} of them "
-        f"without a score, {counts['unknown_citations']} unknown citations"
-    )
+    summary = f"{counts['reports']} reports, {counts['sentences']} sentences, "
+    summary += "{unscored_sentences} of them without a score, {unknown_citations} unknown citations".format(**counts)
     head, first, *others = text_table([["run", *KEYS], *cells]).split("\n")
     return "\n".join([head, base.styled(first), *others, "", summary, visible(scores["signature"])])
 
@@ -248,8 +247,7 @@ def _exit_code(args: argparse.Namespace, counts: dict[str, int], is_lossy: bool)
         return int(is_lossy)
     remedy = "The recording lacks them" if args.recorded else "Run the command again: only what is missing is asked"
     missing = f"{share:.1%} of the sentences have no score, since verdicts are missing"
-    note(args.command, f"{missing}; {args.allow_unscored:.1%} is allowed. {remedy}")
-    return 1
+    return note(args.command, f"{missing}; {args.allow_unscored:.1%} is allowed. {remedy}")
 
 
 def _self_test(args: argparse.Namespace) -> int:

@@ -20,7 +20,7 @@ from tls_tasks.data.editions import Edition, edition_with, editions_of, golds_ha
 from tls_tasks.data.fetched import remember
 from tls_tasks.data.hub import is_cached
 from tls_tasks.data.order import DATA_VARIABLE, own_folder
-from tls_tasks.hosts.discovery import TaskFile, group_files, task_files
+from tls_tasks.hosts.discovery import TaskFile, data_set_of, group_files, task_files
 from tls_tasks.registry import FAMILIES, METRICS, find_task
 from tls_tasks.timelines.data import DATA_SETS, PUBLIC
 
@@ -43,7 +43,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--write", type=Path, metavar="FILE", help="also put them into FILE, in the form of editions.json")
 
 
-def _run_list(args: argparse.Namespace) -> int:
+def _run_list(args: argparse.Namespace) -> None:
     """List tasks, groups and metrics with their versions, and the data that each task would use.
 
     The data on this machine is one of:
@@ -58,8 +58,7 @@ def _run_list(args: argparse.Namespace) -> int:
       tls-tasks list --obtain
       tls-tasks list --json
     """
-    known = data_sets()
-    tasks = [_row(task, known[task.name.removesuffix(_CLOSED_BOOK)]) for task in task_files().values()]
+    tasks = list(map(_row, task_files().values()))
     groups = [
         {"name": group.name, "version": group.version, "members": ", ".join(group.members)}
         for group in group_files().values()
@@ -71,14 +70,13 @@ def _run_list(args: argparse.Namespace) -> int:
         metrics.append(row)
     if args.json:
         write_json(Path("-"), {"tasks": tasks, "groups": groups, "metrics": metrics})
-        return 0
+        return
     columns = "version data fetch hub", "version members", "version family keys"
     for title, rows, keys in zip(("task", "group", "metric"), (tasks, groups, metrics), columns, strict=True):
         cells = [[row["name"], *(_cell(row[key]) for key in keys.split())] for row in rows]
         say(f"{text_table([(title, *keys.split()), *cells])}\n")
     if args.obtain:
         say("\n".join(f"{row['name']}: {row['obtain']}" for row in tasks))
-    return 0
 
 
 def data_sets() -> dict[str, DataSet]:
@@ -87,8 +85,9 @@ def data_sets() -> dict[str, DataSet]:
     return {name: data_set for module in modules for name, data_set in module.ALL_SETS.items()}
 
 
-def _row(task: TaskFile, data_set: DataSet) -> dict[str, Any]:
+def _row(task: TaskFile) -> dict[str, Any]:
     """A task, and where its data is, in the order in which the task looks, without loading any of it."""
+    data_set = data_set_of(task)
     # The hub's timelines come without articles, so that only closed-book tasks can use them.
     lacks_articles = task.family == "timelines" and not task.name.endswith(_CLOSED_BOOK)
     hub, cached = "no hub source", False
@@ -102,23 +101,18 @@ def _row(task: TaskFile, data_set: DataSet) -> dict[str, Any]:
     fetched = public is not None and public.is_there
     data = f"local {folder}" if folder else "fetched" if fetched else "hub" if cached else "embedded"
     command = f"tls-tasks fetch {data_set.name}"
-    return {
-        "name": task.name,
-        "family": task.family,
-        "version": task.version,
-        "data": "yours" if data_set.own else data,
-        "fetch": "no public copy" if public is None else "fetched" if fetched else command,
-        "hub": hub,
-        "obtain": data_set.obtain if public is None else f"{command}; or {data_set.obtain}",
-        "metrics": task.metrics,
-    }
+    fetch = "no public copy" if public is None else "fetched" if fetched else command
+    obtain = data_set.obtain if public is None else f"{command}; or {data_set.obtain}"
+    places = {"data": "yours" if data_set.own else data, "fetch": fetch, "hub": hub, "obtain": obtain}
+    head = {"name": task.name, "family": task.family, "version": task.version}
+    return {**head, **places, "metrics": task.metrics}
 
 
 def _cell(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _run_fetch(args: argparse.Namespace) -> int:
+def _run_fetch(args: argparse.Namespace) -> None:
     """Fetch the real data of timeline tasks from public repositories into the cache.
 
     Every file is pinned by commit, size and sha256. It comes from the authors' repositories, under their licences,
@@ -162,7 +156,6 @@ def _run_fetch(args: argparse.Namespace) -> int:
     if _ALL in args.names:
         for name in DATA_SETS.keys() - PUBLIC.keys():
             say(f"{name}: has no public copy; {DATA_SETS[name].obtain}")
-    return 0
 
 
 def _run_fingerprint(args: argparse.Namespace) -> int:
@@ -202,8 +195,7 @@ def _run_fingerprint(args: argparse.Namespace) -> int:
     say(text_table(rows))
     if args.write is not None:
         write_whole(args.write, json.dumps(file, indent=2) + "\n")
-    note("fingerprint", *lacking)
-    return int(bool(lacking))
+    return note("fingerprint", *lacking)
 
 
 def _computed(name: str, args: argparse.Namespace) -> Iterator[Edition | str]:

@@ -1,6 +1,7 @@
 """``tls-tasks prepare`` and ``tls-tasks publish``: data as Parquet with a card, for tasks and for the hub."""
 
 import argparse
+import importlib
 import json
 import re
 from dataclasses import asdict
@@ -13,15 +14,14 @@ from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.core.whole import made_folder
 from tls_tasks.data.cards import Prepared, write_eval_yaml
 from tls_tasks.data.catalogue import find_data_set
-from tls_tasks.evidence import data as evidence
-from tls_tasks.evidence.types import JOURNAL_SCHEMA
+from tls_tasks.data.order import Loaded
+from tls_tasks.evidence.data import schema_at
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceSchema
 from tls_tasks.registry import find_task
-from tls_tasks.reports import data as reports
+from tls_tasks.reports.data import folder_rows
 from tls_tasks.reports.nuggets import parse_request
-from tls_tasks.summaries import data as summaries
 from tls_tasks.timelines import data as timelines
 from tls_tasks.timelines.topics import write_parquet
-from tls_tasks.trees import data as trees
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
@@ -42,7 +42,7 @@ def add_parser(subparsers: Subparsers) -> None:
         add("--force", action="store_true", help="write although the folder is not empty")
 
 
-def _run_prepare(args: argparse.Namespace) -> int:
+def _run_prepare(args: argparse.Namespace) -> None:
     """Turn downloaded or own data into Parquet with a data set card.
 
     The source is a downloaded timeline data set (the news-tls distribution, CHRONOS' data/open), or data of your own:
@@ -60,12 +60,12 @@ def _run_prepare(args: argparse.Namespace) -> int:
       tls-tasks prepare evidence --source my_journals --out prepared/journals
       tls-tasks prepare summaries --source meetings.csv --out prepared/meetings
     """
-    said, command = prepare_folder(args.name, args)
-    say(f"{args.out}: {said}\ntry it: {command}")
-    return 0
+    prepared = read_prepared(args.name, args.source, args.schema)
+    prepared.write(args.out, args.licence, args.force)
+    say(f"{args.out}: {prepared.counts}\ntry it: {prepared.command(str(args.out))}")
 
 
-def _run_publish(args: argparse.Namespace) -> int:
+def _run_publish(args: argparse.Namespace) -> None:
     """Write a data set repository for the hub, for whoever may publish the data.
 
     The folder holds what tls-tasks prepare writes (Parquet and card), the task's prompts with their targets, and an
@@ -82,35 +82,31 @@ def _run_publish(args: argparse.Namespace) -> int:
         raise OptionError("--repo", None, repr(args.repo), "ORG/NAME, a data set repository on the hub")
     task = find_task(args.task)
     with made_folder(args.out, into=args.force) as folder:
-        given = argparse.Namespace(**{**vars(args), "out": folder})
-        said, _ = prepare_folder(args.task if task.family == "timelines" else task.family, given)
+        prepared = read_prepared(args.task if task.family == "timelines" else task.family, args.source, args.schema)
+        prepared.write(folder, args.licence, args.force)
         n_prompts = write_eval_yaml(task, args.repo, folder)
-    say(f"{args.out}: {said}, {count(n_prompts, 'prompt')}, eval.yaml")
+    say(f"{args.out}: {prepared.counts}, {count(n_prompts, 'prompt')}, eval.yaml")
     say(f"upload it: hf upload {args.repo} {args.out} . --repo-type dataset")
-    return 0
 
 
-def prepare_folder(name: str, args: argparse.Namespace) -> tuple[str, str]:
-    """Write the folder.
+def read_prepared(name: str, source: Path, schema: Path | None = None) -> Prepared:
+    """Read and check a data set.
 
     Args:
         name: A timeline data set, or the family of other data.
-        args: With the options that both commands have.
-
-    Returns:
-        What was written, and the command that runs it.
+        source: Its folder or file.
+        schema: The file with the schema of evidence.
     """
-    if args.schema is not None and name != "evidence":
-        raise OptionError("--schema", None, str(args.schema), f"none: it belongs to evidence, not to {name}")
-    if name in _FAMILIES:
-        read, task, *labels, text = _FAMILIES[name]
-        given = read(args.source, args.schema) if name == "evidence" else read(args.source)
-        given = {"counts": f"{len(given['found'].documents)} documents", **given}
-        prepared = Prepared(task=task, labels=labels, card=[text], **given)
-    else:
-        prepared = _timelines(name, args.source)
-    prepared.write(args.out, args.licence, args.force)
-    return prepared.counts, prepared.command(str(args.out))
+    if schema is not None and name != "evidence":
+        raise OptionError("--schema", None, str(schema), f"none: it belongs to evidence, not to {name}")
+    if name not in _FAMILIES:
+        return _timelines(name, source)
+    make, task, *labels, text = _FAMILIES[name]
+    read_local = importlib.import_module(f"tls_tasks.{name}.data").read_local
+    with_schema = [JOURNAL_SCHEMA if schema is None else schema_at(schema)] if name == "evidence" else []
+    found = read_local(task, source, *with_schema)
+    given = {"counts": f"{len(found.documents)} documents", **make(found, *with_schema)}
+    return Prepared(found, task=task, labels=labels, card=[text], **given)
 
 
 def _timelines(name: str, source: Path) -> Prepared:
@@ -135,23 +131,18 @@ def _timelines(name: str, source: Path) -> Prepared:
     )
 
 
-def _summaries(source: Path) -> dict[str, Any]:
-    found = summaries.read_local("summ_custom", source)
-    rows = [{**asdict(document), "references": list(document.references)} for document in found.documents]
-    return {"found": found, "rows": rows}
+def _summaries(found: Loaded[Any]) -> dict[str, Any]:
+    return {"rows": [{**asdict(document), "references": list(document.references)} for document in found.documents]}
 
 
-def _evidence(source: Path, schema_file: Path | None) -> dict[str, Any]:
+def _evidence(found: Loaded[Any], schema: EvidenceSchema) -> dict[str, Any]:
     """Documents with their objects as JSON text: a struct column would give each of them the keys of all."""
-    schema = JOURNAL_SCHEMA if schema_file is None else evidence.schema_at(schema_file)
-    found = evidence.read_local("evidence_custom", source, schema)
     n_objects = sum(len(document.objects) for document in found.documents)
     rows = [
         {"id": document.id, "text": document.text, "items": json.dumps(document.objects, ensure_ascii=False)}
         for document in found.documents
     ]
     return {
-        "found": found,
         "rows": rows,
         "counts": f"{len(rows)} documents, {n_objects} objects of the schema {schema.name}",
         "texts": {"schema.json": json.dumps(schema.as_dict(), indent=2, ensure_ascii=False) + "\n"},
@@ -159,18 +150,16 @@ def _evidence(source: Path, schema_file: Path | None) -> dict[str, Any]:
     }
 
 
-def _trees(source: Path) -> dict[str, Any]:
-    found = trees.read_local("tree_custom", source)
+def _trees(found: Loaded[Any]) -> dict[str, Any]:
     rows = [asdict(document) for document in found.documents]
-    return {"found": found, "rows": [{"title": row.pop("kind"), **row} for row in rows]}
+    return {"rows": [{"title": row.pop("kind"), **row} for row in rows]}
 
 
-def _reports(source: Path) -> dict[str, Any]:
+def _reports(found: Loaded[Any]) -> dict[str, Any]:
     """The three files as they are, their nuggets checked."""
-    found = reports.read_local("report_custom", source)
     asked, texts, counts = {doc["doc_id"] for doc in found.documents}, {}, []
     for name in ("requests", "nuggets", "documents"):
-        rows = list(reports.folder_rows(Path(found.origin), name, needed=name != "nuggets"))
+        rows = list(folder_rows(Path(found.origin), name, needed=name != "nuggets"))
         texts[f"{name}.jsonl"] = "".join(json.dumps(row, ensure_ascii=False) + "\n" for _, row in rows)
         counts.append(f"{len(rows)} {name}")
         for where, row in rows if name == "nuggets" else ():
@@ -180,7 +169,7 @@ def _reports(source: Path) -> dict[str, Any]:
                 raise DataError(f"{where}: nuggets with flaws ({flaws})")
             if nuggets.value.request_id not in asked:
                 raise DataError(f"{where}: nuggets of {nuggets.value.request_id!r}, which requests.jsonl does not have")
-    return {"found": found, "counts": ", ".join(counts), "texts": texts}
+    return {"counts": ", ".join(counts), "texts": texts}
 
 
 _FAMILIES: dict[str, Any] = {
@@ -193,4 +182,4 @@ _FAMILIES: dict[str, Any] = {
     "trees": (_trees, "tree_custom", "Documents with structured answers", "text-generation", "structured-extraction",
               "One row a document: `id`, `text`, `schema` and `reference`, both JSON text, and `title`."),
 }  # fmt: skip
-"""The families whose data is prepared under the family's name: what reads it, task, labels and text of the card."""
+"""The families whose data is prepared under the family's name: what makes files of it, task, labels and text."""

@@ -2,14 +2,12 @@
 
 import argparse
 import math
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from tls_tasks.after.run import Run
-from tls_tasks.cli.base import count, note, number, say, styled, write_json
+from tls_tasks.cli.base import count, number, say, styled, write_json
 from tls_tasks.core.intervals import Interval, caution
 from tls_tasks.core.score import Score, values
 from tls_tasks.core.terminal import text_table, visible
@@ -17,22 +15,6 @@ from tls_tasks.core.terminal import text_table, visible
 Intervals = Mapping[str, Interval]
 
 _PAPERS = {"AR-1": "ar1", "AR-2": "ar2", "Date-F1": "date"}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the commands that score files of a family."""
-    parser.add_argument("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--detailed", action="store_true", help="show what each document's score is made of")
-
-
-@contextmanager
-def warnings_as_notes(args: argparse.Namespace) -> Iterator[None]:
-    """Print warnings as notes, each once, without Python's file and line."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    note(args.command, *dict.fromkeys(str(warning.message) for warning in caught))
 
 
 def intervals_of(args: argparse.Namespace, score: Score | Run) -> Intervals:
@@ -62,7 +44,7 @@ def print_score(
     """Print the score of files as ``--json``, ``--confidence`` and ``--detailed`` ask for it.
 
     Args:
-        args: With the options of :func:`add_options`.
+        args: With the options of :mod:`tls_tasks.cli.files`.
         score: Its items know their row.
         names: Of each row.
         document: What a document is called.

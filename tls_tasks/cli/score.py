@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
+from pyarrow import csv, parquet
+from tqdm import tqdm
 
 from tls_tasks.after.logs import RunFiles, find_log, find_runs
 from tls_tasks.after.mapped_rows import logs_and_rows, score_logs, score_rows
@@ -18,10 +18,9 @@ from tls_tasks.after.run import Run
 from tls_tasks.after.scored_runs import ScoredTask, read_runs
 from tls_tasks.after.streamed import engine_on, read_units, score_streamed
 from tls_tasks.after.units import read_header
-from tls_tasks.cli import base
-from tls_tasks.cli.base import count, note, say
+from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, note, progress, say, write_json
 from tls_tasks.cli.printed import Intervals, intervals_of, papers_layout, value_table, with_intervals
-from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.intervals import caution
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.terminal import visible
@@ -37,9 +36,9 @@ _BELONGS = {"shard": "units", "workers": "units", "engine": "units", "address": 
 """Options without worth of their own -> the option that they need."""
 
 
-def add_parser(subparsers: base.Subparsers) -> None:
+def add_parser(subparsers: Subparsers) -> None:
     """Add the three commands; ``page`` was called ``report`` before."""
-    parser = base.add_command(subparsers, "score", _run_score)
+    parser = add_command(subparsers, "score", _run_score)
     add = parser.add_argument
     add("files", nargs="+", metavar="FILE", help="samples, results, or folders of them")
     add("--newest", action="store_true", help="use only the newest run of each task in a folder")
@@ -58,12 +57,12 @@ def add_parser(subparsers: base.Subparsers) -> None:
     add("--workers", type=int, metavar="N", help="with -o: processes (one a core)")
     add("--engine", choices=["local", "ray"], help="with -o: what scores; ray needs the extra `ray`")
     add("--address", metavar="ADDRESS", help="with --engine ray: of a cluster (one of its own)")
-    parser = base.add_command(subparsers, "merge", _run_merge)
+    parser = add_command(subparsers, "merge", _run_merge)
     add = parser.add_argument
     add("parts", nargs="+", type=Path, metavar="PART", help="folders that `score --shard` made, all of them")
     add("--results", type=Path, metavar="FILE", help="the results file of the run, whose numbers are compared")
     _add_output(parser)
-    add = base.add_command(subparsers, "page", _run_page, "report").add_argument
+    add = add_command(subparsers, "page", _run_page, "report").add_argument
     add("files", nargs="+", type=Path, metavar="RUN", help="samples, results, or folders of them")
     add("-o", "--out", type=Path, required=True, metavar="FILE", help="the page to write")
     add("--task", action="append", metavar="NAME", help="only this task (may be repeated)")
@@ -131,7 +130,7 @@ def _run_score(args: argparse.Namespace) -> int:
         return _score_with_metric(args)
     if args.units is not None:
         return _score_streamed(args)
-    return _print_runs(read_runs(args.files, task=args.task, newest=args.newest, progress=base.progress), args)
+    return _print_runs(read_runs(args.files, task=args.task, newest=args.newest, progress=progress), args)
 
 
 def _run_merge(args: argparse.Namespace) -> int:
@@ -163,8 +162,8 @@ def _print_runs(runs: Iterable[Run], args: argparse.Namespace) -> int:
             say(_text(run, intervals))
         note(args.command, *run.problems)
     if args.json is not None:
-        base.write_json(args.json, [_as_dict(run, intervals) for run, intervals in scored])
-    kinds = ("csv", pyarrow.csv.write_csv, base.no_formula), ("parquet", pyarrow.parquet.write_table, str)
+        write_json(args.json, [_as_dict(run, intervals) for run, intervals in scored])
+    kinds = ("csv", csv.write_csv, no_formula), ("parquet", parquet.write_table, str)
     for option, write, as_cell in kinds:
         if (path := getattr(args, option, None)) is not None:
             with replaced(path) as file:
@@ -181,7 +180,12 @@ def _score_streamed(args: argparse.Namespace) -> int:
         check_whole_number("--workers", args.workers)
     engine = engine_on(args.address, args.workers) if args.engine == "ray" else None
     shard = args.shard or (1, 1)
-    with base.progress_of_blocks(name) as begin:
+    with tqdm(desc=name, unit=" blocks", leave=False, disable=None) as bar:  # only where stderr is a terminal
+
+        def begin(n_blocks: int) -> Callable[[int, int], None]:
+            bar.reset(n_blocks)
+            return lambda n_done, _: bar.update(n_done)
+
         score_streamed(path, name, args.units, shard=shard, n_workers=args.workers, engine=engine, begin=begin)
     if shard != (1, 1):
         say(f"{args.units}: shard {shard[0]}/{shard[1]} of {Path(path).name}; `tls-tasks merge` joins all {shard[1]}")
@@ -203,16 +207,10 @@ def _text(run: Run, intervals: Intervals) -> str:
 
 
 def _as_dict(run: Run, intervals: Intervals) -> dict[str, Any]:
-    result = {
-        **_made_of(run),
-        "samples": str(run.log.path),
-        "n_documents": len(run.score.units),
-        "metrics": run.metrics,
-        "intervals": intervals,
-        "interval_caution": caution(intervals) if intervals else "",
-        "signatures": run.signatures,
-        "problems": list(map(str, run.problems)),
-    }
+    result = {**_made_of(run), "samples": str(run.log.path), "n_documents": len(run.score.units)}
+    result |= {"metrics": run.metrics, "intervals": intervals}
+    result |= {"interval_caution": caution(intervals) if intervals else "", "signatures": run.signatures}
+    result["problems"] = list(map(str, run.problems))
     if len(set(run.topics)) < len(run.score.units):
         result["topics"] = run.score.by_topic()
     return result
@@ -270,7 +268,7 @@ def _score_with_metric(args: argparse.Namespace) -> int:
             note("score", "no means, but a value for each row: --json FILE writes them")
         say(score.signature)
     if args.json is not None:
-        base.write_json(args.json, result)
+        write_json(args.json, result)
     return 0
 
 
@@ -312,16 +310,8 @@ def _run_page(args: argparse.Namespace) -> int:
     """
     if args.command == "report":
         note("report", "this command is called `tls-tasks page` now; the name `report` goes with the next release")
-    scored = [
-        task
-        for task in read_runs(args.files, newest=args.newest, progress=base.progress)
-        if args.task is None or task.name in args.task
-    ]
-    if not scored:
-        raise DataError(f"no samples of {', '.join(args.task)} in {', '.join(map(str, args.files))}")
-    write_whole(args.out, page(scored, title=args.title, progress=base.progress))
-    problems = [problem for task in scored for problem in task.problems]
-    note(args.command, *problems)
+    scored = list(read_runs(args.files, only=args.task, newest=args.newest, progress=progress))
+    write_whole(args.out, page(scored, title=args.title, progress=progress))
     n_tasks, n_documents = len({task.name for task in scored}), sum(len(task.ids) for task in scored)
     say(f"{args.out}: {count(len(scored), 'run')} of {count(n_tasks, 'task')}, {count(n_documents, 'document')}")
-    return int(bool(problems))
+    return note(args.command, *(problem for task in scored for problem in task.problems))

@@ -29,8 +29,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--organization", metavar="NAME", help="who ran the evaluation (default: the model's ORG)")
     kinds = ("first_party", "third_party", "collaborative", "other")
     add("--relationship", choices=kinds, default="other", help="their relationship to the model's maker (other)")
-    text = "also write .eval_results, for data sets of the hub whose eval.yaml names our tasks (tls-tasks publish)"
-    add("--eval-results", action="store_true", help=text)
+    add("--eval-results", action="store_true", help="also write .eval_results, for what tls-tasks publish made")
     add("--sign", type=Path, metavar="KEY", help="sign it with this SSH key (needs OpenSSH)")
     add("--zip", type=Path, metavar="FILE", help="also write the archive as a single file")
     verify = add_command(subparsers, "verify", _run_verify)
@@ -45,8 +44,7 @@ def add_parser(subparsers: Subparsers) -> None:
 def _add_means(parser: argparse.ArgumentParser) -> None:
     """Add what a maintainer can check submissions with."""
     add = parser.add_argument_group("what to check against").add_argument
-    text = "your own copy of the data: a folder, org/name on the hub, or embedded, fetched, hub"
-    add("--data", metavar="PLACE", help=text)
+    add("--data", metavar="PLACE", help="your copy of the data: a folder, org/name on the hub, embedded, fetched, hub")
     add("--judge", metavar="SPEC", help="ask this judge for some verdicts again, as in --metadata '{\"judge\": SPEC}'")
     add("--sample", type=int, default=5, metavar="K", help="for how many documents of a task it is asked (5)")
     add("--allowed-signers", type=Path, metavar="FILE", help="whose keys are whose, a line each: ORG ssh-ed25519 AAAA…")
@@ -88,10 +86,8 @@ def _run_submit(args: argparse.Namespace) -> int:
     """
     scored = list(score_places([args.results], newest=True, progress=progress))
     model = args.model or scored[0].model
-    found = [*refusals(scored, model, without_chat_template=args.no_chat_template), *secrets(scored)]
-    if found:
-        note("submit", *(f"refused: {refusal}" for refusal in found))
-        return 1
+    if found := [*refusals(scored, model, without_chat_template=args.no_chat_template), *secrets(scored)]:
+        return note("submit", *(f"refused: {refusal}" for refusal in found))
     organization, template = args.organization or model.partition("/")[0], not args.no_chat_template
     who = {"model": model, "organization": organization, "relationship": args.relationship}
     with made_folder(args.out) as folder:
@@ -124,8 +120,7 @@ def _run_verify(args: argparse.Namespace) -> int:
     with opened(args.archive) as folder:
         found = verify_submission(folder, **means)
     if found.refusals:
-        note("verify", *(f"refused: {refusal}" for refusal in found.refusals))
-        return 1
+        return note("verify", *(f"refused: {refusal}" for refusal in found.refusals))
     tasks = ", ".join(map(visible, found.manifest["tasks"]))
     say(f"{args.archive}: {found.word()}: {visible(found.manifest['model'])}, {tasks}; {visible(found.signed)}")
     for task in found.scored:
@@ -154,15 +149,13 @@ def _run_leaderboard(args: argparse.Namespace) -> int:
     bound = bound_names(args.allowed_signers)
     accepted: dict[str, Verified] = {}  # by a hash of the manifest
     for path in args.submissions:
-        reasons: list[str] = []
         try:
             with opened(path) as folder:
                 verified = verify_submission(folder, **means)
                 digest = hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
-            if digest in accepted and not verified.refusals:
+            reasons = list(verified.refusals)
+            if not reasons and accepted.setdefault(digest, verified) is not verified:
                 reasons = [f"a second submission of {verified.manifest['model']} with the same files"]
-            elif not (reasons := list(verified.refusals)):
-                accepted[digest] = verified
         except (TlsTasksError, OSError) as error:
             # An error of the operating system names the file itself.
             reasons = str(error).removeprefix(f"{path}: ").splitlines()

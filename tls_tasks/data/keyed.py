@@ -5,6 +5,7 @@ an id, two single documents) is joined by its order, and then both sides must be
 """
 
 import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -89,26 +90,27 @@ def read_keyed(
         if not may_be_rows and all(file.name.endswith(_OF_ROWS) for file in files):
             names = [file.name for file in files]
             raise DataError(f"{place}: is a folder with files of rows, expected one of them: {', '.join(names)}")
-        return _named(place, ((file.stem, Row(str(file), _read_document(file, of_a_model))) for file in files))
+        return _named(place, ((file.stem, Row(str(file), read_document(file, of_a_model))) for file in files))
     if not place.exists():
         raise DataError(f"{place}: no such file or folder")
     if place.name.endswith(ENDINGS):
         rows = _object(place, id_fields) if place.suffix == ".json" else None
         return Keyed(place, rows) if rows else _read_rows(place, id_fields, needs_ids)
     if text == "document":
-        return Keyed(place, {place.stem: Row(str(place), _read_document(place, of_a_model))}, by_order=True)
+        return Keyed(place, {place.stem: Row(str(place), read_document(place, of_a_model))}, by_order=True)
     lines = enumerate(text_lines(place), start=1)
     return _numbered(place, (Row(f"{place}, line {number}", line.rstrip("\r\n")) for number, line in lines))
 
 
-def _read_document(file: Path, of_a_model: bool = False) -> str:
-    """A file as text.
+def read_document(file: Path, of_a_model: bool = False) -> str:
+    """A file as text; ``-`` is standard input.
 
     Raises:
         DataError: If it is no UTF-8, unless a model wrote it.
     """
+    content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     try:
-        return file.read_bytes().decode("utf-8", "replace" if of_a_model else "strict").removeprefix("\ufeff")
+        return content.decode("utf-8", "replace" if of_a_model else "strict").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise DataError(f"{file}: no UTF-8 at byte {error.start}, expected a text file in UTF-8") from None
 

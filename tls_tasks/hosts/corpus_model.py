@@ -63,12 +63,12 @@ class Asked(NamedTuple):
     def ask(self, question: str, tokens: int, stops: Sequence[str] = ()) -> Instance:
         """A request for the base model: the question in the place of the task's own text."""
         options = {key: value for key, value in self.options.items() if key not in _LIMITS}
-        prompt, messages = self.rendered, _messages(self.rendered)
-        if messages is None:
-            head, _, tail = prompt.rpartition(self.own)
-            prompt = head + question + tail
+        prompt: Any = self.rendered
+        if isinstance(prompt, str):
+            prompt = question.join(prompt.rsplit(self.own, 1))  # the last one: examples may stand before it
         else:
-            messages = [{**turn, "content": turn["content"].replace(self.own, question)} for turn in messages]
+            turns = _messages(prompt)
+            messages = [{**turn, "content": turn["content"].replace(self.own, question)} for turn in turns]
             # The harness has a kind of named tuple of its own for messages as JSON.
             is_json = hasattr(prompt, "prompt")
             prompt = prompt._replace(prompt=json.dumps(messages, ensure_ascii=False)) if is_json else messages
@@ -95,16 +95,15 @@ def read_request(request: Any) -> Asked | None:
 
 
 def _messages(rendered: Any) -> Any:
-    """The messages of a rendered prompt; None if it is text."""
+    """The messages of a rendered prompt; a text is one."""
     if isinstance(rendered, str):
-        return None
+        return [{"content": rendered}]
     return json.loads(rendered.prompt) if hasattr(rendered, "prompt") else rendered
 
 
 def _text(rendered: Any) -> str:
     """The text of a rendered prompt, all messages of it."""
-    messages = _messages(rendered)
-    return str(rendered) if messages is None else "\n".join(str(message["content"]) for message in messages)
+    return "\n".join(str(message["content"]) for message in _messages(rendered))
 
 
 def _key(instance: Instance) -> str:
@@ -217,10 +216,7 @@ class CorpusLM(LM):
         plans = [(topic := topics[id(asked.topic)], asked.doc, topic.write_round(asked.doc)) for asked in requests]
         answers = self._ask("write", [(topic, question) for topic, _, asked in plans for question in asked.values()])
         self._report([topic.record for topic in topics.values()])
-        return [
-            topic.timeline(doc, {day: answers[_key(question)] for day, question in asked.items()})
-            for topic, doc, asked in plans
-        ]
+        return [topic.timeline(doc, asked, answers) for topic, doc, asked in plans]
 
     def _ask(self, name: str, questions: Sequence[tuple["_Reading", Instance]]) -> dict[str, str]:
         """One round: each question once, all in one batch; key -> answer."""
@@ -230,7 +226,8 @@ class CorpusLM(LM):
         _log.info("%s: %s round: %d questions, %d different, of which %d have answers in %s", *told)
         self.base.set_cache_hook(self.sub_cache.get_cache_hook() if self.sub_cache else CacheHook(None))
         texts = (self.sub_cache or self.base).generate_until(list(unique.values())) if unique else []
-        answers = {key: _readable(text) for key, text in zip(unique, texts, strict=True)}
+        # Servers may answer null, and a model half a character, which can't be written to a file.
+        answers = {key: (text or "").encode(errors="replace").decode() for key, text in zip(unique, texts, strict=True)}
         for topic, key in dict.fromkeys((topic, _key(question)) for topic, question in questions):
             answer = answers[key]
             counts = {"calls": 1, "tokens_in": self.cost(_text(unique[key].args[0])), "tokens_out": self.cost(answer),
@@ -272,7 +269,6 @@ class _Reading:
             self.volume[article.date] += len(article.sentences)
         sizes = {"articles": len(asked.topic.articles), "sentences": sum(self.volume.values())}
         self.record: dict[str, Any] = {"topic": asked.topic.name, "edition": asked.doc["edition"], **sizes}
-        self.map_questions: list[Instance] = []
 
     def map_round(self) -> list[Instance]:
         """The questions about all chunks."""
@@ -280,9 +276,8 @@ class _Reading:
         room = self._room(corpus.map_prompt(self.name, "", 999), tokens)
         chunks = corpus.make_chunks(self.asked.topic.articles, room, self.model.cost)
         self.record["chunks"] = len(chunks)
-        for text, n in chunks:
-            prompt = corpus.map_prompt(self.name, text, corpus.most_events(n, self.map_tokens))
-            self.map_questions.append(self.asked.ask(prompt, tokens, corpus.MAP_STOPS))
+        prompts = (corpus.map_prompt(self.name, text, corpus.most_events(n, self.map_tokens)) for text, n in chunks)
+        self.map_questions = [self.asked.ask(prompt, tokens, corpus.MAP_STOPS) for prompt in prompts]
         return self.map_questions
 
     def _room(self, question: str, tokens: int) -> int:
@@ -302,10 +297,7 @@ class _Reading:
         self.notes = corpus.by_day(events)
         ranked = corpus.rank_days(self.notes, self.volume, self.weight)
         self.days = list(ranked)
-        days = [
-            {"day": day.isoformat(), "score": round(score, 6), "events": self.notes[day]}
-            for day, score in ranked.items()
-        ]
+        days = [{"day": str(day), "score": round(score, 6), "events": self.notes[day]} for day, score in ranked.items()]
         self.record |= {"answers_without_events": sum(not of_answer for of_answer in read), "events": len(events),
                         "days_found": len(days), "days": days}  # fmt: skip
         if not events:
@@ -322,16 +314,11 @@ class _Reading:
             questions[day] = self.asked.ask(prompt, tokens, corpus.WRITE_STOPS)
         return questions
 
-    def timeline(self, doc: Mapping[str, Any], answers: Mapping[datetime.date, str]) -> str:
+    def timeline(self, doc: Mapping[str, Any], asked: Mapping[datetime.date, Instance], answers: dict[str, str]) -> str:
         """The timeline of one reference. Where the model wrote nothing, the first of its own notes stands."""
         tokens = corpus.write_tokens(int(doc["n_sentences"]))
-        entries = {day: corpus.read_entry(text, tokens) or self.notes[day][0] for day, text in answers.items()}
-        return "\n".join(f"{day.isoformat()}: {entry}" for day, entry in entries.items())
-
-
-def _readable(answer: Any) -> str:
-    """An answer as text that can be shown to a model and written to a file: no half of a character pair."""
-    return answer.encode(errors="replace").decode() if isinstance(answer, str) else ""
+        texts = {day: corpus.read_entry(answers[_key(question)], tokens) for day, question in asked.items()}
+        return "\n".join(f"{day}: {text or self.notes[day][0]}" for day, text in texts.items())
 
 
 def _chunk_tokens(model: Any, given: Mapping[str, Any], chunk_tokens: Any) -> int:

@@ -40,10 +40,14 @@ def resource_folder(name: str) -> Path:
         >>> resource_folder("metrics").name
         'metrics'
     """
-    for place in tls_tasks.__path__:
-        if (folder := Path(place) / name).is_dir():
-            return folder.resolve()
-    raise TlsTasksError(f"the folder {name} isn't in {' or '.join(tls_tasks.__path__)}; reinstall tls-tasks")
+    return _resource(name, name)
+
+
+def _resource(name: str, *paths: str) -> Path:
+    for path in (Path(place, path) for place in tls_tasks.__path__ for path in paths):
+        if path.exists():
+            return path.resolve()
+    raise TlsTasksError(f"{name} isn't in {' or '.join(tls_tasks.__path__)}; reinstall tls-tasks")
 
 
 def tasks_path() -> Path:
@@ -130,11 +134,7 @@ def hook_source() -> Path:
         >>> hook_source().name
         '_tls_tasks_hook.py'
     """
-    above = Path(__file__).resolve().parents[2]
-    for path in (above / "hook" / f"{HOOK}.py", above / f"{HOOK}.py"):
-        if path.is_file():
-            return path
-    raise TlsTasksError(f"{HOOK}.py isn't in {above}; reinstall tls-tasks")
+    return _resource(f"{HOOK}.py", f"hook/{HOOK}.py", f"../{HOOK}.py")
 
 
 def hook_folder() -> Path:
@@ -242,7 +242,7 @@ def task_file(name: str) -> TaskFile:
     return task_files()[name]
 
 
-def data_set_of(task: Task) -> DataSet:
+def data_set_of(task: Task | TaskFile) -> DataSet:
     """The data set that a task runs on.
 
     Example:

@@ -62,8 +62,7 @@ class Module(evaluate.Metric):
 
     def add(self, *, prediction: Any = None, reference: Any = None, **columns: Any) -> None:
         """Add one row, in any form that ``compute`` takes; further columns under their own names."""
-        more = {name: [value] for name, value in columns.items()}
-        self.add_batch(predictions=[prediction], references=[reference], **more)
+        self.add_batch(predictions=[prediction], references=[reference], **{name: [columns[name]] for name in columns})
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **columns: Any) -> None:
         """Add rows, in any form that ``compute`` takes; a row that cannot be scored is refused here."""
@@ -87,5 +86,4 @@ class Module(evaluate.Metric):
         check_switches(detailed=detailed)
         metric = METRICS[self.metric]
         columns = {name: unpack_column(columns_and_options.pop(name)) for name in metric.columns}
-        result: dict[str, Any] = metric.load()(**columns, **columns_and_options).as_dict(detailed=detailed)
-        return result
+        return dict(metric.load()(**columns, **columns_and_options).as_dict(detailed=detailed))

@@ -33,17 +33,20 @@ from tls_tasks.registry import METRICS, find_task
 _NOT_FOR_USERS = {"closed_book", "generation", "model_args", "provenance"}
 
 
-def _make_task(name: str, options: dict[str, Any]) -> InspectTask:
-    task, config = find_task(name), copy.deepcopy(task_file(name).config)
-    check_options(name, options, [*(set(task.options) - _NOT_FOR_USERS), "num_fewshot", "max_length"])
-    check_no_secret(options, "-T")
-    examples = _examples(task, options.get("num_fewshot", 0))
-    told, about = config["generation_kwargs"], {**config["metadata"], **options}
-    documents = load_fitting(task, name, {**config["dataset_kwargs"], **about, "generation": told})
-    limits = GenerateConfig(max_tokens=told["max_gen_toks"], stop_seqs=told["until"], temperature=told["temperature"])
-    dataset = MemoryDataset([_sample(task, doc, examples) for doc in documents], name=name)
-    version, score = about.pop("version"), _SCORERS[name]()
-    return InspectTask(dataset=dataset, scorer=score, config=limits, version=version, metadata=about)
+def _registered_task(name: str) -> Any:
+    def create(**options: Any) -> InspectTask:
+        task, config = find_task(name), copy.deepcopy(task_file(name).config)
+        check_options(name, options, [*(set(task.options) - _NOT_FOR_USERS), "num_fewshot", "max_length"])
+        check_no_secret(options, "-T")
+        examples = _examples(task, options.get("num_fewshot", 0))
+        told, about = config["generation_kwargs"], {**config["metadata"], **options}
+        documents = load_fitting(task, name, {**config["dataset_kwargs"], **about, "generation": told})
+        how = GenerateConfig(max_tokens=told["max_gen_toks"], stop_seqs=told["until"], temperature=told["temperature"])
+        dataset = MemoryDataset([_sample(task, doc, examples) for doc in documents], name=name)
+        version, score = about.pop("version"), _SCORERS[name]()
+        return InspectTask(dataset=dataset, scorer=score, config=how, version=version, metadata=about)
+
+    return registered(name=name)(create)
 
 
 def _examples(task: Task, n: int) -> list[ChatMessage]:
@@ -187,13 +190,6 @@ def _registered_scorer(name: str) -> Any:
         return run
 
     return scorer(metrics=[corpus(of)], name=name)(create)
-
-
-def _registered_task(name: str) -> Any:
-    def create(**options: Any) -> InspectTask:
-        return _make_task(name, options)
-
-    return registered(name=name)(create)
 
 
 _SCORERS = {name: _registered_scorer(name) for name in (*task_files(), *METRICS)}

@@ -3,6 +3,7 @@
 import logging
 import math
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from tls_tasks.core.coroutines import run_to_end
@@ -68,14 +69,11 @@ class HarnessJudge:
     def _ask(self, questions: Mapping[Any, Query]) -> list[Verdict]:
         from lm_eval.api.instance import Instance
 
-        requests = [
-            Instance(request_type="loglikelihood", doc={}, arguments=(context, word), idx=number)
-            for number, context in enumerate(map(self._context, questions.values()))
-            for word in WORDS
-        ]
+        pairs = product(map(self._context, questions.values()), WORDS)
+        requests = [Instance("loglikelihood", doc={}, arguments=pair, idx=n) for n, pair in enumerate(pairs)]
         likelihoods = [float(answer[0]) for answer in self._lm.loglikelihood(requests)] if requests else []
-        pairs = zip(likelihoods[::2], likelihoods[1::2], strict=True)
-        return [from_probability(_probability_of_first(yes, no)) for yes, no in pairs]
+        both = zip(likelihoods[::2], likelihoods[1::2], strict=True)
+        return [from_probability(_probability_of_first(yes, no)) for yes, no in both]
 
     def _context(self, query: Query) -> str:
         messages = render(query, examples=self._examples)
@@ -117,9 +115,7 @@ def _probability_of_first(first: float, second: float) -> float:
         (0.5, 0.0, 1.0)
     """
     difference = second - first
-    if math.isnan(difference):
-        return math.nan
-    return 1 / (1 + math.exp(difference)) if difference < 700 else 0.0
+    return 0.0 if difference >= 700 else 1 / (1 + math.exp(difference))  # exp would overflow
 
 
 class InspectJudge:

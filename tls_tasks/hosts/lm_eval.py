@@ -127,10 +127,9 @@ def process_results(task: Task, doc: Mapping[str, Any], results: Sequence[Any]) 
     """
     task = task.for_document(doc)
     unit, topic = task.process(doc, answer_text(results)), task.topic_of(doc)
-    numbers = {
-        key: Number(result.value([unit]), [{part: unit[part] for part in result.parts}], topic)
-        for key, result in task.table.items()
-    }
+    numbers = {}
+    for key, result in task.table.items():
+        numbers[key] = Number(result.value([unit]), [{part: unit[part] for part in result.parts}], topic)
     # NaN: where a user's YAML does not name KEY_stderr, the harness would put the mean of these in its place.
     errors = {f"{key}_stderr": Number(math.nan, numbers[key].units, topic) for key in task.with_errors}
     return numbers | errors

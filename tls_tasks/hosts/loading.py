@@ -83,8 +83,7 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
     fitting = [_fitting(task, doc, room, model.count) for doc in docs]
     n_cut = sum(new is not old for new, old in zip(fitting, docs, strict=True))
     said = f"{n_cut} of {len(docs)} documents shortened to prompts of {room} tokens, answers of {answer} tokens"
-    n_over = sum(not _fits(task.prompt(doc), room, model.count) for doc in fitting) if n_cut else 0
-    if n_over:
+    if n_cut and (n_over := sum(not _fits(task.prompt(doc), room, model.count) for doc in fitting)):
         said += f"; {n_over} prompts are longer even without their documents"
     if n_cut or answer < wanted:
         _log.warning("%s: to fit the model's context of %s tokens: %s (of %s)", name, model.size, said, wanted)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from lm_eval.api.model import LM
+from lm_eval.models.utils import postprocess_generated_text
 
 from tls_tasks.core.options import check_whole_number
 
@@ -25,21 +26,18 @@ class _BaselineLM(LM):
     def __init__(self, **given: Any) -> None:
         """Take the options; batch size, device and the like mean nothing to a baseline."""
         super().__init__()
-        self.chosen = {
-            name: check_whole_number(name, given.get(name, default)) for name, default in self.options.items()
-        }
+        self.chosen = {name: check_whole_number(name, given.get(name, n)) for name, n in self.options.items()}
 
     def answer(self, prompt: str) -> str:
         """The answer to one prompt."""
-        text: str = importlib.import_module(f"tls_tasks.{self.family}.baseline").answer(prompt, **self.chosen)
-        return text
+        return str(importlib.import_module(f"tls_tasks.{self.family}.baseline").answer(prompt, **self.chosen))
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
         """Answer each request's prompt."""
         answers = []
         for request in requests:
             prompt, options = request.args[:2]
-            answers.append(_until(self.answer(str(prompt)), options))
+            answers.append(postprocess_generated_text(self.answer(str(prompt)), options.get("until"), None))
             self.cache_hook.add_partial("generate_until", request.args, answers[-1])
         return answers
 
@@ -108,11 +106,3 @@ class RulesLM(_BaselineLM):
     """
 
     tokenizer_name, family = "tree_rules", "trees"
-
-
-def _until(text: str, options: Any) -> str:
-    """Cut at the first stop sequence, as every harness model does."""
-    stops = options.get("until", []) if isinstance(options, dict) else []
-    for stop in [stops] if isinstance(stops, str) else stops:
-        text = text.partition(stop)[0] if stop else text
-    return text

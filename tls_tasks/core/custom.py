@@ -20,7 +20,6 @@ from typing import Any
 
 _UNSIGNED = re.compile(r"\bunsigned\(|\bcustom\([^#()]*\)")  # the second is how releases before 0.2 wrote it
 _MOST_VALUES = 10_000
-_FOLDERS = frozenset({"site-packages", "dist-packages"})
 _PLAIN = frozenset({type(None), type(...), bool, int, float, complex, str, bytes})
 _PICKLING = {"__reduce__", "__reduce_ex__", "__getstate__", "__getnewargs__", "__getnewargs_ex__"}
 _NO_BEHAVIOUR = (
@@ -123,7 +122,8 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def _of_function(function: types.FunctionType) -> Iterable[Any]:
-    module, name = function.__globals__.get("__name__"), function.__qualname__  # functools.wraps sets __module__
+    # Not __module__, which functools.wraps sets; and a name doesn't tell what a closure holds.
+    module, name = function.__globals__.get("__name__"), function.__qualname__
     if (release := _release(module)) and "<" not in name and not function.__closure__:
         return module, name, release
     codes = [function.__code__]
@@ -144,9 +144,8 @@ def _of_object(value: Any) -> Iterable[Any]:
         for name in vars(base).keys() & _PICKLING:
             if _release(getattr(vars(base)[name], "__module__", base.__module__)) != "python":
                 raise TypeError(f"{base.__qualname__} may leave out state when it is pickled")
-    reduced = (
-        copyreg.dispatch_table[type(value)](value) if type(value) in copyreg.dispatch_table else value.__reduce_ex__(2)
-    )
+    registered = copyreg.dispatch_table.get(type(value))
+    reduced = registered(value) if registered else value.__reduce_ex__(2)
     if isinstance(reduced, str):
         return reduced, _release(value.__module__)
     return type(value), *(list(part) if isinstance(part, Iterator) else part for part in reduced)
@@ -161,7 +160,7 @@ def _release(module: str | None) -> str:
     if top == "tls_tasks":
         return importlib.metadata.version("tls-tasks")
     file = getattr(sys.modules.get(top), "__file__", None) or ""
-    if _FOLDERS.isdisjoint(Path(file).parts):
+    if {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts):
         return ""
     names = importlib.metadata.packages_distributions().get(top, ())
     return ",".join(f"{name}=={importlib.metadata.version(name)}" for name in sorted({*names}))

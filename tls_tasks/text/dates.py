@@ -242,15 +242,11 @@ def _readings(plain: str, start: int, forms: date_forms.Forms, known: Known) -> 
 
 def _single_dates(plain: str, start: int, forms: date_forms.Forms, known: Known) -> list[_LeadingDate]:
     """The dates that can be read at ``start``, including time and weekday; of ``2011-01-25`` no part is one."""
-    if match := date_forms.ISO_DAY.match(plain, start):
-        return [_LeadingDate(_expression(match, known), _end_of_day(plain, match), True)]
     candidates = forms.digits if plain[start : start + 1].isdigit() else forms.names
-    matches = ((form, form.match(plain, start)) for form in candidates)
-    return [
-        _LeadingDate(_expression(match, known), _end_of_day(plain, match), form in date_forms.BARE)
-        for form, match in matches
-        if match
-    ]
+    iso_day = date_forms.ISO_DAY.match(plain, start)
+    matches = [iso_day] if iso_day else filter(None, (form.match(plain, start) for form in candidates))
+    bare = (date_forms.ISO_DAY, *date_forms.BARE)
+    return [_LeadingDate(_expression(one, known), _end_of_day(plain, one), one.re in bare) for one in matches]
 
 
 def _end_of_day(plain: str, match: re.Match[str]) -> int:

@@ -16,7 +16,7 @@ equal (``tests/text/test_rouge155.py``). The rules:
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 from tls_tasks.core.prf import Counts
@@ -146,24 +146,11 @@ def normal_form(word: str, remove_stopwords: bool = True, use_stemmer: bool = Tr
     return _irregular_forms().get(word) or stem(word)
 
 
-class _Forms(dict[bytes, str | None]):
-    """A cache, word -> what it is counted as: texts repeat their words, and a known word costs one look-up."""
-
-    def __init__(self, remove_stopwords: bool, use_stemmer: bool) -> None:
-        super().__init__()
-        self._options = remove_stopwords, use_stemmer
-
-    def __missing__(self, word: bytes) -> str | None:
-        form = normal_form(word.decode("ascii"), *self._options)
-        if len(self) < _MAX_FORMS:  # a stream of made-up words must not fill up the memory
-            self[word] = form
-        return form
-
-
-_MAX_FORMS = 1 << 18
-
-
-_forms = cache(_Forms)  # one for each way to count
+@cache
+def _counted(remove_stopwords: bool, use_stemmer: bool) -> Callable[[str], str | None]:
+    """What a word is counted as; texts repeat their words, and a known one costs a look-up."""
+    counted = partial(normal_form, remove_stopwords=remove_stopwords, use_stemmer=use_stemmer)
+    return lru_cache(maxsize=1 << 18)(counted)
 
 
 def tokenize(sentence: str, remove_stopwords: bool = True, use_stemmer: bool = True) -> list[str]:
@@ -175,8 +162,8 @@ def tokenize(sentence: str, remove_stopwords: bool = True, use_stemmer: bool = T
     """
     # Through ASCII, with "?" for anything else: str.lower would turn the Kelvin sign, which ROUGE ignores, into a k.
     seen = sentence.partition("<")[0].replace("^", " circ ").encode("ascii", "replace")
-    words = seen.translate(LETTERS_AND_DIGITS).split()
-    return list(filter(None, map(_forms(remove_stopwords, use_stemmer).__getitem__, words)))
+    words = seen.translate(LETTERS_AND_DIGITS).decode("ascii").split()
+    return list(filter(None, map(_counted(remove_stopwords, use_stemmer), words)))
 
 
 def _ngrams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
@@ -221,10 +208,5 @@ def is_mostly_unseen(text: str) -> bool:
     """
     if text.isascii():
         return False
-    seen = len(text.encode("ascii", "ignore").translate(None, _NOT_A_LETTER))
-    unseen: list[str] = _not_ascii(text)
-    return sum(letter.isalpha() for letter in unseen) > seen
-
-
-_not_ascii = re.compile(r"[^\x00-\x7f]").findall
-_NOT_A_LETTER = bytes(code for code in range(128) if not chr(code).isalpha())
+    seen = [character.isascii() for character in text if character.isalpha()]
+    return seen.count(False) > seen.count(True)

@@ -25,6 +25,9 @@ from tls_tasks.registry import FAMILIES, METRICS, MetricSpec
 
 _log = logging.getLogger(__name__)
 
+_KEPT: dict[str, dict[str, Any]] = json.loads(resources.files("tls_tasks").joinpath("space.json").read_text("utf-8"))
+"""The examples of each family, and what is said of ``arguments``."""
+
 _LONGEST = 100_000  # characters of all texts together: a Space is shared
 
 _LEFT_OUT = {"topics", "policy", "use_aggregator", "confidence_interval", "n_resamples", "seed"}
@@ -97,14 +100,7 @@ def examples(metric: str) -> dict[str, dict[str, str]]:
         >>> [list(example) for example in examples("date_f1").values()]
         [['predictions', 'references'], ['predictions', 'references']]
     """
-    return _kept()[METRICS[metric].family]
-
-
-def _kept() -> dict[str, dict[str, Any]]:
-    """What ``space.json`` holds: the examples of each family, and what is said of ``arguments``."""
-    text = resources.files("tls_tasks").joinpath("space.json").read_text(encoding="utf-8")
-    kept: dict[str, dict[str, Any]] = json.loads(text)
-    return kept
+    return _KEPT[METRICS[metric].family]
 
 
 def _infos(spec: MetricSpec) -> dict[str, str]:
@@ -118,7 +114,7 @@ def _infos(spec: MetricSpec) -> dict[str, str]:
     text = re.sub(r"[,;]?\s+(?:one\s+of|see)\s+:\w+:`[^`]*`", "", text)
     text = re.sub(r":\w+:`~?(?:\w+\.)*(\w+)`", r"\1", text)
     said = re.findall(r"^    (\w+): (.*(?:\n        .*)*)", text, re.MULTILINE)
-    return {name: " ".join(info.split()) for name, info in said} | _kept()["arguments"]
+    return {name: " ".join(info.split()) for name, info in said} | _KEPT["arguments"]
 
 
 def _option(gr: Any, spec: MetricSpec, field: inspect.Parameter, info: str) -> Any:

@@ -31,12 +31,7 @@ Table = npt.NDArray[np.float64]
 Bounds = tuple[float, float]
 
 
-class _Ends(NamedTuple):
-    low: float
-    high: float
-
-
-class Interval(_Ends):
+class Interval(NamedTuple("_Ends", [("low", float), ("high", float)])):
     """A confidence interval: a pair of its ends that knows how many clusters it was made of.
 
     Example:

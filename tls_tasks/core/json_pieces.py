@@ -27,11 +27,6 @@ class _Open:
     in_value: bool
     has_inner: bool = False
 
-    def ends_item(self, end: int) -> None:
-        """Note that a string or a container ends here; an object's key is no item."""
-        if self.in_value:
-            self.cut = end
-
 
 class Piece(NamedTuple):
     """A piece of a text that begins with a bracket.
@@ -57,26 +52,24 @@ def piece_at(text: str, start: int, stop: int) -> Piece:
     path: list[_Open] = []
     depth = 0
     for token in TOKEN.finditer(text, start, stop):
-        mark = token["mark"] or ""
-        if mark and mark in _CLOSING:
-            path.append(_Open(mark, token.end(), mark == "["))
+        mark, end = token["mark"] or "", token.end()
+        if mark in ("[", "{"):
+            path.append(_Open(mark, end, mark == "["))
             depth = max(depth, len(path))
-            if depth > MAX_DEPTH:
-                return Piece(start, token.end(), path, depth, False)
         elif mark == ",":
             path[-1].cut, path[-1].in_value = token.start(), path[-1].bracket == "["
         elif mark == ":":
             path[-1].in_value = True
         elif mark in ("]", "}"):
             if mark != _CLOSING[path[-1].bracket]:
-                return Piece(start, token.end(), path, depth, False)
+                return Piece(start, end, path, depth, False)
             path.pop()
-            if not path:
-                return Piece(start, token.end(), path, depth, False)
-            path[-1].ends_item(token.end())
+        if not path or depth > MAX_DEPTH:
+            return Piece(start, end, path, depth, False)
+        if mark in ("]", "}"):
             path[-1].has_inner = True
-        elif token["end"] or token["single"] or token["word"]:
-            path[-1].ends_item(token.end())
+        if path[-1].in_value and (mark in ("]", "}") or token["end"] or token["single"] or token["word"]):
+            path[-1].cut = end  # not of an object's key, which is no item
     return Piece(start, stop, path, depth, True)
 
 

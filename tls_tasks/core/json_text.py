@@ -112,12 +112,11 @@ def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None, *, deep: 
         >>> find_json("nothing", len)
         FoundJson(values=(), stage='none', problems=())
     """
-    if whole := _whole(text, weigh):
-        return whole
     answer = strip_thinking(text)
+    for whole in (text,) if answer.unfinished else dict.fromkeys((text, answer.text)):
+        if found := _whole(whole, weigh):
+            return found
     before = (problem("unfinished_thinking", text),) if answer.unfinished else ()
-    if not before and answer.text != text and (whole := _whole(answer.text, weigh)):
-        return whole
     search = _Search(weigh, weigh_cut or weigh, deep)
     result = _in_fences(answer.text, search) or search.in_prose(answer.text)
     return replace(result, problems=before + result.problems)

@@ -6,6 +6,7 @@ and 40 s for 32 kB.
 
 import json
 import re
+from functools import partial
 from typing import Any
 
 from tls_tasks.core.parsed import Problem, problem
@@ -83,13 +84,7 @@ def decoded(text: str, notes: Notes, *, strict: bool = True) -> Any:
         ValueError: The text is no JSON document.
         RecursionError: It is nested too deeply.
     """
-
-    def number(token: str) -> int | float:
-        return number_of(token, notes)
-
-    def items(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        return object_of(pairs, notes)
-
+    number, items = partial(number_of, notes=notes), partial(object_of, notes=notes)
     decoder = json.JSONDecoder(
         strict=strict, object_pairs_hook=items, parse_int=number, parse_float=number, parse_constant=number
     )

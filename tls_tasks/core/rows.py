@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
-from itertools import chain
+from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError
@@ -40,11 +40,7 @@ IsRow = Callable[[Mapping[Any, Any]], bool]
 """Whether a mapping is itself one row of the references, such as a timeline by date, rather than name -> row."""
 
 
-def _never(_: Mapping[Any, Any]) -> bool:
-    return False
-
-
-def read_columns(is_row: IsRow = _never, /, **columns: Any) -> list[Any]:
+def read_columns(is_row: IsRow | None = None, /, **columns: Any) -> list[Any]:
     """Columns in any form that a caller may have them, as lists of plain rows of equal length.
 
     A column is a list, or an array or column of numpy, pandas, pyarrow or datasets. Where both predictions
@@ -52,7 +48,7 @@ def read_columns(is_row: IsRow = _never, /, **columns: Any) -> list[Any]:
     :func:`as_values` can unfold is plain afterwards.
 
     Args:
-        is_row: Tells such a mapping of names from a bare row that lacks the list around it.
+        is_row: Tells such a mapping of names from a bare row that lacks the list around it; None: none is a row.
         **columns: ``predictions``, ``references``, and further ones; None: not given.
 
     Returns:
@@ -71,7 +67,8 @@ def read_columns(is_row: IsRow = _never, /, **columns: Any) -> list[Any]:
     """  # noqa: E501 - the message is one line
     given = {name: column for name, column in columns.items() if column is not None or name in _NEEDED}
     both = [given.get(name) for name in _NEEDED]
-    if all(isinstance(column, Mapping) and column for column in both) and not is_row(given["references"]):
+    by_name = all(isinstance(column, Mapping) and column for column in both)
+    if by_name and not (is_row and is_row(given["references"])):
         given = _joined(given)
     lists = {name: _listed(name, column) for name, column in given.items()}
     for name, column in lists.items():
@@ -93,10 +90,8 @@ def _joined(columns: Mapping[str, Any]) -> dict[str, list[Any]]:
             raise InputError(column, None, describe(rows), "a mapping with the names that predictions has")
         lacking = [name for name in names if name not in rows]
         unknown = [name for name in rows if name not in names]
-        if lacking or unknown:
-            sides = ("without " + shorten(lacking)) * bool(lacking), ("with " + shorten(unknown)) * bool(unknown)
-            got = f"a mapping {' and '.join(filter(None, sides))}"
-            raise InputError(column, None, got, "the names that predictions has")
+        if sides := [f"{side} {shorten(found)}" for side, found in (("without", lacking), ("with", unknown)) if found]:
+            raise InputError(column, None, f"a mapping {' and '.join(sides)}", "the names that predictions has")
     return {column: [rows[name] for name in names] for column, rows in columns.items()}
 
 
@@ -117,41 +112,14 @@ def _listed(name: str, column: Any) -> list[Any]:
         if isinstance(column, Iterator):
             hint = f"; did you mean {name}=list(…)?"
         raise InputError(name, None, describe(column), f"a list with one row a document{hint}")
-    if are_plain(rows):
-        return list(rows)
-    found = [as_values(row) for row in rows]
-    for index, row in enumerate(found):
-        _refuse_classes(row, name, index)
-    return found
+    return [as_values(row, refuse=partial(_refuse, name, index)) for index, row in enumerate(rows)]
 
 
-_SCALARS = frozenset({str, int, float, bool, type(None)})
-_PLAIN = _SCALARS | {dict, list}
-_KEYS = _SCALARS | {datetime.date, datetime.datetime}
+_SCALARS = (str, int, float, datetime.date, type(None))
 _DEPTH = 64  # levels that are looked into; a family says what it thinks of more
 
 
-def are_plain(rows: Iterable[Any]) -> bool:
-    """Whether rows hold dictionaries, lists and scalars of JSON only, so that :func:`as_values` would change nothing.
-
-    All rows are checked at once, level by level, which is quick.
-    """
-    level = list(rows)
-    for _ in range(_DEPTH):
-        kinds = set(map(type, level))
-        if kinds <= _SCALARS:
-            return True
-        if not kinds <= _PLAIN:
-            return False
-        branches = [value for value in level if type(value) is dict]
-        if not set(map(type, chain.from_iterable(branches))) <= _KEYS:
-            return False
-        lists = [value for value in level if type(value) is list]
-        level = [*chain.from_iterable(map(dict.values, branches)), *chain.from_iterable(lists)]
-    return False
-
-
-def as_values(value: Any, depth: int = 0) -> Any:
+def as_values(value: Any, depth: int = 0, refuse: Callable[[Any], None] | None = None) -> Any:
     """A row with dictionaries, lists and values of JSON for what stands for them: nothing else changes.
 
     Dictionaries for dataclasses, pydantic models, named tuples, tilse's timelines and other objects with public
@@ -159,12 +127,36 @@ def as_values(value: Any, depth: int = 0) -> Any:
     frame; the value of an enumeration's member, None for what pandas calls missing. Objects of this package's own
     classes stay: the families read them.
 
+    Args:
+        value: The row, or what is in it at this ``depth``.
+        depth: How many levels above it there are.
+        refuse: Raises for what is in a row and neither JSON, nor a date, nor ours; None: it stays as it is. What a row
+            itself may be, the families say.
+
     Example:
         >>> import numpy as np
         >>> from types import SimpleNamespace
         >>> as_values([SimpleNamespace(date="2011-01-25", text=np.array(["Protests.", "Clashes."]))])
         [{'date': '2011-01-25', 'text': ['Protests.', 'Clashes.']}]
     """
+    if type(value) in _SCALARS or depth > _DEPTH:
+        return value
+    if type(value) not in (dict, list, tuple):
+        if _is_ours(value):
+            return value
+        value = _plain(value)
+    if isinstance(value, Mapping):
+        return {as_values(key, depth + 1): as_values(row, depth + 1, refuse) for key, row in value.items()}
+    if isinstance(value, list | tuple):
+        rows = [as_values(row, depth + 1, refuse) for row in value]
+        return tuple(rows) if isinstance(value, tuple) else rows
+    if refuse is not None and depth and not isinstance(value, _SCALARS):
+        refuse(value)
+    return value
+
+
+def _plain(value: Any) -> Any:
+    """A value of JSON, or a container, for what stands for it."""
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(value, Enum):
@@ -173,32 +165,14 @@ def as_values(value: Any, depth: int = 0) -> Any:
         if not value.is_finite():
             return None
         return int(value) if value.as_tuple().exponent == 0 else float(value)
-    if value is None or isinstance(value, str | bytes | int | float | datetime.date) or _is_ours(value):
-        return value
-    if depth > _DEPTH or isinstance(value, type):
+    if isinstance(value, (*_SCALARS, bytes, type)):
         return value
     named = _fields(value)
-    value = _unfolded(value) if named is None else named
-    if isinstance(value, Mapping):
-        return {as_values(key, depth + 1): as_values(inner, depth + 1) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        rows = [as_values(inner, depth + 1) for inner in value]
-        return tuple(rows) if isinstance(value, tuple) else rows
-    return value
+    return _unfolded(value) if named is None else named
 
 
-def _refuse_classes(row: Any, field: str, index: int, depth: int = 0) -> None:
-    """Refuse what is in a row and neither JSON, nor a date, nor ours; the families say what a row itself may be."""
-    if depth > _DEPTH:
-        return
-    if isinstance(row, Mapping | list | tuple):
-        for inner in row.values() if isinstance(row, Mapping) else row:
-            _refuse_classes(inner, field, index, depth + 1)
-    elif depth and not (row is None or isinstance(row, str | int | float | datetime.date) or _is_ours(row)):
-        raise InputError(field, index, f"a value of class {type(row).__name__}", _VALUES)
-
-
-_VALUES = "values that JSON has, or dates"
+def _refuse(field: str, index: int, value: Any) -> None:
+    raise InputError(field, index, f"a value of class {type(value).__name__}", "values that JSON has, or dates")
 
 
 def _is_ours(value: Any) -> bool:
@@ -271,7 +245,7 @@ def no_class(value: Any) -> Any:
 
 
 def pack_columns(
-    columns: Mapping[str, Any], check: Check, plain: Plain = no_class, is_row: IsRow = _never
+    columns: Mapping[str, Any], check: Check, plain: Plain = no_class, is_row: IsRow | None = None
 ) -> dict[str, list[str]]:
     r"""Columns with every row as one JSON string, for tables that keep strings only.
 
@@ -323,7 +297,7 @@ def _tagged(value: Any, plain: Plain, field: str, index: int) -> Any:
     try:
         return _tagged(plain(value), plain, field, index)
     except TypeError:
-        raise InputError(field, index, f"a value of class {type(value).__name__}", _VALUES) from None
+        return _refuse(field, index, value)
 
 
 def _untagged(value: dict[str, Any]) -> Any:

@@ -157,10 +157,6 @@ def _ratio(undefined: float, of: float, hits: float) -> float:
     return hits / of if of else undefined
 
 
-def _same(value: float) -> float:
-    return value
-
-
 def _nothing(_: Any) -> dict[str, Any]:
     return {}
 
@@ -177,7 +173,7 @@ def mean(part: str, **options: Any) -> Result:
 
 def total(part: str, **options: Any) -> Result:
     """The sum of a part: how many documents, objects, sentences had it."""
-    return Result((part,), _same, is_count=True, **options)
+    return Result((part,), float, is_count=True, **options)
 
 
 def parts_of(table: Results) -> list[str]:
@@ -197,15 +193,7 @@ def values(table: Results, units: Sequence[Unit], topics: Sequence[Hashable] | N
         >>> values({"accuracy": ratio("right", "asked"), "n": total("asked")}, [{"right": 1, "asked": 2}])
         {'accuracy': 0.5, 'n': 2.0}
     """
-    if not units:
-        return {key: result.empty for key, result in table.items()}
-    sums = sums_of(units, parts_of(table))
-    return {
-        key: result.value(units, topics)
-        if result.equal_votes and topics is not None
-        else result.of(*[sums[part] for part in result.parts])
-        for key, result in table.items()
-    }
+    return {key: result.value(units, topics) for key, result in table.items()}
 
 
 @dataclass(frozen=True, repr=False)
@@ -330,8 +318,6 @@ class Score(Shown):
 
     def standard_errors(self) -> dict[str, float]:
         """Jackknife standard errors, leaving out one topic (or row) at a time; NaN of fewer than two."""
-        if not self.units:
-            return {key: math.nan for key, result in self.definitions.items() if not result.is_count}
         return Sums.of(self).statistics().standard_errors()
 
 
@@ -354,7 +340,7 @@ class Sums:
         """The sums of a score's units.
 
         Args:
-            score: With at least one unit.
+            score: Whose units, topics and results they are.
             by_topic: A row a topic, where the score has topics; else a row for each row of the input.
         """
         places: dict[tuple[str, str], int] = {}  # (part, what it is divided by within a topic) -> column

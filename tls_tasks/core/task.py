@@ -8,18 +8,15 @@ from __future__ import annotations
 import inspect
 import json
 import logging
-import re
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tls_tasks.core.errors import OptionError
+from tls_tasks.core.options import check_options
 from tls_tasks.core.score import Results, Score, Unit, parts_of, unscored, values
 
 _log = logging.getLogger(__name__)
-_OPEN = re.compile(r"^<document>\n", re.MULTILINE)
-_CLOSE = "\n</document>"
 
 Doc = Mapping[str, Any]
 """A document: plain values by name; ``doc_id`` names it."""
@@ -82,9 +79,7 @@ class Task:
         Raises:
             OptionError: If the task reads no such option.
         """
-        for name in options:
-            if name not in self.options:
-                raise OptionError.unknown(f"option of {self.name}", name, self.options)
+        check_options(self.name, options, self.options)
         return self.load(self.name, **options)
 
     @property
@@ -173,11 +168,9 @@ def read_prompt(prompt: str) -> tuple[str, str]:
         >>> read_prompt("<document>\nIt rained.\n</document>\n\nSummary:")
         ('It rained.', '\n\nSummary:')
     """
-    closing = prompt.rfind(_CLOSE)
-    openings = [match.end() for match in _OPEN.finditer(prompt) if match.end() <= closing + 1]
-    if not openings:
-        return "", prompt
-    return prompt[openings[-1] : closing], prompt[closing + len(_CLOSE) :]
+    before, _, after = prompt.rpartition("\n</document>")
+    _, opening, document = f"\n{before}\n".rpartition("\n<document>\n")
+    return (document[:-1], after) if opening else ("", prompt)
 
 
 def is_asked(prompt: str, request: str) -> bool:

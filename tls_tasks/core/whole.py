@@ -37,21 +37,16 @@ def replaced(path: Path) -> Iterator[Path]:
         with _named(path, path):
             yield path
         return
-    unfinished = _beside(target)
-    try:
-        with _named(unfinished, path):
-            if target.is_dir():  # at once, not after the work
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-            _make_folder(target.parent)
-            yield unfinished
-            if target.exists():
-                shutil.copymode(target, unfinished)
-            _flush(unfinished)
-            unfinished.replace(target)
-            _flush(target.parent)
-    finally:
-        with suppress(OSError):
-            unfinished.unlink(missing_ok=True)
+    with _unfinished(target, path) as unfinished:
+        if target.is_dir():  # at once, not after the work
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        _make_folder(target.parent)
+        yield unfinished
+        if target.exists():
+            shutil.copymode(target, unfinished)
+        _flush(unfinished)
+        unfinished.replace(target)
+        _flush(target.parent)
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -83,29 +78,25 @@ def made_folder(path: Path, *, into: bool = False) -> Iterator[Path]:
         text = "not empty; choose another folder or remove it"
         raise OSError(errno.ENOTEMPTY, text, str(path))
     stays = holds or (target.is_dir() and (target.is_mount() or target == Path.cwd()))
-    unfinished = _beside(target / target.name) if stays else _beside(target)
-    try:
-        with _named(unfinished, path):
-            _make_folder(target if target.exists() else target.parent)
-            unfinished.mkdir()
-            yield unfinished
-            made = sorted(unfinished.rglob("*"))
-            for each in [*made, unfinished]:
-                _flush(each)
-            if stays:
-                for each in made:
-                    place = target / each.relative_to(unfinished)
-                    if each.is_dir():
-                        place.mkdir(exist_ok=True)
-                    else:
-                        each.replace(place)
-            else:
-                if target.is_dir():
-                    target.rmdir()  # Windows renames onto no folder
-                unfinished.rename(target)
-            _flush(target.parent)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
+    with _unfinished(target / target.name if stays else target, path) as unfinished:
+        _make_folder(target if target.exists() else target.parent)
+        unfinished.mkdir()
+        yield unfinished
+        made = sorted(unfinished.rglob("*"))
+        for each in [*made, unfinished]:
+            _flush(each)
+        if stays:
+            for each in made:
+                place = target / each.relative_to(unfinished)
+                if each.is_dir():
+                    place.mkdir(exist_ok=True)
+                else:
+                    each.replace(place)
+        else:
+            if target.is_dir():
+                target.rmdir()  # Windows renames onto no folder
+            unfinished.rename(target)
+        _flush(target.parent)
 
 
 def _make_folder(path: Path) -> None:
@@ -115,8 +106,17 @@ def _make_folder(path: Path) -> None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from error
 
 
-def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name[:_KEPT_OF_NAME]}.{secrets.token_hex(4)}")
+@contextmanager
+def _unfinished(target: Path, wanted: Path) -> Iterator[Path]:
+    """The name of what is unfinished, beside the target; whatever still has it in the end is removed."""
+    unfinished = target.with_name(f".{target.name[:_KEPT_OF_NAME]}.{secrets.token_hex(4)}")
+    try:
+        with _named(unfinished, wanted):
+            yield unfinished
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        with suppress(OSError):
+            unfinished.unlink()
 
 
 def _is_device(path: Path, target: Path) -> bool:

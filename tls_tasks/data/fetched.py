@@ -11,7 +11,6 @@ This package contains addresses and hashes, and none of the data. In the cache::
 from __future__ import annotations
 
 import json
-import logging
 import os
 import shutil
 import sys
@@ -34,8 +33,6 @@ FETCH_VARIABLE = "TLS_TASKS_FETCH"
 _HOST = "https://raw.githubusercontent.com/"
 _ROWS, _ORIGIN, _SETTINGS = "rows.parquet", "origin.json", "settings.json"
 _FORM = 1  # of what is made of the files: raised when that changes, so that older makings are not taken
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,14 +177,9 @@ def cache_folder() -> Path:
     """
     if given := os.environ.get(CACHE_VARIABLE):
         return Path(os.path.abspath(os.path.expanduser(given)))  # noqa: PTH100, PTH111 - pathlib raises without a home
-    if sys.platform == "win32":
-        parent = os.environ.get("LOCALAPPDATA", "")
-    elif sys.platform == "darwin":
-        parent = "~/Library/Caches"
-    else:
-        # The specification: a relative path in it is to be ignored.
-        parent = os.environ.get("XDG_CACHE_HOME", "")
-        parent = parent if Path(parent).is_absolute() else "~/.cache"
+    xdg = os.environ.get("XDG_CACHE_HOME", "")  # the specification: a relative path in it is to be ignored
+    parents = {"win32": os.environ.get("LOCALAPPDATA", ""), "darwin": "~/Library/Caches"}
+    parent = parents.get(sys.platform, xdg if Path(xdg).is_absolute() else "~/.cache")
     folder = Path(os.path.expanduser(parent))  # noqa: PTH111
     if not folder.is_absolute():
         raise DataError(f"no home folder for a cache; set {CACHE_VARIABLE} to a folder for fetched data")
@@ -210,20 +202,6 @@ def remember(always: bool) -> Path:
     file = cache_folder() / _SETTINGS
     write_whole(file, json.dumps({"fetch": "always" if always else "asked"}) + "\n")
     return file
-
-
-def at_load(copy: PublicCopy) -> Path | str:
-    """The folder of a data set that a task wants, or in words why there is none.
-
-    Raises:
-        DataError: If it is to be fetched now, and can't be.
-    """
-    if copy.is_there:
-        return copy.folder
-    if not fetches_by_itself():
-        return f"it has not been fetched (tls-tasks fetch {copy.name})"
-    _log.warning("%s: fetching %.1f MB: %s", copy.name, copy.n_bytes / 1e6, copy.terms)
-    return copy.fetch()
 
 
 def _host() -> str:

@@ -41,8 +41,7 @@ def is_cached(repo_id: str, revision: str, file: str) -> bool:
     """Whether a file of a data set repository is in the local cache."""
     from huggingface_hub import try_to_load_from_cache
 
-    found = try_to_load_from_cache(repo_id, file, revision=revision, repo_type="dataset")
-    return isinstance(found, str)
+    return isinstance(try_to_load_from_cache(repo_id, file, revision=revision, repo_type="dataset"), str)
 
 
 def split_rows(repo_id: str, revision: str | None) -> Iterable[Mapping[str, Any]]:

@@ -14,14 +14,10 @@ from tls_tasks.core.errors import DataError
 RowT = TypeVar("RowT", bound="DataRow")
 
 
-def _as_id(value: Any) -> Any:
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
 Texts = Annotated[list[str], BeforeValidator(lambda value: value if isinstance(value, list) and value else [value])]
 """One text, or a list of at least one."""
 
-Id = Annotated[str, BeforeValidator(_as_id)]
+Id = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
 """Text, or a number for it: ids are compared as text."""
 
 

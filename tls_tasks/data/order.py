@@ -26,7 +26,7 @@ from typing import Any, Generic, TypeVar
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.data import editions, hub
 from tls_tasks.data.catalogue import DataSet, HubFiles
-from tls_tasks.data.fetched import PublicCopy, at_load
+from tls_tasks.data.fetched import PublicCopy, fetches_by_itself
 from tls_tasks.data.files import Rows, file_rows
 
 DEFAULT_CONTEXT_BUDGET = 24_000
@@ -281,13 +281,19 @@ def _from_environment(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
 
 
 def _from_cache(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
-    if reading.public is None:
+    public = reading.public
+    if public is None:
         return "there are no public files to fetch it from"
     try:
-        folder = at_load(reading.public)
+        is_there = public.is_there
+        if not is_there and not fetches_by_itself():
+            return f"it has not been fetched (tls-tasks fetch {public.name})"
+        if not is_there:
+            _log.warning("%s: fetching %.1f MB: %s", public.name, public.n_bytes / 1e6, public.terms)
+        folder = public.fetch()
     except DataError as error:
         return _passed_over(reading.wanted, str(error))
-    return folder if isinstance(folder, str) else Loaded(reading.at(folder), "fetched", reading.public.origin)
+    return Loaded(reading.at(folder), "fetched", public.origin)
 
 
 def _from_hub(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
@@ -242,15 +242,11 @@ def _readings(plain: str, start: int, forms: date_forms.Forms, known: Known) -> 
 
 def _single_dates(plain: str, start: int, forms: date_forms.Forms, known: Known) -> list[_LeadingDate]:
     """The dates that can be read at ``start``, including time and weekday; of ``2011-01-25`` no part is one."""
-    if match := date_forms.ISO_DAY.match(plain, start):
-        return [_LeadingDate(_expression(match, known), _end_of_day(plain, match), True)]
     candidates = forms.digits if plain[start : start + 1].isdigit() else forms.names
-    matches = ((form, form.match(plain, start)) for form in candidates)
-    return [
-        _LeadingDate(_expression(match, known), _end_of_day(plain, match), form in date_forms.BARE)
-        for form, match in matches
-        if match
-    ]
+    iso_day = date_forms.ISO_DAY.match(plain, start)
+    matches = [iso_day] if iso_day else filter(None, (form.match(plain, start) for form in candidates))
+    bare = (date_forms.ISO_DAY, *date_forms.BARE)
+    return [_LeadingDate(_expression(one, known), _end_of_day(plain, one), one.re in bare) for one in matches]
 
 
 def _end_of_day(plain: str, match: re.Match[str]) -> int:
@@ -303,30 +299,35 @@ def settle(expression: DateExpression, numeric: Numeric | None) -> DateExpressio
 
 def _expression(match: re.Match[str], known: Known) -> DateExpression | None:
     """The expression that a form matched; None if there is no such date."""
-    part = match.groupdict()
-    year = int(part["y"]) if part.get("y") else known.year or 0
-    if len(part.get("y") or "") == 2:
+    part = {name: text for name, text in match.groupdict().items() if text is not None}
+    year = int(part["y"]) if "y" in part else known.year or 0
+    if len(part.get("y", "")) == 2:
         year += 2000 if year < 70 else 1900
     try:
         if match.re is date_forms.ISO_DAY:  # by far the most frequent
             return DateExpression(datetime.date(year, int(part["m"]), int(part["d"])))
         if "a" in part:
             return _numeric_day(year, int(part["a"]), int(part["b"]), part["sep"].strip())
-        month = _month(part.get("m"), part.get("mon"))
-        if month is None and part.get("d") is not None:
+        month = _month(part, "")
+        if month is None and "d" in part:
             month = known.month
-        day = _number(part.get("d"))
-        begin = datetime.date(year, month or 1, day or 1)
-        precision: Precision = "day" if day is not None else "month" if month is not None else "year"
+        begin = datetime.date(year, month or 1, int(part.get("d", 1)) or 1)
+        precision: Precision = "day" if "d" in part else "month" if month is not None else "year"
         if "d2" not in part and "mon2" not in part:
             return DateExpression(begin, precision)
-        last_month = _month(part.get("m2"), part.get("mon2")) or month or 1
+        last_month = _month(part, "2") or month or 1
         # Below a year's heading "December 30 - January 2" ends in the next one.
-        end_year = year if part.get("y") or last_month >= begin.month else year + 1
-        end = datetime.date(end_year, last_month, _number(part.get("d2")) or 1)
+        end_year = year if "y" in part or last_month >= begin.month else year + 1
+        end = datetime.date(end_year, last_month, int(part.get("d2", 1)) or 1)
     except ValueError:
         return None
     return DateExpression(begin, precision, end) if end >= begin else None
+
+
+def _month(part: Mapping[str, str], which: str) -> int | None:
+    """The month by its name or number; None if the form has neither."""
+    name, digits = part.get(f"mon{which}"), part.get(f"m{which}")
+    return date_forms.month_of(name) if name else int(digits) if digits else None
 
 
 def _numeric_day(year: int, first: int, second: int, separator: str) -> DateExpression:
@@ -342,13 +343,3 @@ def _numeric_day(year: int, first: int, second: int, separator: str) -> DateExpr
     numeric = Numeric(separator, None)
     other = DateExpression(datetime.date(year, first, second), numeric=numeric) if first != second else None
     return DateExpression(datetime.date(year, second, first), other=other, numeric=numeric)
-
-
-def _number(digits: str | None) -> int | None:
-    """The number; None if the form has none."""
-    return None if digits is None else int(digits)
-
-
-def _month(digits: str | None, name: str | None) -> int | None:
-    """The month by its number or name; None if the form has neither."""
-    return _number(digits) if name is None else date_forms.month_of(name)

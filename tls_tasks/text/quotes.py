@@ -3,8 +3,9 @@
 import itertools
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from functools import cached_property
+from operator import itemgetter
 
 from tls_tasks.text.rouge155 import normal_form
 
@@ -47,33 +48,16 @@ def mark_spans(text: str, spans: Iterable[tuple[int, int, str]]) -> Segments:
         >>> mark_spans("abcdef", [(1, 4, "hit"), (3, 5, "miss")])
         [['a', ''], ['bc', 'hit'], ['d', 'hit miss'], ['e', 'miss'], ['f', '']]
     """
-    kept = [(max(0, start), min(len(text), end), mark) for start, end, mark in spans if start < end]
-    borders = sorted({0, len(text), *(start for start, _, _ in kept), *(end for _, end, _ in kept)})
-    pieces = []
-    for begin, finish in itertools.pairwise(borders):
-        marks = dict.fromkeys(mark for start, end, mark in kept if start <= begin and finish <= end)
-        pieces.append([text[begin:finish], " ".join(marks)])
-    return _joined(pieces)
+    marks: list[dict[str, None]] = [{} for _ in text]
+    for start, end, mark in spans:
+        for position in range(max(0, start), min(len(text), end)):
+            marks[position][mark] = None
+    pieces = itertools.groupby(zip(text, map(" ".join, marks), strict=True), key=itemgetter(1))
+    return [["".join(character for character, _ in piece), mark] for mark, piece in pieces]
 
 
 def _marked(text: str, words: Iterable[re.Match[str]]) -> Segments:
-    pieces: Segments = []
-    end = 0
-    for word in words:
-        pieces += [text[end : word.start()], ""], [word[0], "common"]
-        end = word.end()
-    return _joined([*pieces, [text[end:], ""]])
-
-
-def _joined(pieces: Sequence[Sequence[str]]) -> Segments:
-    """Merge neighbours with the same mark; drop empty pieces."""
-    joined: Segments = []
-    for text, mark in pieces:
-        if text and joined and joined[-1][1] == mark:
-            joined[-1][0] += text
-        elif text:
-            joined.append([text, mark])
-    return joined
+    return mark_spans(text, ((*word.span(), "common") for word in words))
 
 
 MAX_PLACES = 20

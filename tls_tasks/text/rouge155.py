@@ -16,7 +16,7 @@ equal (``tests/text/test_rouge155.py``). The rules:
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 from tls_tasks.core.prf import Counts
@@ -25,91 +25,45 @@ from tls_tasks.core.prf import Counts
 # consonant; at the beginning of a word it is written Y, so that it is a consonant there.
 _CONSONANTS = "[^aeiou][^aeiouy]*"
 _VOWELS = "[aeiouy][aeiou]*"
+_MEASURE_ABOVE_1 = f"(?:{_CONSONANTS})?{_VOWELS}{_CONSONANTS}{_VOWELS}{_CONSONANTS}"
 _measure_above_0 = re.compile(f"(?:{_CONSONANTS})?{_VOWELS}{_CONSONANTS}").match
-_measure_above_1 = re.compile(f"(?:{_CONSONANTS})?{_VOWELS}{_CONSONANTS}{_VOWELS}{_CONSONANTS}").match
+_measure_above_1 = re.compile(_MEASURE_ABOVE_1).match
 _measure_is_1 = re.compile(f"(?:{_CONSONANTS})?{_VOWELS}{_CONSONANTS}(?:{_VOWELS})?$").match
 _has_vowel = re.compile(f"(?:{_CONSONANTS})?[aeiouy]").match
 _is_short = re.compile(f"{_CONSONANTS}[aeiouy][^aeiouwxy]$").match  # Porter's *o with m = 1: hop, fil
+_may_lose_ion, _may_lose_l = (re.compile(f"(?=.*[{last}]$){_MEASURE_ABOVE_1}").match for last in ("st", "l"))
 _ends_in_double_consonant = re.compile(r"([^aeiouylsz])\1$").search
+_plural = re.compile("(?<=ss)es$|(?<=i)es$|(?<=[^s])s$")
 
+# Ending -> what stands for it, the longest first.
 _STEP_2 = {
-    "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble", "alli": "al",
-    "entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize", "ation": "ate", "ator": "ate", "alism": "al",
-    "iveness": "ive", "fulness": "ful", "ousness": "ous", "aliti": "al", "iviti": "ive", "biliti": "ble", "logi": "log",
+    "ational": "ate", "ization": "ize", "iveness": "ive", "fulness": "ful", "ousness": "ous", "tional": "tion",
+    "biliti": "ble", "entli": "ent", "ousli": "ous", "ation": "ate", "alism": "al", "aliti": "al", "iviti": "ive",
+    "enci": "ence", "anci": "ance", "izer": "ize", "alli": "al", "ator": "ate", "logi": "log", "bli": "ble", "eli": "e",
 }  # fmt: skip
-_STEP_3 = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
-_STEP_4 = (
-    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ou", "ism", "ate", "iti", "ous", "ive", "ize",
-)  # fmt: skip
+_STEP_3 = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ness": "", "ful": ""}
+_STEP_4 = dict.fromkeys("ement ance ence able ible ant ism ate iti ous ive ize al er ic ou".split(), "")
 
 
-_ENDINGS_2, _ENDINGS_3, _ENDINGS_4 = (sorted(step, key=len, reverse=True) for step in (_STEP_2, _STEP_3, _STEP_4))
-
-
-def _ending(word: str, endings: Sequence[str]) -> str | None:
-    """The longest of ``endings`` (given longest first) that ``word`` has; the others are then not tried."""
-    return next((ending for ending in endings if word.endswith(ending)), None)
-
-
-def _plural(word: str) -> str:
-    """Step 1a: caresses -> caress, ponies -> poni, cats -> cat."""
-    if word.endswith(("sses", "ies")):
-        return word[:-2]
-    if word.endswith("s") and len(word) > 1 and word[-2] != "s":
-        return word[:-1]
-    return word
+def _replaced(word: str, endings: Mapping[str, str], may_end: Callable[[str], object]) -> str:
+    """Replace the first ending that the word has, if what is before it allows that; others are not tried."""
+    ending = next((ending for ending in endings if word.endswith(ending)), "")
+    before = word.removesuffix(ending)
+    return before + endings[ending] if ending and may_end(before) else word
 
 
 def _past_and_gerund(word: str) -> str:
     """Step 1b: agreed -> agree, plastered -> plaster, hopping -> hop, filing -> file."""
     if word.endswith("eed"):
-        return word[:-1] if _measure_above_0(word[:-3]) else word
-    ending = _ending(word, ("ing", "ed"))
-    if ending is None or not _has_vowel(word[: -len(ending)]):
-        return word
-    word = word[: -len(ending)]
-    if word.endswith(("at", "bl", "iz")):
-        return word + "e"
-    if _ends_in_double_consonant(word):
-        return word[:-1]
-    return word + "e" if _is_short(word) else word
+        return _replaced(word, {"eed": "ee"}, _measure_above_0)
+    before = _replaced(word, {"ing": "", "ed": ""}, _has_vowel)
+    if before != word and (before.endswith(("at", "bl", "iz")) or _is_short(before)):
+        return before + "e"
+    return before[:-1] if before != word and _ends_in_double_consonant(before) else before
 
 
-def _final_y(word: str) -> str:
-    """Step 1c: happy -> happi, sky -> sky."""
-    return word[:-1] + "i" if word.endswith("y") and _has_vowel(word[:-1]) else word
-
-
-def _double_suffixes(word: str) -> str:
-    """Steps 2 and 3: relational -> relate, formalize -> formal."""
-    for endings, replacements in ((_ENDINGS_2, _STEP_2), (_ENDINGS_3, _STEP_3)):
-        ending = _ending(word, endings)
-        if ending is not None and _measure_above_0(word[: -len(ending)]):
-            word = word[: -len(ending)] + replacements[ending]
-    return word
-
-
-def _residual_suffixes(word: str) -> str:
-    """Step 4 with Lin's change: replacement -> replac, adjustment -> adjust, adoption -> adopt."""
-    ending = _ending(word, _ENDINGS_4)
-    if ending is not None and _measure_above_1(word[: -len(ending)]):
-        word = word[: -len(ending)]
-    if word.endswith("ment") and _measure_above_1(word[:-4]):
-        word = word[:-4]
-    if word.endswith("ent"):
-        return word[:-3] if _measure_above_1(word[:-3]) else word
-    if word.endswith(("sion", "tion")) and _measure_above_1(word[:-3]):
-        return word[:-3]
-    return word
-
-
-def _tidy(word: str) -> str:
-    """Step 5: probate -> probat, controll -> control."""
-    if word.endswith("e"):
-        stem = word[:-1]
-        if _measure_above_1(stem) or (_measure_is_1(stem) and not _is_short(stem)):
-            word = stem
-    return word[:-1] if word.endswith("ll") and _measure_above_1(word) else word
+def _may_lose_e(before: str) -> bool:
+    return bool(_measure_above_1(before) or (_measure_is_1(before) and not _is_short(before)))
 
 
 @lru_cache(maxsize=1 << 17)
@@ -125,8 +79,17 @@ def stem(word: str) -> str:
     starts_with_y = word[0] == "y"
     if starts_with_y:
         word = "Y" + word[1:]
-    for step in (_plural, _past_and_gerund, _final_y, _double_suffixes, _residual_suffixes, _tidy):
-        word = step(word)
+    word = _past_and_gerund(_plural.sub("", word))  # caresses -> caress, ponies -> poni, cats -> cat
+    word = _replaced(word, {"y": "i"}, _has_vowel)  # happy -> happi, sky -> sky
+    word = _replaced(word, _STEP_2, _measure_above_0)  # relational -> relate
+    word = _replaced(word, _STEP_3, _measure_above_0)  # formalize -> formal
+    # Step 4 with Lin's change: replacement -> replac, adjustment -> adjust, adoption -> adopt.
+    word = _replaced(word, _STEP_4, _measure_above_1)
+    word = _replaced(word, {"ment": ""}, _measure_above_1)
+    is_ent = word.endswith("ent")
+    word = _replaced(word, {"ent": ""} if is_ent else {"ion": ""}, _measure_above_1 if is_ent else _may_lose_ion)
+    word = _replaced(word, {"e": ""}, _may_lose_e)  # probate -> probat
+    word = _replaced(word, {"l": ""}, _may_lose_l)  # controll -> control
     return "y" + word[1:] if starts_with_y else word
 
 
@@ -183,24 +146,11 @@ def normal_form(word: str, remove_stopwords: bool = True, use_stemmer: bool = Tr
     return _irregular_forms().get(word) or stem(word)
 
 
-class _Forms(dict[bytes, str | None]):
-    """A cache, word -> what it is counted as: texts repeat their words, and a known word costs one look-up."""
-
-    def __init__(self, remove_stopwords: bool, use_stemmer: bool) -> None:
-        super().__init__()
-        self._options = remove_stopwords, use_stemmer
-
-    def __missing__(self, word: bytes) -> str | None:
-        form = normal_form(word.decode("ascii"), *self._options)
-        if len(self) < _MAX_FORMS:  # a stream of made-up words must not fill up the memory
-            self[word] = form
-        return form
-
-
-_MAX_FORMS = 1 << 18
-
-
-_forms = cache(_Forms)  # one for each way to count
+@cache
+def _counted(remove_stopwords: bool, use_stemmer: bool) -> Callable[[str], str | None]:
+    """What a word is counted as; texts repeat their words, and a known one costs a look-up."""
+    counted = partial(normal_form, remove_stopwords=remove_stopwords, use_stemmer=use_stemmer)
+    return lru_cache(maxsize=1 << 18)(counted)
 
 
 def tokenize(sentence: str, remove_stopwords: bool = True, use_stemmer: bool = True) -> list[str]:
@@ -212,8 +162,8 @@ def tokenize(sentence: str, remove_stopwords: bool = True, use_stemmer: bool = T
     """
     # Through ASCII, with "?" for anything else: str.lower would turn the Kelvin sign, which ROUGE ignores, into a k.
     seen = sentence.partition("<")[0].replace("^", " circ ").encode("ascii", "replace")
-    words = seen.translate(LETTERS_AND_DIGITS).split()
-    return list(filter(None, map(_forms(remove_stopwords, use_stemmer).__getitem__, words)))
+    words = seen.translate(LETTERS_AND_DIGITS).decode("ascii").split()
+    return list(filter(None, map(_counted(remove_stopwords, use_stemmer), words)))
 
 
 def _ngrams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
@@ -258,10 +208,5 @@ def is_mostly_unseen(text: str) -> bool:
     """
     if text.isascii():
         return False
-    seen = len(text.encode("ascii", "ignore").translate(None, _NOT_A_LETTER))
-    unseen: list[str] = _not_ascii(text)
-    return sum(letter.isalpha() for letter in unseen) > seen
-
-
-_not_ascii = re.compile(r"[^\x00-\x7f]").findall
-_NOT_A_LETTER = bytes(code for code in range(128) if not chr(code).isalpha())
+    seen = [character.isascii() for character in text if character.isalpha()]
+    return seen.count(False) > seen.count(True)

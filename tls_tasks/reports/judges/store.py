@@ -207,7 +207,6 @@ def _naming(place: str, advice: str = "") -> Iterator[None]:
     """Raise trouble with a file as a DataError that says which."""
     try:
         yield
-    except (sqlite3.Error, zlib.error, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DataError(f"{place}: {error}{advice}") from error
-    except OSError as error:
-        raise DataError(f"{place}: {(error.strerror or str(error)).lower()}{advice}") from error
+    except (sqlite3.Error, zlib.error, UnicodeDecodeError, json.JSONDecodeError, OSError) as error:
+        words = (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
+        raise DataError(f"{place}: {words}{advice}") from error

@@ -67,7 +67,6 @@ _ID_LIKE = re.compile(r"(?=[^\s]{0,100}[^\W\d_])(?=[^\s]{0,100}\d)(?=[^\s]{0,100
 _NUMBERED = re.compile(rf"\b{_NOUN}\s?(?:no\.?\s|#)?([0-9]{{1,4}})\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\s,;()\[\]<>\"']+")
 _ROUND = re.compile(rf"(?<=[^,;:\s])\s?[({{（](?P<round>{_NUMBERS})[)}}）](?=[.,;:!?\n。]|$)")
-_LEFT_OUT = "cite_start"
 _BULLET = r"\s{0,12}(?:[-*+•>]\s{1,4}|[0-9]{1,3}[.)]\s{1,3}(?=[\[【]))?\*{0,2}"
 _KEY = r"(?:[\[【]{1,2}\^?(?P<square>[^\[\]【】\n]{1,60})[\]】]{1,2}:?|(?P<number>\(?[0-9]{1,3}[.):])(?=\s))?"
 _ENTRY = re.compile(_BULLET + _KEY + r"\*{0,2}[:\s]{0,3}(?P<rest>.*)")
@@ -234,7 +233,7 @@ class Citations:
         ids = self._numbers(_LABEL.sub("", inside, count=1)) if kind == "words" else self.ids(inside, strict=is_round)
         if not ids and is_round and self._round and not _opens(match.string, match.start()):
             ids = self._numbers(inside)
-        is_mark = ids or inside == _LEFT_OUT
+        is_mark = ids or inside == "cite_start"  # which cites nothing and is no word of the report
         return _Match(match.start(), match.end(), ids, inside, kind == "words") if is_mark else None
 
     def _numbers(self, content: str) -> tuple[str, ...]:

@@ -258,9 +258,7 @@ def _length(document: Mapping[str, str]) -> int:
 
 def folder_rows(folder: Path, name: str, *, needed: bool = True) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The objects of a file, plain or gzip, each with its place for messages."""
-    for file in (folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz"):
-        if file.is_file():
-            return read_objects(file)
-    if needed:
+    file = next(filter(Path.is_file, (folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz")), None)
+    if file is None and needed:
         raise DataError(f"{folder}: no {name}.jsonl; a folder has requests, documents and maybe nuggets (.jsonl)")
-    return iter(())
+    return read_objects(file) if file else iter(())

@@ -80,10 +80,9 @@ class VerdictCache:
             DataError: The file is damaged.
         """
         verdicts = {}
-        for *values, line in self._run(_KNOWN, json.dumps(list(requests))):
-            if line != _checksum(*values) and line != "" and not str(line).startswith("{"):
+        for request, value, raw, probability, line in self._run(_KNOWN, json.dumps(list(requests))):
+            if line not in (_checksum(request, value, raw, probability), "") and not str(line).startswith("{"):
                 raise DataError(f"{self._label}: damaged: a verdict is not as it was written")
-            request, value, raw, probability = values
             verdicts[request] = Verdict(bool(value), "", raw, probability, cached=True)
         return verdicts
 

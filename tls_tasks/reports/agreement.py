@@ -101,12 +101,8 @@ def _agreement_of(pairs: Sequence[tuple[bool | None, bool | None]]) -> _Agreemen
     yes_a, yes_b = both_yes + only_a, both_yes + only_b
     # _Agreement by chance, times n squared: in whole numbers, so that undefined is exactly 0 / 0.
     chance = yes_a * yes_b + (n - yes_a) * (n - yes_b)
-    return _Agreement(
-        n, both_yes, only_a, only_b, both_no, len(pairs) - n,
-        raw=_ratio(equal, n),
-        kappa=_ratio(equal * n - chance, n * n - chance),
-        positive=_ratio(2 * both_yes, yes_a + yes_b),
-    )  # fmt: skip
+    kappa, positive = _ratio(equal * n - chance, n * n - chance), _ratio(2 * both_yes, yes_a + yes_b)
+    return _Agreement(n, both_yes, only_a, only_b, both_no, len(pairs) - n, _ratio(equal, n), kappa, positive)
 
 
 def read_judgments(path: Path) -> list[Judgment]:

@@ -34,8 +34,7 @@ def answer(prompt: str, k: int = 10) -> str:
 
 def _documents(prompt: str) -> list[str]:
     """The texts of the documents, without their titles, in the order of their numbers."""
-    before = "\n" + prompt.rpartition("\n</documents>")[0]
-    _, opening, shown = before.rpartition("\n<documents>\n")
+    _, opening, shown = ("\n" + prompt.rpartition("\n</documents>")[0]).rpartition("\n<documents>\n")
     starts: list[re.Match[str]] = []
     for match in _NUMBER.finditer(shown if opening else ""):
         # A line of a document may begin with a number in brackets too; only the next number begins a document.

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 _MAX_RANGE = 50
@@ -35,21 +35,19 @@ _SPELLINGS = (
 )
 """Another way to write a mark -> the same in square brackets."""
 
-_RAISED = re.compile(
-    r"<sup\b[^<>]{0,100}>(?P<html>[^<>]{1,100})</sup>"
-    r"|\$?(?<!\[)(?:\^|\\textsuperscript)\{?(?P<power>\[?[0-9][0-9,;\s–-]{0,60}\]?)\}?[\^$]{0,2}"
-    rf"|⁽?(?P<small>[{_SMALL}](?:[,;·˒⁻–\s]?\s?[{_SMALL}]){{0,40}})(?![⁺⁻ⁿ])⁾?"
-)
-_POWER = re.compile(  # what stands before a power: a unit (m²), a letter (x²), digits that are no year (10⁶)
-    r"(?:(?<![^\W_])[0-9]*(?:[A-Za-z]|[kcdmnµμ]m|ft|yd|mi|in|sec|mc|ha|px)"
-    r"|(?<![^\W_])(?!(?:1[5-9]|20)[0-9]{2}$)[0-9]+|[⁻⁺])$"
-)
-_MARK = re.compile(  # the target of a link belongs to its mark
-    r"(?i)[\[【［〔]{1,2}(?P<square>[^\[\]【】［］〔〕\n]{1,300})[\]】］〕]{1,2}(?:\([^()\s]{1,500}\))?"
-    r"|(?<![\w^\\])[({（](?P<round>[^(){}（）\[\]【】<>\n]{1,300})[)}）]"
-    rf"|\b(?P<words>{_NOUN}\s(?:no\.?\s|#)?[0-9]{{1,4}}\b(?!\s?[-–.,]?[0-9])"
-    rf"|{_NOUN}s\s[0-9]{{1,4}}(?:(?:,?\s(?:and|or|und)\s|\s?&\s?|,\s?|\s?[-–]\s?)[0-9]{{1,4}})+\b)"
-)
+_IN_HTML = r"<sup\b[^<>]{0,100}>(?P<html>[^<>]{1,100})</sup>"
+_IN_TEX = r"\$?(?<!\[)(?:\^|\\textsuperscript)\{?(?P<power>\[?[0-9][0-9,;\s–-]{0,60}\]?)\}?[\^$]{0,2}"
+_IN_SMALL = rf"⁽?(?P<small>[{_SMALL}](?:[,;·˒⁻–\s]?\s?[{_SMALL}]){{0,40}})(?![⁺⁻ⁿ])⁾?"
+_RAISED = re.compile(rf"{_IN_HTML}|{_IN_TEX}|{_IN_SMALL}")
+# What stands before a power: a unit (m²), a letter (x²), digits that are no year (10⁶).
+_UNIT = r"(?<![^\W_])[0-9]*(?:[A-Za-z]|[kcdmnµμ]m|ft|yd|mi|in|sec|mc|ha|px)"
+_POWER = re.compile(rf"(?:{_UNIT}|(?<![^\W_])(?!(?:1[5-9]|20)[0-9]{{2}}$)[0-9]+|[⁻⁺])$")
+# The target of a link belongs to its mark.
+_SQUARE = r"[\[【［〔]{1,2}(?P<square>[^\[\]【】［］〔〕\n]{1,300})[\]】］〕]{1,2}(?:\([^()\s]{1,500}\))?"
+_NOT_SQUARE = r"(?<![\w^\\])[({（](?P<round>[^(){}（）\[\]【】<>\n]{1,300})[)}）]"
+_ONE = rf"{_NOUN}\s(?:no\.?\s|#)?[0-9]{{1,4}}\b(?!\s?[-–.,]?[0-9])"
+_SEVERAL = rf"{_NOUN}s\s[0-9]{{1,4}}(?:(?:,?\s(?:and|or|und)\s|\s?&\s?|,\s?|\s?[-–]\s?)[0-9]{{1,4}})+\b"
+_MARK = re.compile(rf"(?i){_SQUARE}|{_NOT_SQUARE}|\b(?P<words>{_ONE}|{_SEVERAL})")
 _JOINT = re.compile(r"\s{0,3}(?:(?P<span>[-–—])|[,;&·]?\s?(?:and\b|und\b)?)\s{0,3}")
 _SEPARATOR = re.compile(r"[,;，、；]\s{0,3}(?:(?:and|und)\s)?|\s(?:and|or|und|et|y)\s|&")
 _LABEL = re.compile(
@@ -60,9 +58,8 @@ _LABEL = re.compile(
 )
 _OPENED = re.compile(rf"\(\s?{_LABEL.pattern}$", re.IGNORECASE)
 _CLOSED = re.compile(r"\s?\)")
-_PAGE = re.compile(
-    r"(?i)(?:pp?\.?|pages?|lines?|sections?|para(?:graph)?s?\.?|§)\s?[0-9]{1,6}(?:\s?[-–]\s?[0-9]{1,6})?"
-)
+_PARTS = r"pp?\.?|pages?|lines?|sections?|para(?:graph)?s?\.?|§"
+_PAGE = re.compile(rf"(?i)(?:{_PARTS})\s?[0-9]{{1,6}}(?:\s?[-–]\s?[0-9]{{1,6}})?")
 _NUMBER = re.compile(r"[#^@SDR]?([0-9]{1,6})\^?")
 _RANGE = re.compile(r"[#^]?([0-9]{1,6})\s?(?:[-–—−]|to\s)\s?[#^]?([0-9]{1,6})")
 _PLACED = re.compile(r"([0-9]{1,6})(?:(?::[0-9]{1,6})?\s?†.*|\s?[:|]\s?[^\W\d_].*|\s[-–—]\s[^\W\d_].*)")
@@ -70,12 +67,9 @@ _ID_LIKE = re.compile(r"(?=[^\s]{0,100}[^\W\d_])(?=[^\s]{0,100}\d)(?=[^\s]{0,100
 _NUMBERED = re.compile(rf"\b{_NOUN}\s?(?:no\.?\s|#)?([0-9]{{1,4}})\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\s,;()\[\]<>\"']+")
 _ROUND = re.compile(rf"(?<=[^,;:\s])\s?[({{（](?P<round>{_NUMBERS})[)}}）](?=[.,;:!?\n。]|$)")
-_LEFT_OUT = "cite_start"
-_ENTRY = re.compile(
-    r"\s{0,12}(?:[-*+•>]\s{1,4}|[0-9]{1,3}[.)]\s{1,3}(?=[\[【]))?\*{0,2}"
-    r"(?:[\[【]{1,2}\^?(?P<square>[^\[\]【】\n]{1,60})[\]】]{1,2}:?|(?P<number>\(?[0-9]{1,3}[.):])(?=\s))?"
-    r"\*{0,2}[:\s]{0,3}(?P<rest>.*)"
-)
+_BULLET = r"\s{0,12}(?:[-*+•>]\s{1,4}|[0-9]{1,3}[.)]\s{1,3}(?=[\[【]))?\*{0,2}"
+_KEY = r"(?:[\[【]{1,2}\^?(?P<square>[^\[\]【】\n]{1,60})[\]】]{1,2}:?|(?P<number>\(?[0-9]{1,3}[.):])(?=\s))?"
+_ENTRY = re.compile(_BULLET + _KEY + r"\*{0,2}[:\s]{0,3}(?P<rest>.*)")
 
 
 class Mark(NamedTuple):
@@ -200,7 +194,8 @@ class Citations:
         pieces: list[str] = []
         marks: list[Mark] = []
         length = position = 0
-        for match in self._matches(text):
+        for bare in self._matches(text):
+            match = _with_brackets(text, bare, position)
             piece = text[position : match.end if match.stays else match.start]
             position = match.end
             if not match.stays:
@@ -215,10 +210,10 @@ class Citations:
                 marks.append(Mark(length, match.ids))
         return "".join([*pieces, text[position:]]), tuple(marks)
 
-    def _matches(self, text: str) -> Iterator[_Match]:
-        """The marks of a text: those side by side are one, with the brackets around them."""
+    def _matches(self, text: str) -> list[_Match]:
+        """The marks of a text: those side by side are one."""
         matches: list[_Match] = []
-        position = done = 0
+        position = 0
         while possible := _MARK.search(text, position):
             match = self._read(possible)
             position = possible.end() if match else possible.start() + 1
@@ -229,25 +224,17 @@ class Citations:
                 matches[-1] = _Match(last.start, match.end, ids, match.inside)
             elif match:
                 matches.append(match)
-        for match in matches:
-            yield (whole := _with_brackets(text, match, done))
-            done = whole.end
+        return matches
 
     def _read(self, match: re.Match[str]) -> _Match | None:
         """A match as a mark; None if it is none."""
         kind = match.lastgroup or ""
-        inside = match[kind]
-        if kind == "square":
-            ids = self.ids(inside)
-        elif kind == "words":
-            ids = self._numbers(_LABEL.sub("", inside, count=1))
-        else:
-            ids = self.ids(inside, strict=True)
-            if not ids and self._round and not _opens(match.string, match.start()):
-                ids = self._numbers(inside)
-        if not ids and inside != _LEFT_OUT:
-            return None
-        return _Match(match.start(), match.end(), ids, inside, kind == "words")
+        inside, is_round = match[kind], kind == "round"
+        ids = self._numbers(_LABEL.sub("", inside, count=1)) if kind == "words" else self.ids(inside, strict=is_round)
+        if not ids and is_round and self._round and not _opens(match.string, match.start()):
+            ids = self._numbers(inside)
+        is_mark = ids or inside == "cite_start"  # which cites nothing and is no word of the report
+        return _Match(match.start(), match.end(), ids, inside, kind == "words") if is_mark else None
 
     def _numbers(self, content: str) -> tuple[str, ...]:
         """What a text of numbers of documents cites; nothing if one is out of the list."""
@@ -322,7 +309,7 @@ def _opens(text: str, position: int) -> bool:
 
 
 def _with_brackets(text: str, match: _Match, done: int) -> _Match:
-    """A mark with the round brackets around it."""
+    """A mark with the round brackets around it, as far as the mark before it leaves them."""
     before = text[max(done, match.start - 60) : match.start]
     opened, closed = _OPENED.search(before), _CLOSED.match(text, match.end)
     if match.stays or not opened or not closed:

@@ -36,7 +36,7 @@ from tls_tasks.reports.documents import CollectionRow, DocumentRow, read_objects
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of documents in a prompt, some 6,000 tokens of English: a context of 8k has room for the report."""
 
-_NO_FOLDER = "not a folder with requests.jsonl, nuggets.jsonl and documents.jsonl"
+_PLACE = "not a folder with requests.jsonl, nuggets.jsonl and documents.jsonl"
 _SOURCES = "sources"  # a hash of all documents of a request, whatever the budget shows of them: for the fingerprint
 
 EMBEDDED_RECORDING = EMBEDDED / "report_generation" / "verdicts.jsonl"
@@ -133,8 +133,7 @@ def read_local(name: str, place: Path) -> Loaded[dict[str, Any]]:
 
 
 def _reading(name: str, budget: int) -> Reading[dict[str, Any]]:
-    at = partial(_read_at, budget=budget)
-    return Reading(find_data_set(ALL_SETS, name), DATA_SETS.values(), at, place=_NO_FOLDER)
+    return Reading(find_data_set(ALL_SETS, name), DATA_SETS.values(), partial(_read_at, budget=budget), place=_PLACE)
 
 
 def examples(name: str) -> list[dict[str, Any]]:
@@ -195,10 +194,9 @@ def prompt(doc: Mapping[str, Any]) -> str:
         <BLANKLINE>
         Report:
     """  # noqa: E501 - the prompt's lines are as long as they are
-    shown = "\n\n".join(
-        f"[{number}] {document['title']}\n{document['text']}" if document["title"] else f"[{number}] {document['text']}"
-        for number, document in enumerate(json.loads(doc["documents"]), start=1)
-    )
+    documents = json.loads(doc["documents"])
+    texts = (f"{own['title']}\n{own['text']}" if own["title"] else own["text"] for own in documents)
+    shown = "\n\n".join(f"[{number}] {text}" for number, text in enumerate(texts, start=1))
     parts = [("Request: ", doc["title"]), ("Background: ", doc["background"]), ("", doc["problem_statement"])]
     request = "\n".join(f"{label}{text}" for label, text in parts if text)
     words = max(1, doc["limit"] // 6)  # an English word with its blank
@@ -243,8 +241,7 @@ def _document(request: _RequestRow, nuggets: str, known: list[tuple[str, Documen
         lacking = [*missing, f"of the collection {request.collection!r}"][0]
         raise DataError(f"request {request.request_id}: no document {lacking} in documents.jsonl")
     ordered = [rows[doc_id] for doc_id in dict.fromkeys(request.doc_ids or rows)]
-    lengths = accumulate(map(_length, ordered))
-    shown = [row for row, length in zip(ordered, lengths, strict=True) if length <= budget]
+    shown = [row for row, length in zip(ordered, accumulate(map(_length, ordered)), strict=True) if length <= budget]
     if not shown:  # the first document is cut
         title = ordered[0]["title"][:budget]
         shown = [{**ordered[0], "title": title, "text": ordered[0]["text"][: budget - len(title)]}]
@@ -261,9 +258,7 @@ def _length(document: Mapping[str, str]) -> int:
 
 def folder_rows(folder: Path, name: str, *, needed: bool = True) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The objects of a file, plain or gzip, each with its place for messages."""
-    for file in (folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz"):
-        if file.is_file():
-            return read_objects(file)
-    if needed:
+    file = next(filter(Path.is_file, (folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz")), None)
+    if file is None and needed:
         raise DataError(f"{folder}: no {name}.jsonl; a folder has requests, documents and maybe nuggets (.jsonl)")
-    return iter(())
+    return read_objects(file) if file else iter(())

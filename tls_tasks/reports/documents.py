@@ -17,7 +17,7 @@ from typing import Annotated, Any, NamedTuple, NoReturn, TypeVar
 from pydantic import BeforeValidator
 
 from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.core.parsed import Parsed
+from tls_tasks.core.parsed import Parsed, Problem
 from tls_tasks.core.rows import describe
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.whole import replaced
@@ -244,10 +244,7 @@ def find_lookup(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
     if missing or not files:
         looked = " and ".join(missing) or f"{_LOOKUP_FOLDER}, but no report has collection_ids"
         raise InputError("--documents", None, "nothing", f"{_DOCUMENTS}; looked in {Path.cwd()} for {looked}")
-    return {
-        name: {doc_id: document for doc_id, document in read_documents(file) if doc_id in cited[name]}
-        for name, file in files.items()
-    }
+    return {name: {own: row for own, row in read_documents(files[name]) if own in cited[name]} for name in files}
 
 
 def read_documents(source: str | Path) -> Iterator[tuple[str, dict[str, str]]]:
@@ -348,12 +345,10 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
     Raises:
         OSError: The file can't be written.
     """
-    n_rows = 0
     # UTF-8 has no lone surrogates; written with a backslash they are JSON's own escapes.
     with replaced(path) as file, file.open("w", encoding="utf-8", errors="backslashreplace") as lines:
-        for n_rows, row in enumerate(rows, start=1):  # noqa: B007 - the last number is wanted
-            lines.write(json.dumps(row, ensure_ascii=False) + "\n")
-    return n_rows
+        written = [lines.write(json.dumps(row, ensure_ascii=False) + "\n") for row in rows]
+    return len(written)
 
 
 def with_keys(row: Any) -> str:
@@ -392,10 +387,7 @@ def read_rows(
     first: dict[Any, tuple[int, T]] = {}
     bad: list[BadRow] = []
     for line, row, error in _json_rows(list(lines)):
-        if error:
-            bad.append(BadRow(name, line, error))
-            continue
-        parsed = parse(row)
+        parsed: Parsed[T] = Parsed(None, (Problem("no_json", error),)) if error else parse(row)
         if parsed.value is None or not parsed.value.request_id:
             details = "; ".join(noted.detail for noted in parsed.problems) if parsed.value is None else "no request_id"
             if isinstance(row, Mapping):
@@ -416,8 +408,7 @@ def _json_rows(lines: list[str]) -> list[tuple[int, Any, str]]:
     whole, error = _load("\n".join(lines))
     values = [(1, value, "") for value in (whole if isinstance(whole, list) else [whole])]
     if error:
-        numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip().strip("\ufeff")]
-        values = [(number, *_load(line)) for number, line in numbered]
+        values = [(n, *_load(line)) for n, line in enumerate(lines, start=1) if line.strip().strip("\ufeff")]
     return [(number, row, error) for number, value, error in values for row in _held(value)]
 
 

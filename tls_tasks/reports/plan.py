@@ -13,8 +13,6 @@ If a verdict of the first kind is missing, the nuggets are asked about neverthel
 what the report leaves out.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -178,27 +176,28 @@ class ReportPlan:
         path += ("needs_citation",)
         # Whether the claim is new: to the report, which support counts, and to its cited sentences.
         before = [sentence for sentence in self._report.sentences[: end.index] if sentence.text.strip()]
-        earlier = [sentence.text for sentence in before]
-        cited = [sentence.text for sentence in before if sentence.citations]
-        new: bool | None = True
-        if earlier:
-            (new,) = yield from end.ask([end.query("first_instance", previous="\n".join(earlier))])
-        support, new_to_cited = False if new else None, new
-        if self._scope == "cited" and not new and cited != earlier:
-            new_to_cited = True
-            if cited:
-                query = end.query("first_instance", {"scope": "cited"}, previous="\n".join(cited))
-                (new_to_cited,) = yield from end.ask([query])
+        new = new_to_cited = yield from self._is_new(end, before)
+        cited = [sentence for sentence in before if sentence.citations]
+        if self._scope == "cited" and not new and cited != before:
+            new_to_cited = yield from self._is_new(end, cited, scope="cited")
+        support = False if new else None
         if new_to_cited is None:
             return None, (*path, "unscored"), support
         if not new_to_cited:
             return 0, (*path, "repeats_cited" if self._scope == "cited" else "repeats"), support
         return -1, (*path, "first_instance" if new else "repeats_uncited"), support
 
+    def _is_new(self, end: Outcome, before: Sequence[ReportSentence], **about: str) -> Walk[bool | None]:
+        """Whether the sentence is the first to make its claim, as far as these sentences go."""
+        if not before:
+            return True
+        previous = "\n".join(sentence.text for sentence in before)
+        (new,) = yield from end.ask([end.query("first_instance", about, previous=previous)])
+        return new
+
     def _give(self, end: Outcome, pairs: Mapping[Pair, str]) -> Walk[list[bool | None]]:
         """Whether the sentence gives each pair."""
-        asked = [(pair._asdict(), {"question_id": question_id}) for pair, question_id in pairs.items()]
-        queries = [end.query("nugget_agreement", about, **fields) for fields, about in asked]
+        queries = [end.query("nugget_agreement", {"question_id": own}, **pair._asdict()) for pair, own in pairs.items()]
         given = yield from end.ask(queries)
         end.matched = tuple(pair for pair, value in zip(pairs, given, strict=True) if value and pair in self.pairs)
         return given
@@ -262,8 +261,7 @@ def _passages(texts: Sequence[str]) -> Iterator[str]:
     """
     starts = [0, *accumulate(len(text) + 1 for text in texts)]
     for place, text in enumerate(texts):
-        room = PASSAGE_LENGTH - len(text)
-        end = bisect_right(starts, starts[place + 1] + max(0, room) // 2) - 1
+        end = bisect_right(starts, starts[place + 1] + max(0, PASSAGE_LENGTH - len(text)) // 2) - 1
         first = min(place, bisect_left(starts, starts[end] - PASSAGE_LENGTH - 1))
         end = max(end, bisect_right(starts, starts[first] + PASSAGE_LENGTH + 1) - 1)
         yield " ".join(texts[first:end]) if end - first > 1 else ""

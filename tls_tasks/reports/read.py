@@ -56,9 +56,7 @@ _LIST_FIELDS = (*_SENTENCE_FIELDS, "report")
 _TEXT_FIELDS = ("text", "sentence", "statement", "claim", "content")
 _PROSE_FIELDS = ("report", "answer", "text", "response", "content", "sentence", "statement", "claim")
 _CITATION_FIELDS = ("citations", "citation", "cites", "references", "sources", "source", "documents", "docs", "doc_ids")
-_MAY_BE_JSON = re.compile(
-    r"""["'](?:texts?|sentences?|statements?|claims?|responses?|answer|report|content)["']\s{0,5}:"""
-)
+_MAY_BE_JSON = re.compile(r"""["'](?:(?:text|sentence|statement|claim|response)s?|answer|report|content)["']\s{0,5}:""")
 _NUMBER_FIELDS = ("document", "doc", "number", "index")
 _MAX_DEPTH = 6
 
@@ -219,8 +217,7 @@ def id_text(value: Any) -> str:
         >>> id_text(300), id_text(" 300 "), id_text(True), id_text(None)
         ('300', '300', '', '')
     """
-    is_id = isinstance(value, int | str) and not isinstance(value, bool)
-    return str(value).strip() if is_id else ""
+    return str(value).strip() if isinstance(value, int | str) and not isinstance(value, bool) else ""
 
 
 def first_id(row: Mapping[Any, Any], fields: Iterable[str]) -> str:
@@ -257,13 +254,12 @@ def _n_sentences(value: Any) -> int:
 
 
 def _sentence(row: Any, references: Sequence[Any] | None, place: str, problems: list[Problem]) -> ReportSentence:
-    text = row.get("text") if isinstance(row, Mapping) else row
+    fields = row if isinstance(row, Mapping) else {"text": row}
+    text = fields.get("text")
     if not isinstance(text, str) or not text.strip():
-        is_unknown = isinstance(row, Mapping) and "text" not in row
-        problems.append(problem("no_text", f"{place} {with_keys(row)}" if is_unknown else place))
+        problems.append(problem("no_text", place if "text" in fields else f"{place} {with_keys(row)}"))
         return ReportSentence("")
-    given = row.get("citations") if isinstance(row, Mapping) else None
-    ids = [_cited(citation, references, f"{place}.citations", problems) for citation in _listed(given)]
+    ids = [_cited(each, references, f"{place}.citations", problems) for each in _listed(fields.get("citations"))]
     return ReportSentence(text, tuple(dict.fromkeys(doc_id for doc_id in ids if doc_id)))
 
 
@@ -291,8 +287,7 @@ def _listed(given: Any) -> list[Any]:
         >>> _listed({"d1": 0.9}), _listed("d1"), _listed(None)
         (['d1'], ['d1'], [])
     """
-    members = given if isinstance(given, list | tuple | Mapping) else [given]
-    return [] if given is None else list(members)
+    return [] if given is None else list(given if isinstance(given, list | tuple | Mapping) else [given])
 
 
 def _json_sentences(text: str, citations: Citations) -> tuple[list[ReportSentence], tuple[Problem, ...]] | None:
@@ -319,13 +314,12 @@ def _json_sentences(text: str, citations: Citations) -> tuple[list[ReportSentenc
 
 def _weigh(value: Any) -> int:
     """How many sentences a JSON value holds; an empty report counts as one, so that it is found."""
-    is_empty = isinstance(value, Mapping) and any(isinstance(value.get(name), list) for name in _SENTENCE_FIELDS)
-    return len(_rows(value)) or int(is_empty or bool(_prose(value)))
+    return len(_rows(value)) or int(bool(_n_sentences(value) or _prose(value)))
 
 
 def _rows(value: Any, *, named: bool = False, depth: int = 0) -> list[Any]:
     """The sentences in a value: objects with a text, or texts in a list whose name says so; wrappers are opened."""
-    if depth > _MAX_DEPTH:
+    if depth > _MAX_DEPTH or not isinstance(value, list | Mapping):
         return []
     if isinstance(value, list):
         rows = []
@@ -333,8 +327,6 @@ def _rows(value: Any, *, named: bool = False, depth: int = 0) -> list[Any]:
             is_row = _is_row(member) or (named and isinstance(member, str))
             rows += [member] if is_row else _rows(member, named=named, depth=depth + 1)
         return rows
-    if not isinstance(value, Mapping):
-        return []
     names = (*_LIST_FIELDS, *(name for name in value if name not in (*_LIST_FIELDS, *_CITATION_FIELDS)))
     inner = (_rows(value.get(name), named=name in _LIST_FIELDS, depth=depth + 1) for name in names)
     return next(filter(None, inner), [])

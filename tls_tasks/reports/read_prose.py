@@ -1,6 +1,7 @@
 """The prose of a report: which lines hold it, and where its sentences end. What they cite: see citations.py."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Container, Iterator, Sequence
 from itertools import chain
 
@@ -11,10 +12,9 @@ _INVISIBLE = str.maketrans(dict.fromkeys("\u200b\u2060\ufeff", ""))
 _ESCAPED = re.compile(r"\\([\[\]])")
 _CUT_OFF = re.compile(r"(?<=\s)\[[0-9][0-9,;\s–-]{0,40}$")
 _CUE = re.compile(r"\s{0,9}(?:\*\*|__)?(?:final )?(?:report|answer):(?:\*\*|__)?[ \t]{1,3}(?=\S)", re.IGNORECASE)
-_TAG = re.compile(
-    r"(?i)</?(?:(?P<inline>b|i|em|strong|u|span|small)|(?P<heading>h[1-6])|(?P<item>li)"
-    r"|p|div|ul|ol|br|hr|section|article|body|html|report|content|text)(?:\s[^<>]{0,100})?/?>"
-)
+_INLINE = "(?P<inline>b|i|em|strong|u|span|small)"
+_BLOCK = "(?P<heading>h[1-6])|(?P<item>li)|p|div|ul|ol|br|hr|section|article|body|html|report|content|text"
+_TAG = re.compile(rf"(?i)</?(?:{_INLINE}|{_BLOCK})(?:\s[^<>]{{0,100}})?/?>")
 _TAG_TEXTS = {"inline": "", "heading": "\n# ", "item": "\n- "}
 _FENCE = re.compile(r"\s{0,12}(?:`{3,}|~{3,})")
 _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
@@ -28,16 +28,14 @@ _SOURCES = (
     r"|literatur(?:verzeichnis)?|références|fuentes|fonti|参考文献|来源|источники|منابع"
 )
 _REFERENCES = re.compile(rf"(?i)[\s#>*_-]{{0,12}}(?:{_SOURCES})[\s*_]{{0,4}}(?:[:：][\s*_]{{0,4}}(?P<more>.*))?$")
-_SOURCE_BELOW = re.compile(
-    r"(?im)^[\s>*_-]{0,12}(?:sources?|citations?|references?)[\s*_]{0,4}:[\s*_]{0,4}(?P<marks>[\[【(][^\n]{1,100}[\])】])\s{0,9}$"
-)
+_BELOW = r"[\s>*_-]{0,12}(?:sources?|citations?|references?)[\s*_]{0,4}:[\s*_]{0,4}"
+_SOURCE_BELOW = re.compile(rf"(?im)^{_BELOW}(?P<marks>[\[【(][^\n]{{1,100}}[\])】])\s{{0,9}}$")
 _DEFINITION = re.compile(r"\s{0,12}\[\^?[^\[\]\n]{1,60}\]:\s")
 _SENTENCE_END = re.compile(
     r"(?<![.!?…])[.!?…]+[\"'”’»)*_]*(?=\s)|(?<![。！？])[。！？]+[”’」』）]*|(?<![।؟۔])[।؟۔]+[\"'”’»)]*"
 )
-_ABBREVIATION = re.compile(
-    r"\b(?:[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Sen|Rep|Gov|Gen|Col|Lt|vs|No|Nos|Fig|approx|ca|cf|e\.g|i\.e|al|p|pp)\.$"
-)
+_TITLES = "Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Sen|Rep|Gov|Gen|Col|Lt"
+_ABBREVIATION = re.compile(rf"\b(?:[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]|{_TITLES}|vs|No|Nos|Fig|approx|ca|cf|e\.g|i\.e|al|p|pp)\.$")
 _LEAD_IN_WORDS = 12
 _MARK_COLUMNS = re.compile(r"\W*(?:docs?|documents?|sources?|citations?|cited|references?|evidence)\W*$", re.IGNORECASE)
 # What a model says to its reader in a paragraph after the report, and where it writes none.
@@ -84,17 +82,15 @@ def _without_markup(text: str) -> str:
         >>> _without_markup("Report: It rained \\[1\\].<br>It stopped [2")
         'It rained [1].\nIt stopped [2]'
     """
-    text = _ESCAPED.sub(r"\1", text.translate(_INVISIBLE))
-    if "<" in text:
-        text = _TAG.sub(_tag_text, text)
+    text = _TAG.sub(_tag_text, _ESCAPED.sub(r"\1", text.translate(_INVISIBLE)))
     text = in_brackets(text.rstrip())
     cue = _CUE.match(text)
     return f"{text[cue.end() if cue else 0 :]}{']' if _CUT_OFF.search(text[-60:]) else ''}"
 
 
 def _tag_text(tag: re.Match[str]) -> str:
-    is_opening = tag[0][1] != "/"
-    return _TAG_TEXTS[tag.lastgroup] if tag.lastgroup and (is_opening or tag["inline"]) else "\n"
+    # The end of a heading or of an item is the end of its line.
+    return _TAG_TEXTS[tag.lastgroup] if tag.lastgroup and (tag[0][1] != "/" or tag["inline"]) else "\n"
 
 
 def _block_sentences(clean: str, marks: Sequence[Mark]) -> list[ReportSentence]:
@@ -105,11 +101,9 @@ def _block_sentences(clean: str, marks: Sequence[Mark]) -> list[ReportSentence]:
     leading = bool(marks) and not clean[: marks[0].position].strip()
     spans = _sentence_spans(clean, {mark.position for mark in marks}, leading)
     cited: list[list[str]] = [[] for _ in spans]
-    index = 0
+    ends = [end for _, end in spans[:-1]] if leading else [start + 1 for start, _ in spans[1:]]
     for mark in marks:
-        while index + 1 < len(spans) and mark.position >= (spans[index][1] if leading else spans[index + 1][0] + 1):
-            index += 1
-        cited[index] += mark.ids
+        cited[bisect_right(ends, mark.position)] += mark.ids
     sentences: list[ReportSentence] = []
     for (start, end), ids in zip(spans, cited, strict=True):
         if any(map(str.isalnum, clean[start:end])):
@@ -220,8 +214,7 @@ def _sentence_spans(text: str, marked: Container[int] = (), leading: bool = Fals
         end = match.end()
         following = text[end : end + 20].lstrip()[:1]
         is_short = match.start() not in marked and _ABBREVIATION.search(text, max(begin, end - 12), end)
-        begins_with_mark = leading and end in marked
-        if begins_with_mark or not (following.islower() or is_short):
+        if (leading and end in marked) or not (following.islower() or is_short):
             spans.append((begin, end))
             begin = end
     if text[begin:].strip():
@@ -253,11 +246,8 @@ def _cells(line: str) -> list[str]:
 def _row(line: str, header: Sequence[str]) -> str:
     """A row of a table as a list item; numbers in a column of documents become marks."""
     cells = _cells(line)
-    names = [*header, *["text"] * len(cells)]
-    texts = (
-        f"[{cell}]" if cell[:1].isdigit() and _MARK_COLUMNS.match(name[:60]) else cell
-        for name, cell in zip(names, cells, strict=False)
-    )
+    named = zip([*header, *["text"] * len(cells)], cells, strict=False)
+    texts = (f"[{cell}]" if cell[:1].isdigit() and _MARK_COLUMNS.match(name[:60]) else cell for name, cell in named)
     return f"- {' '.join(filter(None, texts))}"
 
 

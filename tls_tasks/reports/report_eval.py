@@ -8,7 +8,7 @@ answer is unscored and counted, never a no.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from tls_tasks.core import options
@@ -19,8 +19,8 @@ from tls_tasks.core.score import Score
 from tls_tasks.reports import score as scores
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges.callable import CallableJudge, from_callable
-from tls_tasks.reports.judges.recordings import Recorded
-from tls_tasks.reports.plan import SCOPES, ReportPlan, walk_together
+from tls_tasks.reports.judges.recordings import PROGRAM, Recorded
+from tls_tasks.reports.plan import SCOPES, Outcome, ReportPlan, walk_together
 from tls_tasks.reports.report_gen_eval import score_as_program
 from tls_tasks.reports.rows import read_rows
 from tls_tasks.reports.types import Judge, Query, Report, Verdict
@@ -28,9 +28,6 @@ from tls_tasks.reports.types import Judge, Query, Report, Verdict
 VERSION = 3
 
 _JUDGE_FORMS = "a judge (see tls_tasks.reports.judges), a function of a query, or recorded judgments (a list of dicts)"
-
-_COMPAT = (None, "report_gen_eval")
-_UNSCORED = ("questions_unanswered", "questions_asked", "unscored_sentences")
 
 
 class UnscoredWarning(UserWarning):
@@ -131,22 +128,18 @@ def report_eval(
     if type(judged_by).__module__.partition(".")[0] != "tls_tasks":  # its source decides what it says
         name = f"{name},{custom_sign(judged_by)}"
     interval = options.interval_options(confidence_interval, n_resamples, seed)
-    options.check_choice("compat", compat, _COMPAT)
+    options.check_choice("compat", compat, (None, PROGRAM))
     options.check_choice("recall_unit", recall_unit, scores.RECALL_UNITS)
     options.check_choice("first_instance_scope", first_instance_scope, SCOPES)
     options.check_choice("nugget_answers", nugget_answers, scores.ANSWERS)
     options.check_choice("aggregate", aggregate, scores.AGGREGATES)
     if length_limit is not None:
         options.check_whole_number("length_limit", length_limit, least=0)
+    ours = (recall_unit, first_instance_scope, nugget_answers, length_limit)
+    unit, scope, answers, limit = ours if compat is None else (None, None, None, None)
     named, interval_sign = name.replace("|", "/"), options.interval_sign(interval)
-    settings = _Settings(
-        compat, recall_unit, first_instance_scope, nugget_answers, length_limit, aggregate, named, interval_sign
-    )
-    if compat is not None:
-        settings = replace(
-            settings, recall_unit=None, first_instance_scope=None, nugget_answers=None, length_limit=None
-        )
-    rows = read_rows(predictions, references, documents, limit=settings.length_limit, compat=compat is not None)
+    settings = _Settings(compat, unit, scope, answers, limit, aggregate, named, interval_sign)
+    rows = read_rows(predictions, references, documents, limit=limit, compat=compat is not None)
     find = None if documents is None else look_up(documents)
     # NliJudge is a CallableJudge, too, but reads documents.
     if find is None and type(judged_by) not in (Recorded, CallableJudge, _NoJudge):
@@ -154,6 +147,7 @@ def report_eval(
             if row.report and any(sentence.citations for sentence in row.report.sentences):
                 got = f"None, and predictions[{row.row}] cites some"
                 raise InputError("documents", None, got, "a mapping of ids to documents")
+    outcomes: list[tuple[Outcome, ...]] = []
     if compat is None:
         plans = [ReportPlan(row.report or Report("", ""), row.request, find, first_instance_scope) for row in rows]
         outcomes = walk_together([plan.walks() for plan in plans], judged_by)
@@ -165,7 +159,7 @@ def report_eval(
     signed = options.signature("report_eval", settings, VERSION)
     table = scores.results_table(aggregate, zero=compat is not None)
     score = Score("report_eval", signed, definitions=table, **scores.from_items(items), interval=interval)
-    _warn_of_unscored(score)
+    _warn_of_unscored([outcome for of_report in outcomes for outcome in of_report])
     return score
 
 
@@ -213,17 +207,12 @@ class _NoJudge:
         raise InputError("judge", None, f"None, and {len(queries)} questions to ask ({kinds})", _JUDGE_FORMS)
 
 
-def _warn_of_unscored(score: Score) -> None:
-    counts = scores.counts_of(score)["counts"]
-    if counts["questions_unanswered"]:
-        reasons = Counter(
-            " ".join(filter(None, (verdict["reason"], verdict["raw"])))
-            for item in score.items
-            for sentence in item.as_dict().get("sentences", ())
-            for verdict in sentence.get("verdicts", ())
-            if verdict["value"] is None
-        )
+def _warn_of_unscored(outcomes: Sequence[Outcome]) -> None:
+    verdicts = [verdict for outcome in outcomes for _, verdict in outcome.verdicts]
+    lacking = [verdict for verdict in verdicts if verdict.value is None]
+    if lacking:
+        reasons = Counter(" ".join(filter(None, (verdict.reason, verdict.raw))) for verdict in lacking)
         shown = ", ".join(f"{reason} ({n})" for reason, n in reasons.most_common(3))
-        n, n_asked, n_sentences = (counts[name] for name in _UNSCORED)
+        n, n_asked, n_sentences = len(lacking), len(verdicts), sum(outcome.score is None for outcome in outcomes)
         told = f"report_eval: {n} of {n_asked} questions have no verdict: {shown}; {n_sentences} sentences are unscored"
         warn_caller(f"{told} and left out, and coverage and recall can only be higher", UnscoredWarning)

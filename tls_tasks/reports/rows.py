@@ -16,7 +16,7 @@ from tls_tasks.core.rows import describe, read_columns
 from tls_tasks.reports import nuggets, read
 from tls_tasks.reports.citations import Citations
 from tls_tasks.reports.documents import shown_titles
-from tls_tasks.reports.types import Report, ReportRequest, ReportSentence
+from tls_tasks.reports.types import Report, ReportRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +120,8 @@ def _answer(text: str, parsed: Parsed[Report], shown: Mapping[str, str], limit: 
         shown: The documents of the prompt with their titles, in the order of their numbers.
         limit: See :func:`~tls_tasks.reports.read.within_limit`.
     """
-    ids, titles = list(shown), list(shown.values())
-    row = parsed.value
-    if row and _cite(row.sentences):
+    row, ids, titles = parsed.value, list(shown), list(shown.values())
+    if row and any(sentence.citations for sentence in row.sentences):
         citations = Citations(ids, titles)
         named = [replace(sentence, citations=_named(sentence.citations, citations)) for sentence in row.sentences]
         return Parsed(replace(row, sentences=tuple(named)), parsed.problems) if shown else parsed
@@ -130,11 +129,8 @@ def _answer(text: str, parsed: Parsed[Report], shown: Mapping[str, str], limit: 
     if row is None:
         return answer
     sentences = answer.value.sentences if answer.value else ()
-    return Parsed(replace(row, sentences=sentences), answer.problems) if _cite(sentences) else parsed
-
-
-def _cite(sentences: Sequence[ReportSentence]) -> bool:
-    return any(sentence.citations for sentence in sentences)
+    cites = any(sentence.citations for sentence in sentences)
+    return Parsed(replace(row, sentences=sentences), answer.problems) if cites else parsed
 
 
 def _named(cited: Sequence[str], citations: Citations) -> tuple[str, ...]:

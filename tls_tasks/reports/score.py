@@ -16,9 +16,7 @@ from tls_tasks.reports.plan import Outcome, Pair, ReportPlan
 from tls_tasks.reports.rows import ReportRow
 from tls_tasks.reports.types import Nugget, Query, Verdict
 
-RATIOS = (
-    "recall", "precision", "sentence_support", "citation_support", "nugget_coverage", "nugget_coverage_weighted",
-)  # fmt: skip
+RATIOS = ("recall", "precision", "sentence_support", "citation_support", "nugget_coverage", "nugget_coverage_weighted")
 """Of each what is hit, and of how many:
 
 - ``recall``: nuggets that rewarded sentences give / nuggets.
@@ -144,9 +142,8 @@ def from_items(items: Sequence[Any]) -> dict[str, Any]:
     """What a :class:`~tls_tasks.core.score.Score` takes from its items, and what it makes of them."""
     problems = {item.row: item.problems for item in items if item.problems}
     failures = sum(item.unit["parse_failures"] for item in items)
-    made = {"details": runs_of, "more": counts_of, "explanation": explanation}
-    units = [item.unit for item in items]
-    return {"units": units, "items": items, "problems": problems, "parse_failures": failures, **made}
+    told = {"units": [item.unit for item in items], "items": items, "problems": problems, "parse_failures": failures}
+    return {**told, "details": runs_of, "more": counts_of, "explanation": explanation}
 
 
 def _undefined(key: str, zero: bool) -> float:
@@ -242,8 +239,10 @@ def report_item(
     n_met = sum(unit.is_met(earned) for unit in wanted)
     supports = [outcome.support for outcome in outcomes if outcome.support is not None]
     citations = [holds for outcome in outcomes for holds in outcome.citations.values() if holds is not None]
-    ratios = {"recall": (n_met, len(wanted)), **_coverage(questions, covered)}
-    ratios["sentence_support"] = (sum(supports), len(supports))
+    met = [unit for unit in questions if unit.is_met(covered)]
+    weight, of = (sum(unit.weight for unit in units) for units in (met, questions))
+    ratios = {"recall": (n_met, len(wanted)), "nugget_coverage": (len(met), len(questions))}
+    ratios |= {"nugget_coverage_weighted": (weight, of), "sentence_support": (sum(supports), len(supports))}
     ratios["citation_support"] = (sum(citations), len(citations))
     if row.report is None:
         ratios |= dict.fromkeys(("precision", "sentence_support", "citation_support"), (0, 1))
@@ -295,12 +294,6 @@ def _nugget_units(nuggets: Sequence[Nugget], unit: str, answers: str) -> tuple[_
         weight = max(_WEIGHTS.get(nugget.importance, 1) for nugget, _ in members)
         units.append(_NuggetUnit(tuple(pairs), answers == "all" or (answers == "as_given" and says_and), weight))
     return tuple(units)
-
-
-def _coverage(questions: Sequence[_NuggetUnit], covered: frozenset[Pair]) -> dict[str, Ratio]:
-    met = [unit for unit in questions if unit.is_met(covered)]
-    weights = [sum(unit.weight for unit in units) for units in (met, questions)]
-    return {"nugget_coverage": (len(met), len(questions)), "nugget_coverage_weighted": (weights[0], weights[1])}
 
 
 def _details(

@@ -9,6 +9,7 @@ import logging
 import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from pathlib import Path
@@ -17,16 +18,15 @@ from typing import Any
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.prf import f_beta
-from tls_tasks.core.score import Score, mean, total
+from tls_tasks.core.score import Score, grouped, mean, total
 from tls_tasks.core.task import Doc, Task, answer_text
 from tls_tasks.data.files import text_lines
 from tls_tasks.data.keyed import files_in, some
 from tls_tasks.reports.data import ALL_SETS, examples, load_documents, prompt, shorter
 from tls_tasks.reports.documents import BadRow, Read, T, look_up, read_objects
-from tls_tasks.reports.judges import Recorded
 from tls_tasks.reports.judges.choose import check_judge, is_paid, make_judge, unpaid
 from tls_tasks.reports.judges.price import price, read_prices
-from tls_tasks.reports.judges.recordings import record
+from tls_tasks.reports.judges.recordings import Recorded, record
 from tls_tasks.reports.nuggets import parse_request, read_requests
 from tls_tasks.reports.plan import Outcome, ReportPlan, walk_together
 from tls_tasks.reports.read import parse_report, read_reports
@@ -78,9 +78,8 @@ def read_run(reports: Path, nuggets: Path | None) -> ReportRun:
     if by_id.keys().isdisjoint(wanted):
         raise DataError(f"{nuggets}: nuggets of {some(list(by_id))}, but {reports} has reports of {some(wanted)}")
     requests = tuple(by_id.get(report.request_id, ReportRequest(report.request_id)) for report in answers)
-    answered = {(report.run_id, report.request_id) for report in answers}
-    runs = dict.fromkeys(report.run_id for report in answers)
-    lacking = {run: tuple(name for name in by_id if (run, name) not in answered) for run in runs}
+    answered = grouped([report.request_id for report in answers], [report.run_id for report in answers])
+    lacking = {str(run): tuple(name for name in by_id if name not in names) for run, names in answered.items()}
     unanswered = {run: names for run, names in lacking.items() if names}
     return ReportRun(answers, requests, None, (*bad, *bad_nuggets), unanswered)
 
@@ -127,37 +126,33 @@ def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, batch_size
 
 
 def _read_samples(path: Path) -> ReportRun:
-    reports: dict[str, Report] = {}
-    requests: list[ReportRequest] = []
-    documents: dict[str, Mapping[str, Any]] = {}
+    samples: dict[str, tuple[Report, ReportRequest, Mapping[str, Any]]] = {}
     for place, sample in read_objects(path):
         doc = sample.get("doc")
         if "resps" not in sample or not isinstance(doc, dict) or not doc.keys() >= _WANTED:
             raise DataError(f"{place}: no sample of report_generation; a file of reports needs the nuggets file")
         request_id = str(doc["doc_id"])
-        if request_id in reports:
+        if request_id in samples:
             continue  # the same answer under another filter, or a further repeat
-        report, request, documents[request_id] = read_sample(doc, answer_text(sample["resps"]))
+        report = _parse_answer(answer_text(sample["resps"]), doc).value or Report(request_id, "")
         # A request's documents are a collection of their own: what its prompt did not show can't be cited.
-        reports[request_id] = replace(report, run_id=path.stem, collection_ids=(request_id,))
-        requests.append(request)
-    if not reports:
+        report = replace(report, run_id=path.stem, collection_ids=(request_id,))
+        samples[request_id] = (report, _request_of(doc), _shown_documents(doc))
+    if not samples:
         raise DataError(f"{path}: no report in it")
-    return ReportRun(tuple(reports.values()), tuple(requests), documents)
+    reports, requests, documents = zip(*samples.values(), strict=True)
+    return ReportRun(reports, requests, dict(zip(samples, documents, strict=True)))
 
 
 _log = logging.getLogger(__name__)
 
-_SENTENCE = (
-    "The council of the town decided in June that the old bridge over the river is to be built anew, said the mayor"
-)
+_TEXT = "The council of the town decided in June that the old bridge over the river is to be built anew, said the mayor"
 _NOBODY = "none"
 """The judge's name where nobody judges."""
 
 
 def _f1_of_ratios(support_of: float, support_hits: float, coverage_of: float, coverage_hits: float) -> float:
-    is_defined = support_of and coverage_of
-    return f_beta(support_hits / support_of, coverage_hits / coverage_of) if is_defined else math.nan
+    return f_beta(support_hits / support_of, coverage_hits / coverage_of) if support_of and coverage_of else math.nan
 
 
 _RESULTS = {
@@ -205,12 +200,11 @@ def _plan(doc: Doc, report: Report | None) -> ReportPlan:
 
 def _read_judged(doc: Doc, text: str) -> dict[str, Any]:
     """What :func:`_judge_answers` wrote; for any other text the report in it, judged by nobody."""
-    try:
+    with suppress(ValueError, RecursionError):
         value = json.loads(text)
-    except (ValueError, RecursionError):
-        value = None
-    is_judged = isinstance(value, dict) and {"report", "judge", "judgments"} <= value.keys()
-    return value if is_judged else _judged(_parse_answer(text, doc), (), _Asker())
+        if isinstance(value, dict) and {"report", "judge", "judgments"} <= value.keys():
+            return value
+    return _judged(_parse_answer(text, doc), (), _Asker())
 
 
 @wraps(load_documents)  # it takes the same options
@@ -237,31 +231,28 @@ def _log_price(name: str, judge: Mapping[str, Any], documents: Sequence[Doc], pr
     def score(supposed: Judge) -> None:
         for doc in documents:
             ids = list(_shown_documents(doc))
-            texts = [f"{_SENTENCE} ({doc['doc_id']}, {number})." for number in range(10)]
+            texts = [f"{_TEXT} ({doc['doc_id']}, {number})." for number in range(10)]
             sentences = [ReportSentence(text, (ids[number % len(ids)],)) for number, text in enumerate(texts)]
             walk_together([_plan(doc, Report(str(doc["doc_id"]), "", (), tuple(sentences))).walks()], supposed)
 
     # The judge of citations only, if there is one, is somebody else.
     other = {"citation_support": "recorded"} if "citation_support" in judge else {}
     rows = price(score, make_judge(unpaid({**judge, **other})) or _Asker())
-    most = "; ".join(
-        f"{kind} {row.calls[1]:,} calls, {row.prompt_tokens[1]:,} tokens"
-        + (f", {row.money(*prices)[1]:,.2f} of money" if prices else "")
-        for kind, row in rows.items()
-        if row.calls[1]
-    )
+    most = []
+    for kind, row in rows.items():
+        if row.calls[1]:
+            money = f", {row.money(*prices)[1]:,.2f} of money" if prices else ""
+            most.append(f"{kind} {row.calls[1]:,} calls, {row.prompt_tokens[1]:,} tokens{money}")
     message = "judge %s: %d reports of ten sentences that cite would take at most %s; see `tls-tasks judge --dry-run`"
-    _log.info(message, name, len(documents), most)
+    _log.info(message, name, len(documents), "; ".join(most))
 
 
 def _target(doc: Doc) -> str:
     """The answers of the request's nuggets, each with the numbers of the documents that attest it."""
     numbers = {doc_id: str(number) for number, doc_id in enumerate(_shown_documents(doc), start=1)}
-    return "\n".join(
-        f"{answer.text} [{', '.join(numbers[doc_id] for doc_id in answer.references if doc_id in numbers)}]."
-        for nugget in _request_of(doc).nuggets
-        for answer in nugget.answers
-    )
+    answers = [answer for nugget in _request_of(doc).nuggets for answer in nugget.answers]
+    marks = (", ".join(numbers[name] for name in answer.references if name in numbers) for answer in answers)
+    return "\n".join(f"{answer.text} [{mark}]." for answer, mark in zip(answers, marks, strict=True))
 
 
 def _unit(doc: Doc, answer: str) -> dict[str, float]:
@@ -269,9 +260,8 @@ def _unit(doc: Doc, answer: str) -> dict[str, float]:
     judged = _read_judged(doc, answer)
     n_sentences = len(judged["report"]["sentences"]) if judged["report"] else 0
     unit = {"unscored_sentences": n_sentences} if judged["judge"] == _NOBODY else _score(doc, judged).units[0]
-    unknown = int(judged["problems"].get("unknown_citation", 0))
-    counts = {"n": 1, "n_sentences": n_sentences, "unknown_citations": unknown}
-    return {**unit, **counts, "parse_failures": int(judged["report"] is None)}
+    counts = {"n": 1, "n_sentences": n_sentences, "parse_failures": int(judged["report"] is None)}
+    return {**unit, **counts, "unknown_citations": int(judged["problems"].get("unknown_citation", 0))}
 
 
 def _scores(doc: Doc, answer: str) -> dict[str, Score]:
@@ -309,12 +299,6 @@ class _Asker:
         _log.error(message, self.error, exc_info=not isinstance(error, ValueError | OSError))
 
 
-def read_sample(doc: Doc, text: str) -> tuple[Report, ReportRequest, dict[str, dict[str, str]]]:
-    """The report in an answer, empty if there is none; its request; and the documents that the prompt showed."""
-    report = _parse_answer(text, doc).value or Report(str(doc["doc_id"]), "")
-    return report, _request_of(doc), _shown_documents(doc)
-
-
 def _parse_answer(text: str, doc: Doc) -> Parsed[Report]:
     """The report in an answer to a document of the task."""
     documents, name = _shown_documents(doc), str(doc["doc_id"])
@@ -348,10 +332,9 @@ def _shown_documents(doc: Doc) -> dict[str, dict[str, str]]:
 
 def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
     """Each sentence with its path through the decision tree, its citations, its nuggets and its missing verdicts."""
-    sentences = [
-        {**sentence, "verdicts": [verdict for verdict in sentence["verdicts"] if verdict["value"] is None]}
-        for sentence in explained["report_eval"]["items"][0].get("sentences", ())  # none where no report was read
-    ]
+    told = explained["report_eval"]["items"][0].get("sentences", ())  # none where no report was read
+    lacking = ([verdict for verdict in sentence["verdicts"] if verdict["value"] is None] for sentence in told)
+    sentences = [{**sentence, "verdicts": verdicts} for sentence, verdicts in zip(told, lacking, strict=True)]
     request = str(doc.get("problem_statement") or doc.get("title") or "")
     return {"kind": "report", "request": request, "sentences": sentences}
 

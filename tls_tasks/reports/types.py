@@ -60,6 +60,10 @@ class NuggetAnswer:
     text: str
     references: tuple[str, ...] = ()
 
+    def as_row(self) -> Any:
+        """The answer in a nugget's row: its text, or an object if its documents are known."""
+        return {"answer": self.text, "references": list(self.references)} if self.references else self.text
+
 
 @dataclass(frozen=True, slots=True)
 class Nugget:
@@ -78,6 +82,12 @@ class Nugget:
     answers: tuple[NuggetAnswer, ...]
     aggregator: str = "OR"
     importance: str = "vital"
+
+    def as_row(self) -> dict[str, Any]:
+        """The nugget as an item of a request's row."""
+        info = {"importance": self.importance, "aggregator_type": self.aggregator}
+        item = {"question_id": self.question_id, "question_text": self.question, "info": info}
+        return {**item, "gold_answers": [answer.as_row() for answer in self.answers]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,15 +115,7 @@ class ReportRequest:
             >>> ReportRequest("7", nuggets=(Nugget("q1", "q", (NuggetAnswer("a"),)),)).as_row()["items"][0]["gold_answers"]
             ['a']
         """  # noqa: E501
-        items = []
-        for nugget in self.nuggets:
-            answers = [
-                {"answer": answer.text, "references": list(answer.references)} if answer.references else answer.text
-                for answer in nugget.answers
-            ]
-            info = {"importance": nugget.importance, "aggregator_type": nugget.aggregator}
-            item = {"question_id": nugget.question_id, "question_text": nugget.question, "info": info}
-            items.append({**item, "gold_answers": answers})
+        items = [nugget.as_row() for nugget in self.nuggets]
         row = {"query_id": self.request_id, "test_collection": self.collection_id, "query_text": self.text}
         return {**row, **({"doc_ids": list(self.doc_ids)} if self.doc_ids else {}), "items": items}
 

@@ -129,8 +129,7 @@ class NliJudge(CallableJudge):
         for start in range(0, len(inputs["input_ids"]), self._batch_size):
             batch = {name: rows[start : start + self._batch_size].to(self._device) for name, rows in inputs.items()}
             with self._torch.inference_mode():
-                logits = self._model(**batch).logits.float()
-            probabilities += logits.softmax(-1)[:, self._entailment].tolist()
+                probabilities += self._model(**batch).logits.float().softmax(-1)[:, self._entailment].tolist()
         return max(probabilities)
 
 

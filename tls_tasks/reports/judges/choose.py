@@ -43,11 +43,8 @@ from tls_tasks.reports.nuggets import read_requests
 from tls_tasks.reports.read import parse_report_row
 from tls_tasks.reports.types import Judge, Report
 
-_NOBODY = (None, "none")
-_PAID = ("provider", "base_url")
-_ASSIGNMENT = re.compile(
-    r"""^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=[ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^#\n]*))""", re.MULTILINE
-)
+_VALUE = r"""(?:"([^"\n]*)"|'([^'\n]*)'|([^#\n]*))"""
+_ASSIGNMENT = re.compile(rf"^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=[ \t]*{_VALUE}", re.MULTILINE)
 
 
 class ModelProvider(str, Enum):
@@ -81,21 +78,8 @@ def check_judge(spec: Any) -> str:
         ...
         tls_tasks.core.errors.InputError: model: got None, expected the name of a model
     """
-    judge = _judge(spec, loads=False)
+    judge = make_judge(spec, loads=False)
     return "none" if judge is None else judge.name
-
-
-def make_judge(spec: Any) -> Judge | None:
-    """The judge that a specification names; None for ``none``.
-
-    Raises:
-        InputError: As :func:`check_judge`; DataError, MissingExtraError.
-
-    Example:
-        >>> make_judge("none") is None
-        True
-    """
-    return _judge(spec, loads=True)
 
 
 def is_paid(spec: Any) -> bool:
@@ -105,7 +89,7 @@ def is_paid(spec: Any) -> bool:
         >>> is_paid({"provider": "openai", "model": "m"}), is_paid("recorded")
         (True, False)
     """
-    return isinstance(spec, Mapping) and any(name in spec for name in _PAID)
+    return isinstance(spec, Mapping) and any(name in spec for name in ("provider", "base_url"))
 
 
 def unpaid(spec: Any) -> Any:
@@ -247,8 +231,7 @@ _ARGUMENTS = {option.name for option in fields(Endpoint) if option.init}
 _OF_ENDPOINTS = ("api_key_env", "base_url", *sorted(_ARGUMENTS - {"url", "api_key"}))
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "recorded": ("name", "defaults"),
-    "provider": _OF_ENDPOINTS,  # before base_url, which is an option of it
-    "base_url": _OF_ENDPOINTS,
+    **dict.fromkeys(("provider", "base_url"), _OF_ENDPOINTS),  # in this order: base_url is an option of the first
     "harness": ("model_args", "chat", "examples", "window", "batch_size", "device"),
     "inspect": ("cache", "examples", "name", "parameters", "window"),
     "nli": ("batch_size", "device", "max_length"),
@@ -256,17 +239,26 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
 """The key that says which kind of judge is specified -> its options."""
 
 _TEXTS = ("name", "prompts", "api_key_env", "base_url")  # of these keys those whose value is text, and may be null
-_SWITCHES = ("examples", "json_verdicts", "chat")
 
-_EXPECTED = (
-    f"'none', 'recorded', or an object with one of {', '.join(_KINDS)}, such as "
-    '{"base_url": "http://localhost:8000/v1", "model": "NAME"}'
-)
+_EXAMPLE = '{"base_url": "http://localhost:8000/v1", "model": "NAME"}'
+_EXPECTED = f"'none', 'recorded', or an object with one of {', '.join(_KINDS)}, such as {_EXAMPLE}"
 
 
-def _judge(spec: Any, *, loads: bool) -> Judge | None:
-    """The judge of a specification; unless it ``loads`` models, those that are judges by a name alone."""
-    if spec in _NOBODY:
+def make_judge(spec: Any, *, loads: bool = True) -> Judge | None:
+    """The judge that a specification names; None for ``none``.
+
+    Args:
+        spec: The specification.
+        loads: Whether models are loaded; otherwise a judge that would load one has nothing but its name.
+
+    Raises:
+        InputError: As :func:`check_judge`; DataError, MissingExtraError.
+
+    Example:
+        >>> make_judge("none") is None
+        True
+    """
+    if spec in (None, "none"):
         return None
     check_no_secret(spec, "judge")  # before any other message could repeat it
     if spec == "recorded":
@@ -282,8 +274,8 @@ def _judge(spec: Any, *, loads: bool) -> Judge | None:
     for name, text in texts.items():
         if not isinstance(text, str) or not text.isprintable():  # it can be no path, address or variable
             raise InputError(f"judge.{name}", None, describe(spec[name]), "a str of printable characters")
-    check_switches(**{f"judge.{name}": spec[name] for name in _SWITCHES if name in spec})
-    judge, other = _of_kind(kind, value, options, loads=loads), _judge(support, loads=loads)
+    check_switches(**{f"judge.{name}": spec[name] for name in ("examples", "json_verdicts", "chat") if name in spec})
+    judge, other = _of_kind(kind, value, options, loads=loads), make_judge(support, loads=loads)
     return judge if other is None else ByKind({"citation_support": other}, judge)
 
 

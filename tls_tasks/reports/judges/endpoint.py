@@ -35,13 +35,12 @@ class ChatJudge:
         self.endpoint = endpoint
         folder = None if endpoint.prompts is None else prompts.PromptFolder(endpoint.prompts)
         self._render = folder.render if folder else partial(prompts.render, examples=endpoint.examples)
-        self._together = ""  # names the way in which several answers of nuggets are asked about
         label = endpoint.name or f"{endpoint.model}@{endpoint.host}"
         parts = [label, *(f"{name}:{value}" for name, value in sorted((endpoint.parameters or {}).items()))]
         parts += ["examples:2"] * endpoint.examples
-        if endpoint.nuggets_per_call > 1:
-            self._together = f"{endpoint.nuggets_per_call}#{prompts.together_hash()}"
-            parts.append(f"nuggets_per_call:{self._together}")
+        # Names the way in which several answers of nuggets are asked about, if they are.
+        self._together = f"{endpoint.nuggets_per_call}#{prompts.together_hash()}" * (endpoint.nuggets_per_call > 1)
+        parts += [f"nuggets_per_call:{self._together}"] * bool(self._together)
         parts += ["verdict:json"] * endpoint.json_verdicts
         parts += questions.window_name(None if endpoint.window == questions.WINDOW else endpoint.window)
         parts += [] if endpoint.model in label else [f"model:{endpoint.model}"]
@@ -95,8 +94,7 @@ class ChatJudge:
         return [{key: missing[key] for key in part} for part in parts]
 
     def _messages(self, batch: _Batch) -> list[prompts.Message]:
-        first, *others = batch.values()
-        return prompts.render_together([first, *others]) if others else self._render(first)
+        return prompts.render_together([*batch.values()]) if len(batch) > 1 else self._render(*batch.values())
 
     def _ask(self, asked: Mapping[str, Query]) -> list[Verdict]:
         start = time.perf_counter()
@@ -153,20 +151,18 @@ class ChatJudge:
         """The verdicts on the questions of one request; what can't be read of a question alone is asked once more."""
         if self._n_failures >= self.endpoint.give_up_after:
             return [Verdict(None, "down")] * len(batch)
-        messages, is_alone = self._messages(batch), len(batch) == 1
+        messages, n = self._messages(batch), len(batch)
         sent = [message["content"] for message in messages]
         try:
-            text = await ask(messages, is_plain=not is_alone)
-            values = (
-                [questions.read_verdict(text, sent)] if is_alone else questions.read_numbered(text, len(batch), sent)
-            )
+            text = await ask(messages, is_plain=n > 1)
+            values = [questions.read_verdict(text, sent)] if n == 1 else questions.read_numbered(text, n, sent)
             if values == [None]:
                 text = await ask(prompts.second_try(messages, text))
                 values = [questions.read_verdict(text, sent)]
         except Unanswered as error:
             reason, words = error.args
             self._n_failures += reason != "refused"
-            return [Verdict(None, reason, questions.shorten(words))] * len(batch)
+            return [Verdict(None, reason, questions.shorten(words))] * n
         self._n_failures = 0
         return [questions.as_verdict(value, text) for value in values]
 

@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from tls_tasks.reports.types import Judge, Query, Verdict
 
-_FILE = Path(__file__).parent / "known_answers.jsonl"
-
 
 class Case(NamedTuple):
     """A question with a known answer.
@@ -67,7 +65,7 @@ def self_test(judge: Judge) -> list[Case]:
         >>> len(cases), sum(case.is_right for case in cases)
         (60, 30)
     """
-    rows = [json.loads(line) for line in _FILE.read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in Path(__file__).with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()]
     queries = []
     for number, row in enumerate(rows):
         passage = {"passage": row["passage"]} if "passage" in row else {}

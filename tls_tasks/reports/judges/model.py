@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,9 @@ from tls_tasks.reports.judges.store import VerdictCache
 DEFAULTS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 512}
 """Parameters of a request. A word takes fewer than 512 tokens, but some models think before they answer."""
 
-_JSON_FORMAT = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": {
-    "type": "object",
-    "properties": {"verdict": {"type": "string", "enum": ["YES", "NO"]}},
-    "required": ["verdict"],
-    "additionalProperties": False,
-}}}  # fmt: skip
+_WORD = {"type": "string", "enum": ["YES", "NO"]}
+_SCHEMA = {"type": "object", "properties": {"verdict": _WORD}, "required": ["verdict"], "additionalProperties": False}
+_JSON_FORMAT = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": _SCHEMA}}
 
 _KEY = re.compile(r"[!-~]([ -~]*[!-~])?")
 
@@ -71,18 +69,16 @@ class Endpoint:
     timeout: float = 60.0
     max_tries: int = 7
     give_up_after: int = 8
-    host: str = field(init=False, repr=False)
+    host: str = field(default="", init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse now what would fail later."""
         import httpx
 
         check_no_secret(self.url, "url")  # it is in messages
-        try:
+        with suppress(httpx.InvalidURL, TypeError):
             parts = httpx.URL(self.url)
             object.__setattr__(self, "host", parts.host if parts.scheme in {"http", "https"} else "")
-        except (httpx.InvalidURL, TypeError):
-            object.__setattr__(self, "host", "")
         if not self.host:
             raise InputError("url", None, repr(self.url), "an address such as http://localhost:8000/v1")
         object.__setattr__(self, "url", self.url.rstrip("/").removesuffix("/chat/completions"))

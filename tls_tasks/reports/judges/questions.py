@@ -22,10 +22,8 @@ _AFTER = r"(?![^\W_]|['’-][^\W_])"
 _WORD = rf"{_BEFORE}(yes|no){_AFTER}"
 _MARK = r"[\s\"'’*`_]{0,5}"
 _MARKS = r"(?:[^\w?¿]|_){0,20}"  # a question mark makes a verdict a question
-_LABEL = (
-    r"(?:(?:so|thus|hence|therefore)[\s,]+)?(?:(?:the|my)\s+)?(?:(?:final|correct)\s+)?"
-    r"(?:answer|verdict|judge?ment|decision|conclusion)"
-)
+_BEFORE_LABEL = r"(?:(?:so|thus|hence|therefore)[\s,]+)?(?:(?:the|my)\s+)?(?:(?:final|correct)\s+)?"
+_LABEL = rf"{_BEFORE_LABEL}(?:answer|verdict|judge?ment|decision|conclusion)"
 _IS = r"\s+is(?:\s+(?:therefore|thus|clearly))?"
 _BOTH = re.compile(rf"{_WORD}{_MARK}(?:/|\||\bor\b|\band\b){_MARK}{_WORD}", re.IGNORECASE)
 _CAPITALS = re.compile(rf"{_BEFORE}(YES|NO){_AFTER}")
@@ -34,10 +32,8 @@ _BARE = re.compile(rf"{_MARKS}(?:{_LABEL}(?:{_IS})?{_MARKS})?{_WORD}{_MARKS}", r
 _END = r"(?![\W_]{0,20}\?)(?:(?<=s)|(?<=S)|(?=\s{0,9}(?:[^\w\s]|_|\Z)))"
 _OPENING = re.compile(rf"{_MARKS}(?:{_LABEL}(?:{_IS})?{_MARKS})?{_WORD}{_END}", re.IGNORECASE)
 _LABELLED = re.compile(rf"{_MARKS}{_LABEL}(?:{_IS})?{_MARKS}{_WORD}{_END}", re.IGNORECASE)
-_CLOSING = re.compile(
-    rf"(?:[.,:;!…–—-][\s\"'’*`_(]{{0,9}}|{_BEFORE}(?:{_LABEL}{_IS}|I\s+(?:think|say)){_MARKS}){_WORD}{_MARKS}\Z",
-    re.IGNORECASE,
-)
+_SAYING = rf"{_BEFORE}(?:{_LABEL}{_IS}|I\s+(?:think|say)){_MARKS}"
+_CLOSING = re.compile(rf"(?:[.,:;!…–—-][\s\"'’*`_(]{{0,9}}|{_SAYING}){_WORD}{_MARKS}\Z", re.IGNORECASE)
 _NUMBERED = re.compile(rf"{_MARKS}(\d{{1,4}}){_MARKS}{_WORD}{_END}", re.IGNORECASE | re.ASCII)
 _NEAR = 200
 """How far from the beginning or the end of a line its verdict may stand, in characters."""
@@ -81,10 +77,8 @@ def windows(query: Query, size: int | None) -> list[Query]:
         texts.append(document[start:end])
         # At most 1/10 + 1/4 + 1/8 of the size is given back, so that every step is a step forward.
         start = _back_to_blank(document, end - size // 10, size // 8)
-    return [
-        Query(query.kind, {**query.fields, "document": window}, {**query.about, "window": number})
-        for number, window in enumerate([*texts, document[start:]], start=1)
-    ]
+    parts = enumerate([*texts, document[start:]], start=1)
+    return [Query(query.kind, {**query.fields, "document": text}, {**query.about, "window": n}) for n, text in parts]
 
 
 def _back_to_blank(text: str, position: int, reach: int) -> int:
@@ -93,11 +87,12 @@ def _back_to_blank(text: str, position: int, reach: int) -> int:
     return next(blanks, position)
 
 
+_Ask = Callable[[Mapping[Any, Query]], Sequence[Verdict]]
+"""Takes questions by their keys, and gives a verdict on each, in order."""
+
+
 def ask_once(
-    queries: Sequence[Query],
-    ask: Callable[[Mapping[Any, Query]], Sequence[Verdict]],
-    window: int | None = None,
-    key: Callable[[Query], Any] = attrgetter("identity"),
+    queries: Sequence[Query], ask: _Ask, window: int | None = None, key: Callable[[Query], Any] = attrgetter("identity")
 ) -> list[Verdict]:
     """Ask questions with the same key once, and about each window of a long document (:func:`windows`).
 
@@ -125,11 +120,10 @@ def _combined(verdicts: Sequence[Verdict]) -> Verdict:
         return verdicts[0]
     values = [verdict.value for verdict in verdicts]
     position = next(values.index(value) for value in (True, None, False) if value in values)
-    return verdicts[position]._replace(
-        raw=f"window {position + 1} of {len(verdicts)}: {verdicts[position].raw}",
-        probability=max((each.probability for each in verdicts if each.probability is not None), default=None),
-        cached=all(verdict.cached for verdict in verdicts),
-    )
+    raw = f"window {position + 1} of {len(verdicts)}: {verdicts[position].raw}"
+    probability = max((each.probability for each in verdicts if each.probability is not None), default=None)
+    cached = all(verdict.cached for verdict in verdicts)
+    return verdicts[position]._replace(raw=raw, probability=probability, cached=cached)
 
 
 def read_verdict(text: str, prompts: Sequence[str] = ()) -> bool | None:

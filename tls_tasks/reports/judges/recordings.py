@@ -226,7 +226,7 @@ class Recorded:
         parts, names = {**query.about, **query.fields}, _IDENTIFYING.get(query.kind, ())
         about = {**query.about, "place": query.about.get("sentence")}
         restrictions = [(None if about.get(name) is None else str(about[name]), None) for name in _RESTRICTIONS]
-        questions: list[_Question] = [(query.kind, _question_key(query.kind, query.fields))]
+        questions: list[_Question] = [(query.kind, _digest(query.identity))]
         for known in (parts, dict.fromkeys(names, ANY) | {"sentence": parts.get("sentence")}):
             identity = (query.kind, *(known.get(name) for name in names))
             questions += [(*identity, *restriction) for restriction in product(*restrictions)]
@@ -283,28 +283,15 @@ def record(query: Query, verdict: Verdict, judge: str) -> dict[str, Any]:
         verdict: The answer.
         judge: The judge's name.
     """
-    return {
-        "kind": query.kind,
-        "key": _question_key(query.kind, query.fields),
-        "fields": {name: text for name, text in query.fields.items() if name != "document"},  # the key stands for it
-        "about": {name: value for name, value in query.about.items() if name != "passage"},
-        "verdict": _WORDS[verdict.value],
-        **{name: getattr(verdict, name) for name in ("reason", "raw", "probability")},
-        "judge": judge,
-    }
-
-
-def _question_key(kind: str, fields: Mapping[str, str]) -> str:
-    """A hash of a question, whoever is asked and in whatever words.
-
-    Example:
-        >>> _question_key("negative", {"sentence": "s"}) == _question_key("negative", {"sentence": "s"})
-        True
-    """
-    return _digest([kind, sorted(fields.items())])
+    fields = {name: text for name, text in query.fields.items() if name != "document"}  # the key stands for it
+    about = {name: value for name, value in query.about.items() if name != "passage"}
+    asked = {"kind": query.kind, "key": _digest(query.identity), "fields": fields, "about": about}
+    said = {"verdict": _WORDS[verdict.value], "reason": verdict.reason, "raw": verdict.raw}
+    return {**asked, **said, "probability": verdict.probability, "judge": judge}
 
 
 def _digest(value: Any) -> str:
+    """A hash of plain values; of a query's ``identity``: the same whoever is asked and in whatever words."""
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()
 
 

@@ -80,10 +80,9 @@ class VerdictCache:
             DataError: The file is damaged.
         """
         verdicts = {}
-        for *values, line in self._run(_KNOWN, json.dumps(list(requests))):
-            if line != _checksum(*values) and line != "" and not str(line).startswith("{"):
+        for request, value, raw, probability, line in self._run(_KNOWN, json.dumps(list(requests))):
+            if line not in (_checksum(request, value, raw, probability), "") and not str(line).startswith("{"):
                 raise DataError(f"{self._label}: damaged: a verdict is not as it was written")
-            request, value, raw, probability = values
             verdicts[request] = Verdict(bool(value), "", raw, probability, cached=True)
         return verdicts
 
@@ -207,7 +206,6 @@ def _naming(place: str, advice: str = "") -> Iterator[None]:
     """Raise trouble with a file as a DataError that says which."""
     try:
         yield
-    except (sqlite3.Error, zlib.error, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DataError(f"{place}: {error}{advice}") from error
-    except OSError as error:
-        raise DataError(f"{place}: {(error.strerror or str(error)).lower()}{advice}") from error
+    except (sqlite3.Error, zlib.error, UnicodeDecodeError, json.JSONDecodeError, OSError) as error:
+        words = (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
+        raise DataError(f"{place}: {words}{advice}") from error

@@ -57,10 +57,8 @@ _PASSAGE = (
     "what only the passage says is not judged.\n\n"
 )
 _REPLACED = {**dict.fromkeys("<＜﹤", "‹"), **dict.fromkeys(">＞﹥", "›"), "[": "［"}
-_UNSAFE = re.compile(
-    "[<＜﹤>＞﹥\ud800-\udfff\x00]"
-    r"|\[(?=/?(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])"
-)
+_TURNS = "INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS"
+_UNSAFE = re.compile(rf"[<＜﹤>＞﹥\ud800-\udfff\x00]|\[(?=/?(?:{_TURNS})\])")
 
 
 def neutral(text: str) -> str:
@@ -123,10 +121,8 @@ def render_together(queries: Sequence[Query]) -> list[Message]:
         2. Question: Where? Answer: Lund
     """
     first = queries[0]
-    lines = [
-        " ".join(f"{number}. Question: {query.fields['question']} Answer: {query.fields['answer']}".split())
-        for number, query in enumerate(queries, start=1)
-    ]
+    pairs = (f"Question: {query.fields['question']} Answer: {query.fields['answer']}" for query in queries)
+    lines = [" ".join(f"{number}. {pair}".split()) for number, pair in enumerate(pairs, start=1)]
     task, question = _prompt(_TOGETHER)
     shown = _shown(question, Query(_TOGETHER, {**first.fields, "nuggets": "\n".join(lines)}, first.about))
     return [{"role": "user", "content": f"{task}\n{RULES}\n\n{shown}"}]

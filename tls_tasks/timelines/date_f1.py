@@ -108,7 +108,7 @@ def _match_dates(predicted: _Days, reference: _Days, tolerance: int) -> list[tup
     Matching the earliest two dates that fit is optimal: all windows have the same width, so crossing never helps.
 
     Example:
-        >>> days = [datetime.date(2011, 1, day) for day in (25, 26, 30)]
+        >>> days = [date(2011, 1, day) for day in (25, 26, 30)]
         >>> [(left.day, right.day) for left, right in _match_dates(days, days[1:], 1)]
         [(25, 26), (30, 30)]
     """

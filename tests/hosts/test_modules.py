@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, ByFamily
 from tls_tasks.evidence.types import JOURNAL_SCHEMA
 from tls_tasks.registry import FAMILIES, METRICS
 
@@ -217,25 +217,20 @@ def tree_example():
     )  # fmt: skip
 
 
-# By family; a metric whose options are not those of its family's others has an entry of its own under its name, such as
-# "NAME": replace(summary_example(), options={…}, signed={…}, keys={…}).
-EXAMPLES = {
-    "timelines": timeline_example(),
-    "summaries": summary_example(),
-    "reports": report_example(),
-    "evidence": evidence_example(),
-    "trees": tree_example(),
-}
+# A metric with other options than its family's has an entry of its own, under its name:
+# NAME=replace(summary_example(), options={…}, signed={…}, keys={…}), with replace of dataclasses.
+EXAMPLES = ByFamily(
+    "EXAMPLES in tests/hosts/test_modules.py",
+    timelines=timeline_example(),
+    summaries=summary_example(),
+    reports=report_example(),
+    evidence=evidence_example(),
+    trees=tree_example(),
+)
 
 
 def example_of(name):
-    family = METRICS[name].family
-    if name not in EXAMPLES and family not in EXAMPLES:
-        raise LookupError(
-            f"{name}: no rows to try of the family {family!r}: write a function like summary_example() in "
-            "tests/hosts/test_modules.py, and enter it in EXAMPLES"
-        )
-    return EXAMPLES.get(name) or EXAMPLES[family]
+    return EXAMPLES.get(name) or EXAMPLES[METRICS[name].family]
 
 
 def row_of(name):

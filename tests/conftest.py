@@ -37,6 +37,17 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+class ByFamily(dict):
+    """Family -> what a test tries of it. Of a family without an entry it says where one is missing."""
+
+    def __init__(self, place, **entries):
+        super().__init__(entries)
+        self.place = place
+
+    def __missing__(self, family):
+        raise LookupError(f"{self.place} lacks the family {family!r}: add an entry like those of the other families")
+
+
 def timeline_of(rows):
     """``[[iso date, [sentence, …]], …]``, as the oracles write timelines."""
     return Timeline.of([(datetime.date.fromisoformat(day), sentences) for day, sentences in rows])

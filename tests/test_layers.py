@@ -149,7 +149,7 @@ def test_the_import_is_light():
 
 def test_public_names():
     assert tls_tasks.__all__ == sorted(tls_tasks.__all__)
-    assert set(tls_tasks.__all__) == {*METRICS, "METRICS", "__version__", "task"}
+    assert set(tls_tasks.__all__) == {*METRICS, "METRICS", "__version__", "task"}, "see tls_tasks/__init__.py"
     assert dir(tls_tasks) == tls_tasks.__all__
     for name in tls_tasks.__all__:
         assert getattr(tls_tasks, name) is not None

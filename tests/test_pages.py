@@ -217,7 +217,7 @@ def test_the_site(request):
     site = ROOT / "build" / "site"
     api = (site / "api.html").read_text(encoding="utf-8")
     for name in METRICS:
-        assert re.search(rf'id="tls_tasks\.{name}"', api), f"docs/api.md lacks {name}"
+        assert re.search(rf'id="tls_tasks\.{name}"', api), f"docs/api.md lacks the line ::: tls_tasks.{name}"
     open_page = request.getfixturevalue("open_page")  # skips without a browser
     for page in ("index.html", "api.html"):
         assert not [url for url in open_page(site / page).requests if not url.startswith(("file:", "data:"))]

@@ -13,7 +13,7 @@ from functools import partial
 import pytest
 
 import tls_tasks
-from tests.conftest import ROOT, RUNS
+from tests.conftest import ROOT, RUNS, ByFamily
 from tests.harness_parts import manager
 from tests.hostile import HOSTILE
 from tls_tasks.core.errors import OptionError
@@ -25,13 +25,14 @@ from tls_tasks.registry import FAMILIES
 
 TASKS = {family: importlib.import_module(module).TASKS for family, module in FAMILIES.items()}
 NAMES = [name for tasks in TASKS.values() for name in tasks]
-OWN = {
-    "timelines": "tls_crisis",
-    "summaries": "summ_dialogsum",
-    "evidence": "evidence_journals",
-    "trees": "tree_extraction",
-    "reports": "report_generation",
-}  # what the tasks for data of one's own run on here
+OWN = ByFamily(
+    "OWN in tests/test_tasks.py",
+    timelines="tls_crisis",
+    summaries="summ_dialogsum",
+    evidence="evidence_journals",
+    trees="tree_extraction",
+    reports="report_generation",
+)  # what the tasks for data of one's own run on here
 PUBLIC = ("documents", "prompt", "target", "process", "results", "explain")
 
 

@@ -18,7 +18,7 @@ import pytest
 
 import tls_tasks
 import tls_tasks.timelines
-from tests.conftest import ROOT
+from tests.conftest import ROOT, ByFamily
 from tls_tasks.core.errors import InputError
 from tls_tasks.registry import METRICS
 
@@ -35,18 +35,19 @@ def judge(query):
 
 
 # family -> two predictions, two references, options; no prediction is its reference, and the two differ
-ROWS = {
-    "timelines": ([DAYS, DAYS[:1]], [DAYS[1:], [*DAYS, {"date": "2011-02-11", "text": "Mubarak resigns."}]], {}),
-    "summaries": (["the cat sat", "a b"], ["the cat sat on the mat", "b"], {}),
-    "evidence": ([[TEA], [CALM, TEA]], [[TEA, CALM], [CALM]], {}),
-    "trees": (
+ROWS = ByFamily(
+    "ROWS in tests/core/test_front_door.py",
+    timelines=([DAYS, DAYS[:1]], [DAYS[1:], [*DAYS, {"date": "2011-02-11", "text": "Mubarak resigns."}]], {}),
+    summaries=(["the cat sat", "a b"], ["the cat sat on the mat", "b"], {}),
+    evidence=([[TEA], [CALM, TEA]], [[TEA, CALM], [CALM]], {}),
+    trees=(
         [{"name": "bar", "year": 1, "tags": ["a"]}, {"name": "b", "year": 2, "tags": []}],
         [{"name": "baroo", "year": 1, "tags": ["a", "b"]}, {"name": "b", "year": 3, "tags": ["x"]}],
         {"schema": TREE},
     ),
-    "reports": ([REPORT, {**REPORT, "request_id": "8"}], [{"query_id": q, "items": ITEMS} for q in ("7", "8")],
-                {"judge": judge}),
-}  # fmt: skip
+    reports=([REPORT, {**REPORT, "request_id": "8"}], [{"query_id": q, "items": ITEMS} for q in ("7", "8")],
+             {"judge": judge}),
+)  # fmt: skip
 NAMES = sorted(METRICS)
 
 

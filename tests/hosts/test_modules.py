@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, ByFamily
 from tls_tasks.registry import FAMILIES, METRICS
 
 evaluate = pytest.importorskip("evaluate")
@@ -40,7 +40,10 @@ class Example(SimpleNamespace):
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 # By family; a metric whose options are not those of its family's others has an entry of its own under its name, such as
 # "NAME": Example(**{**CASES["summaries"], "options": {…}, "signed": […], "keys": […]}).
-EXAMPLES = {family: Example(**{"required": {}, "columns": {}, **fields}) for family, fields in CASES.items()}
+EXAMPLES = ByFamily(
+    "tests/hosts/test_modules.json",
+    **{family: Example(**{"required": {}, "columns": {}, **fields}) for family, fields in CASES.items()},
+)
 # What JSON has no form for.
 EXAMPLES["timelines"].mixed[1][-1] = [("2011-01-25", "a")]
 EXAMPLES["summaries"].mixed[1][-1] = ("42",)
@@ -49,12 +52,7 @@ EXAMPLES["summaries"].options["rouge_types"] = ("rougeLsum", "rougeL")
 
 
 def example_of(name):
-    family = METRICS[name].family
-    if name not in EXAMPLES and family not in EXAMPLES:
-        raise LookupError(
-            f"{name}: no rows to try of the family {family!r}: enter some in tests/hosts/test_modules.json"
-        )
-    return EXAMPLES.get(name) or EXAMPLES[family]
+    return EXAMPLES.get(name) or EXAMPLES[METRICS[name].family]
 
 
 def row_of(name):

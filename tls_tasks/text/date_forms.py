@@ -27,7 +27,7 @@ MONTHS, RISKY_MONTHS = "\ue101-\ue10c", "\ue111-\ue11c"
 """Marks of months, as in a class of characters; risky are short names that may be other words, such as ``out``."""
 
 WEEKDAY, RISKY_WEEKDAY = "\ue120", "\ue121"
-OF, TO, UNTIL, BEFORE, ARTICLE, YEAR, ERA, MONTH = "\ue122 \ue123 \ue124 \ue125 \ue126 \ue127 \ue128 \ue129".split()
+OF, TO, UNTIL, BEFORE, ARTICLE, YEAR, ERA, MONTH = map(chr, range(0xE122, 0xE12A))  # new: raise the end
 """``of``; ``to``; what may also stand before a date; prepositions, also before a year; words before a day; ``year``
 before and after the number; ``month`` before a number."""
 

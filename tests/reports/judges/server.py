@@ -99,4 +99,5 @@ class Server:
 def completion(text):
     message = {"role": "assistant", "content": text}
     choice = {"index": 0, "message": message, "text": text, "finish_reason": "stop"}  # of a chat, of a completion
-    return {"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 2, "total_tokens": 102}}
+    usage = {"prompt_tokens": 100, "completion_tokens": 2, "total_tokens": 102}
+    return {"model": "loopback", "choices": [choice], "usage": usage}

@@ -115,7 +115,7 @@ def _listed(name: str, column: Any) -> list[Any]:
     return [as_values(row, refuse=partial(_refuse, name, index)) for index, row in enumerate(rows)]
 
 
-_SCALARS = (str, int, float, datetime.date, type(None))
+_SCALARS = (str, int, float, bool, datetime.date, type(None))
 _DEPTH = 64  # levels that are looked into; a family says what it thinks of more
 
 
@@ -146,7 +146,8 @@ def as_values(value: Any, depth: int = 0, refuse: Callable[[Any], None] | None =
             return value
         value = _plain(value)
     if isinstance(value, Mapping):
-        return {as_values(key, depth + 1): as_values(row, depth + 1, refuse) for key, row in value.items()}
+        keys = (key if type(key) is str else as_values(key, depth + 1) for key in value)
+        return dict(zip(keys, [as_values(row, depth + 1, refuse) for row in value.values()], strict=True))
     if isinstance(value, list | tuple):
         rows = [as_values(row, depth + 1, refuse) for row in value]
         return tuple(rows) if isinstance(value, tuple) else rows

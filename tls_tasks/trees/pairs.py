@@ -215,6 +215,8 @@ class Pairs:
             left, right = at(self.references, self.rows[indices]), at(self.predictions, self.columns[indices])
             scores[indices] = metric.pairs(left, right)
             return scores
+        if usable.all():
+            return metric.matrix(self.references, self.predictions).ravel()
         grid = usable.reshape(len(self.references), len(self.predictions))
         rows, columns = np.flatnonzero(grid.any(axis=1)), np.flatnonzero(grid.any(axis=0))
         if len(rows):

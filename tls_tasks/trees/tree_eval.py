@@ -226,7 +226,9 @@ def _walk(plan: Plan, rows: _Rows) -> tuple[Columns, _Rows]:
     given = [MISSING if parsed.failed else parsed.value for parsed, _ in rows]
     if isinstance(plan.root, Branch):
         rows = [(parsed, _without_none(tree) if parsed.failed else tree) for parsed, tree in rows]
-    if plan.options.types == "strict":
+    try:
+        return units_of(plan, Walk(plan).trees([tree for _, tree in rows], given)), rows
+    except BadReferenceError:  # perhaps only since a number is a text
         rows = [(parsed, with_numbers(tree, plan.root)) for parsed, tree in rows]
     try:
         return units_of(plan, Walk(plan).trees([tree for _, tree in rows], given)), rows

@@ -9,7 +9,7 @@ from scipy.stats import permutation_test, t
 
 from tests.conftest import ORACLES
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.score import Result, Score, Sums, mean
+from tls_tasks.core.score import Result, Score, Sums, mean, total
 from tls_tasks.core.significance import Settings, compare, holm, smallest_p
 
 
@@ -214,3 +214,9 @@ def test_sacrebleus_own_example(system, of_multeval):
     base, other = (bleu_of(statistics[name], BLEU(tokenize="none")) for name in ("LIUM-NMT.4900", system))
     [found] = compare(base, other, ["bleu"], settings=Settings(n_permutations=10_000, n_resamples=10))
     assert len(base.rows) == 3004 and found.p_value == pytest.approx(of_multeval, abs=0.01)
+
+
+def test_the_interval_of_a_difference_of_counts_is_not_cut_to_shares():
+    left, right = (sums([{"n": float(n)} for n in own], {"n": total("n")}) for own in ([9, 8, 9, 7], [1, 2, 1, 3]))
+    [found] = compare(left, right, ["n"])
+    assert found.interval.low < found.difference == -26 < found.interval.high

@@ -173,7 +173,7 @@ def mean(part: str, **options: Any) -> Result:
 
 def total(part: str, **options: Any) -> Result:
     """The sum of a part: how many documents, objects, sentences had it."""
-    return Result((part,), float, is_count=True, **options)
+    return Result((part,), float, is_count=True, bounded=False, **options)
 
 
 def parts_of(table: Results) -> list[str]:

@@ -1,15 +1,13 @@
-"""The page in a real browser: over real runs, at two widths, in the dark, with hostile texts, with 1,000 documents."""
+"""The page in a real browser: real runs, a desk and a phone, light and dark, hostile texts, many documents."""
 
 import json
 import re
-import shutil
 
 import pytest
 
-from tests.after.conftest import change_json, change_rows, only, put
-from tests.cli.conftest import run, write
+from tls_tasks.after.comparisons import System, compare_systems
 from tls_tasks.after.page import labels, page
-from tls_tasks.after.scored_runs import score_places
+from tls_tasks.after.scored_runs import read_runs, score_places
 from tls_tasks.cli import main
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -22,7 +20,9 @@ HOSTILE = [
     "\ud800 lone, \u202e right to left \u202d, " + "Z\u0351\u036b" * 200,
     "x" * 20_000,
     "<style>body { display: none }</style><base href='http://127.0.0.1:1/'>",
+    "__proto__",
 ]
+A, B = "CUSTOM (base)", "CUSTOM (noisy)"
 
 
 @pytest.fixture(scope="module")
@@ -32,240 +32,309 @@ def report(made_runs, tmp_path_factory):
     return path
 
 
-def test_the_former_name_does_the_same(made_runs, tmp_path, capsys):
-    samples = only(made_runs / "base", "samples_summ_qmsum_*")
-    assert run("page", capsys, samples, "-o", tmp_path / "page.html")[0] == 0
-    code, _, err = run("report", capsys, samples, "-o", tmp_path / "report.html")
-    assert code == 0 and "tls-tasks report: this command is called `tls-tasks page` now" in err
-    assert (tmp_path / "page.html").read_bytes() == (tmp_path / "report.html").read_bytes()
+@pytest.fixture(scope="module")
+def scored(made_runs):
+    """(run, task) -> the scored task."""
+    return {(name, one.name): one for name in ("base", "noisy") for one in score_places([made_runs / name])}
+
+
+def open_document(page, task, name):
+    """Choose a task and one of its documents, with the scores of one run."""
+    if page.locator("#task").count():
+        page.select_option("#task", label=task)
+    page.select_option("#other", label="no other run")
+    page.fill("#words", name)
+    page.locator("#list .row", has=page.locator(f".name:text-is('{name}')")).click()
+    return page
 
 
 def hostile_rows(n_documents):
     """A samples file of made-up timelines whose texts try to break out."""
-    rows = []
     for number in range(n_documents):
         bad, day = HOSTILE[number % len(HOSTILE)], f"2011-01-{1 + number % 28:02}"
         reference = json.dumps([{"date": day, "text": [f"Protests {bad}"]}])
         doc = {"doc_id": f"{bad[:300]}/{number}", "topic": bad[:300], "reference": reference}
-        answers = [f"{day}: Protests {bad}"]
-        rows.append({"doc_id": number, "doc": doc, "filtered_resps": answers, "filter": "none"})
-    return rows
+        yield {"doc_id": number, "doc": doc, "filtered_resps": [f"{day}: Protests {bad}"], "filter": "none"}
 
 
 def write_page(folder, rows):
-    samples = write(folder / "samples_tls_crisis_2026-01-01T00-00-00.jsonl", *rows)
+    samples = folder / "samples_tls_crisis_2026-01-01T00-00-00.jsonl"
+    samples.write_text("".join(json.dumps(row) + "\n" for row in rows))
     path = folder / "page.html"
     path.write_text(page(list(score_places([samples])), title="</title><script>"), encoding="utf-8")
     return path
 
 
-def opened_at(page, task, name):
-    """The page of a report with one document of a task opened."""
-    page.select_option("#control-Task", label=task)
-    page.locator("#list tbody button", has_text=re.compile(f"^{re.escape(name)}$")).click()
-    return page
+def width_beyond_the_screen(page):
+    return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+
+def test_the_former_name_does_the_same(made_runs, tmp_path, capsys):
+    [samples] = made_runs.glob("base/**/samples_summ_qmsum_*")
+    for name in ("page", "report"):
+        assert main([name, str(samples), "-o", str(tmp_path / f"{name}.html")]) == 0
+    assert "tls-tasks report: this command is called `tls-tasks page` now" in capsys.readouterr().err
+    assert (tmp_path / "page.html").read_bytes() == (tmp_path / "report.html").read_bytes()
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
 def test_every_family_at_two_widths(report, open_page, width, dark):
     opened = open_page(report, width, dark)
-    for task in opened.page.locator("#control-Task option").all_inner_texts():
-        opened.page.select_option("#control-Task", label=task)
-        assert opened.page.locator("#list tbody tr").count() >= 3
-        assert opened.page.locator("#view h3").first.inner_text()
-        assert opened.violations("#view") == []
-        wide = opened.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert wide <= 0, "the page itself must not scroll sideways"
+    page = opened.page
+    for task in page.locator("#task option").all_inner_texts():
+        page.select_option("#task", label=task)
+        assert page.locator("#list .row").count() >= 3 and page.locator("#view h2").inner_text()
+        page.evaluate("document.querySelectorAll('details').forEach((node) => { node.open = true; })")
+        assert opened.violations("#view") == [] and width_beyond_the_screen(page) <= 0
     assert opened.violations() == []  # what is around the views, once
-    picture = opened.page.screenshot(full_page=True)
+    picture = page.screenshot(full_page=True)
     assert int.from_bytes(picture[16:20], "big") == width and len(picture) > 20_000, "as wide as the screen, not blank"
-    assert opened.errors == [] and opened.requests == [report.as_uri()]
-    assert opened.page.title() == "Two <systems>"
+    assert opened.errors == [] and opened.requests == [report.as_uri()] and page.title() == "Two <systems>"
+    if width == 390:
+        below = page.locator("#list").bounding_box()["y"]
+        assert page.locator("#versus").bounding_box()["y"] > below, "on a phone the list is before the scatter"
 
 
-def test_the_table_of_runs_shows_what_was_reported(report, made_runs, open_page):
-    opened = open_page(report)
-    for scored in score_places([made_runs / "base"]):
-        article = opened.page.locator("article", has=opened.page.locator(f"h3:text-is('{scored.name}')"))
-        assert article.locator("tbody th").all_inner_texts()[0].startswith("CUSTOM (base)")
-        cells = article.locator("tbody td").all_inner_texts()
-        key = next(key for key, result in scored.score.definitions.items() if result.better)
-        assert any(cell.startswith(f"{scored.reported[key]:.4f}") and "[" in cell for cell in cells)
-        assert article.locator("svg:not(.spread) rect.bar").count() == 2
-        own = [scored.of_document(place)[key] for place in range(len(scored.ids))]
-        n_documents = sum(value == value for value in own)
-        counted = article.locator("svg.spread title").all_text_contents()
-        assert sum(int(title.split()[0]) for title in counted[: len(counted) // 2]) == n_documents
-        assert f"{scored.reported[key]:.4f}" in opened.page.locator("#overview").inner_text()
-        assert re.search(r"\|v:\d+$", article.locator("code").first.inner_text())
-
-
-def test_sorting_filtering_and_walking(report, open_page):
+def test_the_head_shows_what_was_reported_and_what_compare_says(report, scored, open_page):
     page = open_page(report).page
-    page.select_option("#control-Task", label="tls_crisis")
-    column = page.locator("#list th button[data-column=date_f1]")
-    column.click()
-    place = page.locator("#list th button").all_inner_texts().index("date_f1") + 1
-    values = [float(text) for text in page.locator(f"#list tbody td:nth-child({place})").all_inner_texts()]
-    assert values == sorted(values) and len(set(values)) > 1
-    assert page.locator("#list th[aria-sort=ascending]").inner_text().startswith("date_f1")
-    page.keyboard.press("Enter")  # the column's button kept the focus
-    assert page.locator("#list th[aria-sort=descending]").count() == 1
-    page.fill("#control-Name-or-topic-has", "egypt")
-    rows = page.locator("#list tbody tr")
-    assert rows.count() == 2 and page.locator("#count").inner_text() == "2 of 8 documents"
-    rows.first.locator("button").focus()
+    for task in page.locator("#task option").all_inner_texts():
+        page.select_option("#task", label=task)
+        base, noisy = scored["base", task], scored["noisy", task]
+        key = base.task.headline
+        rows = page.locator(".forest tr.here")
+        assert rows.count() == 2 and page.locator("#metric").input_value() == key
+        for row, run in zip(rows.all(), (base, noisy), strict=True):
+            interval = run.intervals()[key]
+            text = row.inner_text()
+            assert f"{run.metrics[key]:.3f}" in text and f"{interval.low:.3f} to {interval.high:.3f}" in text
+            assert row.locator(".whisker.doubtful").count() == int(not interval.is_trusted)
+        said = page.locator(".lead").inner_text()
+        [test] = compare_systems([System("a", {task: base}), System("b", {task: noisy})])
+        found = test.metrics[key]
+        assert f"wins {found.losses}, ties {found.ties} and loses {found.wins} of" in said
+        assert f"{abs(found.result.difference):.3f}" in said or "level with" in said
+        if found.result.interval:
+            low, high = sorted(-end for end in found.result.interval)
+            assert f"{abs(low):.3f} to" in said and f"{abs(high):.3f}, p" in said
+
+
+def test_without_script_the_results_are_read(report, scored, browser):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(report.as_uri())
+    shown = page.locator("#headline table").inner_text()
+    for (_, task), run in scored.items():
+        assert task in shown and f"{run.metrics[run.task.headline]:.4f}" in shown
+    context.close()
+
+
+def test_sorting_filtering_and_walking(report, scored, open_page):
+    page = open_page(report).page
+    page.select_option("#task", label="tls_crisis")
+    page.select_option("#other", label="no other run")
+    shown = lambda: [float(text) for text in page.locator("#list .row .figure").all_inner_texts()]  # noqa: E731
+    assert shown() == sorted(shown()) and len(set(shown())) > 1
+    page.click(".sort button")
+    assert shown() == sorted(shown(), reverse=True)
+    page.fill("#words", "egypt")
+    assert page.locator("#list .row").count() == 2 and page.locator("#count").inner_text() == "2 of 8 documents"
+    page.locator("#list").focus()
+    page.keyboard.press("Home")
+    first = page.locator("#view h2").inner_text()
+    assert page.get_by_label("Previous document").is_disabled()
+    page.keyboard.press("j")
+    assert page.locator("#view h2").inner_text() != first and page.get_by_label("Next document").is_disabled()
+    page.uncheck("#keys")
+    page.keyboard.press("k")
+    assert page.locator("#view h2").inner_text() != first, "the keys are off"
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "document"
-    first = page.locator("#view h3").first.inner_text()
-    assert page.locator("text=Previous document").is_disabled()
-    page.click("text=Next document")
-    assert page.locator("#view h3").first.inner_text() != first and page.locator("text=Next document").is_disabled()
-    page.fill("#control-Name-or-topic-has", "")
-    page.fill("#control-ar1_f1-at-most", "0.06")
-    shown = [float(text) for text in page.locator("#list tbody td:nth-child(2)").all_inner_texts()]
-    assert shown and max(shown) <= 0.06
+    page.fill("#words", "")
+    lowest = min(scored["base", "tls_crisis"].of_document(at)["ar1_f1"] for at in range(8))
+    page.locator(".bins label:not(.every):has(span:not([style*=' 0px']))").first.click()
+    assert 0 < len(shown()) < 8 and min(shown()) == pytest.approx(lowest, abs=5e-4)
+    page.select_option("#metric", label="date_f1")
+    assert page.locator(".scores dt").first.inner_text() == "date_f1"
 
 
-@pytest.fixture
-def first_of(report, made_runs, open_page):
-    """Task -> its first document opened on the page: the page, its sample, and what its metrics explain."""
-
-    def opened(task):
-        scored = next(one for one in score_places([made_runs / "base"]) if one.name == task)
-        sample = scored.log.samples[0]
-        page = opened_at(open_page(report).page, task, scored.ids[0])
-        return page, sample, scored.explain(sample)
-
-    return opened
+def explained_of(scored, task):
+    run = scored["base", task]
+    sample = run.log.samples[0]
+    return sample, run.explain(sample)
 
 
-def test_the_picture_of_a_timeline(first_of):
-    """Dots, lines, their tooltips and the marked words are those of the detailed result."""
-    page, _, explained = first_of("tls_crisis")
+def test_the_picture_of_a_timeline(report, scored, open_page):
+    """Knots, lines and the marked words are those of the detailed result; hover and focus light up a pair."""
+    _, explained = explained_of(scored, "tls_crisis")
     alignment = explained["alignment_rouge"]["items"][0]["alignment"]
     matches = explained["date_f1"]["items"][0]["matches"]
-    picture = page.locator("#view svg")
-    assert picture.locator("line.precision").count() == len(alignment["precision"]) > 0
-    assert picture.locator("line.recall").count() == len(alignment["recall"]) > 0
-    assert picture.locator("circle:not(.free)").count() == 2 * len(matches) > 0
-    pair, title = alignment["precision"][0], picture.locator("line.precision title").first.text_content()
-    assert title.startswith(f"{pair['predicted']} with {pair['reference']} (precision): weight {pair['weight']:.4f}, ")
-    assert f", {pair['hits']:g} words" in title
-    assert page.locator("#view .days mark").count() > 0
-    page.click("#view summary:has-text('(recall)')")
-    assert page.locator("#view details[open] tbody tr").count() == len(alignment["recall"])
-    before = picture.locator("circle").nth(1).get_attribute("cx")
-    page.check(".even")
-    assert page.locator("#view svg circle").nth(1).get_attribute("cx") != before
+    page = open_document(open_page(report).page, "tls_crisis", scored["base", "tls_crisis"].ids[0])
+    for side in ("precision", "recall"):
+        assert page.locator(f".links .{side}").count() == len(alignment[side]) > 0
+        assert page.locator(f".strip .link.{side}").count() == len(alignment[side])
+    assert page.locator(".strip .knot:not(.free)").count() == 2 * len(matches) > 0
+    assert page.locator(".day mark").count() > 0
+    pair = alignment["precision"][0]
+    entry = page.locator(f".entry.predicted[data-day='{pair['predicted']}']")
+    assert f"{pair['hits']:g} word" in entry.inner_text() and f"weight {pair['weight']:.2f}" in entry.inner_text()
+    entry.focus()
+    lit = page.locator(".entry.on").evaluate_all("nodes => nodes.map((node) => [node.dataset.side, node.dataset.day])")
+    assert ["reference", pair["reference"]] in lit and ["predicted", pair["predicted"]] in lit
+    page.mouse.move(0, 0)
+    page.locator("h1").hover()
+    page.evaluate("document.activeElement.blur()")
+    assert page.locator(".entry.on").count() == 0
 
 
-def test_the_picture_of_extracted_objects(first_of):
-    page, sample, explained = first_of("evidence_journals")
+def test_the_picture_of_extracted_objects(report, scored, open_page):
+    sample, explained = explained_of(scored, "evidence_journals")
     item = explained["evidence_extraction"]["items"][0]
-    source = page.locator("#view .panel p.model").first
-    assert source.text_content() == sample.doc["text"]
-    for match in item["matches"]:
-        assert page.locator("#view mark.hit", has_text=match["reference"]["span"].split()[-1]).count() > 0
-    assert item["misses"] and source.locator("mark.miss").count() > 0
-    tables = page.locator("#view table:has(caption)")
-    n_rows = [tables.nth(place).locator("tbody tr").count() for place in range(3)]
-    assert n_rows == [len(item["matches"]), len(item["misses"]), len(item["spurious"])]
+    page = open_document(open_page(report).page, "evidence_journals", sample.doc["doc_id"])
+    text = page.locator(".evidence .prose").first
+    assert (
+        text.evaluate("node => [...node.childNodes].map((n) => n.firstChild?.textContent ?? n.textContent).join('')")
+        == (sample.doc["text"])
+    )
+    counts = {"hit": "matches", "miss": "misses", "spurious": "spurious"}
+    assert {kind: page.locator(f".card.{kind}").count() for kind in counts} == {
+        kind: len(item[key]) for kind, key in counts.items()
+    }
+    number = page.locator(".card.miss .n").first.inner_text()
+    page.locator(".card.miss").first.hover()
+    assert page.locator("mark.on").first.get_attribute("data-all").split().count(number) == 1
 
 
-def test_the_picture_of_a_cited_report(first_of):
-    page, _, explained = first_of("report_generation")
+def test_a_spurious_span_says_why(scored, open_page, report):
+    noisy = scored["noisy", "evidence_maccrobat"]
+    place, item = next(
+        (at, item)
+        for at, sample in enumerate(noisy.log.samples)
+        if (item := noisy.explain(sample)["evidence_extraction"]["items"][0])["spurious"]
+    )
+    page = open_document(open_page(report).page, "evidence_maccrobat", noisy.ids[place])
+    assert page.locator(".card.spurious .bad").count() == len(item["spurious"])
+
+
+def test_the_picture_of_a_cited_report(report, scored, open_page):
+    sample, explained = explained_of(scored, "report_generation")
     sentences = explained["report_eval"]["items"][0]["sentences"]
-    shown = page.locator("#view li.sentence")
-    assert shown.count() == len(sentences) > 3
-    for place, sentence in enumerate(sentences):
-        one = shown.nth(place)
-        assert one.locator(".model").inner_text() == sentence["text"]
+    page = open_document(open_page(report).page, "report_generation", sample.doc["doc_id"])
+    shown = page.locator(".said")
+    assert shown.count() == len(sentences) == page.locator(".bead").count() > 3
+    for one, sentence in zip(shown.all(), sentences, strict=True):
+        assert one.locator(".prose").inner_text() == sentence["text"]
         assert one.locator(".step").all_inner_texts() == [step.replace("_", " ") for step in sentence["path"]]
-        assert one.locator("mark.hit").all_inner_texts() == [match["answer"] for match in sentence["matched"]]
+        assert one.locator(".nugget").all_inner_texts() == [match["answer"] for match in sentence["matched"]]
     assert any(sentence["matched"] for sentence in sentences)
+    nuggets = explained["report_eval"]["items"][0]["nuggets"]
+    missed = [nugget["question"] for nugget in nuggets if not nugget["covered"]]
+    shown = page.locator(".missed li").all_inner_texts()
+    assert [any(text.startswith(question) for text in shown) for question in missed] == [True] * len(shown) != []
 
 
-def test_the_picture_of_two_trees(first_of):
-    page, sample, explained = first_of("tree_extraction")
-    fields = explained["tree_eval"]["fields"].values()
-    rows = page.locator("#view table.trees tbody tr")
-    states = page.locator("#view table.trees tbody tr td:nth-child(4)").all_inner_texts()
-    assert rows.count() == len(states) > len(fields)
-    assert states.count("missing") > 0 and states.count("same") > 0
-    shown = page.locator("#view table.trees").inner_text()
-    assert all(key in shown for key in json.loads(sample.doc["reference"]))
+def test_the_picture_of_two_trees(report, scored, open_page):
+    sample, _ = explained_of(scored, "tree_extraction")
+    page = open_document(open_page(report).page, "tree_extraction", sample.doc["doc_id"])
+    rows = page.locator(".tree tbody tr")
+    assert page.locator(".tree .missing").count() > 0 and page.locator(".tree .same").count() > 0
+    assert all(key in page.locator(".tree").inner_text() for key in json.loads(sample.doc["reference"]))
+    all_rows = rows.count()
+    page.check(".check:has-text('only what differs') input")
+    assert (
+        0 < sum(row.is_visible() for row in rows.all()) == all_rows - page.locator(".tree :is(.same, .absent)").count()
+    )
 
 
-def test_the_picture_of_a_summary(first_of):
-    page, sample, explained = first_of("summ_qmsum")
+def test_the_picture_of_a_summary(report, scored, open_page):
+    sample, explained = explained_of(scored, "summ_qmsum")
     counts = explained["rouge_l"]["items"][0]["counts"]["rouge_l"]
-    for panel in page.locator("#view .pair .panel").all():
-        marked = " ".join(panel.locator("mark").all_inner_texts()).split()
-        assert len(marked) == counts["precision_hits"] > 0
+    page = open_document(open_page(report).page, "summ_qmsum", sample.doc["doc_id"])
+    sides = page.locator(".pair section")
+    words = [side.locator("mark").all_inner_texts() for side in sides.all()]
+    assert len(words[0]) == len(words[1]) == counts["precision_hits"] > 0
+    sides.first.locator("mark").nth(1).hover()
+    assert [side.locator("mark.on").all_inner_texts() for side in sides.all()] == [[own[1]] for own in words]
     assert sample.doc["query"] in page.locator("#view").inner_text()
+    page.click("summary:has-text('The prompt')")
+    assert page.locator("[aria-label='The prompt']").text_content() == sample.request
 
 
-def test_two_runs_side_by_side(report, made_runs, open_page):
-    """Worst first; beside another run the document where the two differ most; and a link that opens it again."""
-    runs = {}
-    for name in ("base", "noisy"):
-        scored = next(one for one in score_places([made_runs / name]) if one.name == "tls_crisis")
-        places = range(len(scored.ids))
-        runs[name] = {scored.ids[place]: scored.of_document(place)["ar1_f1"] for place in places}
-    apart = {name: runs["base"][name] - runs["noisy"][name] for name in runs["base"]}
+def test_two_runs_document_by_document(report, scored, open_page):
+    """Where they differ most comes first; won and lost are filters; x flips; a link opens all of it again."""
+    values = [
+        dict(zip(run.ids, (run.of_document(at)["ar1_f1"] for at in range(len(run.ids))), strict=True))
+        for run in (scored["base", "tls_crisis"], scored["noisy", "tls_crisis"])
+    ]
+    apart = {name: values[0][name] - values[1][name] for name in values[0]}
     opened = open_page(report)
     page = opened.page
-    page.select_option("#control-Task", label="tls_crisis")
-    names, shown = "#list tbody button", "#view h3 >> nth=0"
-    assert page.locator(names).all_inner_texts() == sorted(runs["base"], key=lambda name: runs["base"][name])
-    assert page.locator(shown).inner_text().startswith(min(runs["base"], key=lambda name: runs["base"][name]))
-    page.select_option("#control-Beside-it", label="CUSTOM (noisy)")
-    ordered = page.locator(names).all_inner_texts()
-    assert [abs(apart[name]) for name in ordered] == sorted(map(abs, apart.values()), reverse=True)
-    page.locator(names).first.click()
-    both = page.locator("#view .beside > div")
-    assert both.count() == 2 and opened.violations() == []
-    for place, name in enumerate(("base", "noisy")):
-        assert f"ar1_f1 {runs[name][ordered[0]]:.4f}" in both.nth(place).inner_text()
+    page.select_option("#task", label="tls_crisis")
+    assert (
+        B in page.locator("#other option").all_inner_texts()
+        and A not in page.locator("#other option").all_inner_texts()
+    )
+    names = page.locator("#list .row .name").all_inner_texts()
+    assert [abs(apart[name]) for name in names] == sorted(map(abs, apart.values()), reverse=True)
+    page.locator("#list .row").first.click()
+    scores = page.locator(".scores dd").first.inner_text()
+    assert f"{values[0][names[0]]:.3f}" in scores and f"{values[1][names[0]]:.3f}" in scores
+    page.click(".only button:has-text('won')")
+    won = [name for name in names if apart[name] > 1e-9]
+    assert page.locator("#list .row .name").all_inner_texts() == won
+    page.keyboard.press("x")
+    assert page.locator("#view section.side-b").count() == 1 and page.locator("#view section.side-a").count() == 0
+    page.click(".sides button:has-text('both')")
+    assert page.locator("#view section").evaluate_all("n => n.filter((s) => /side-/.test(s.className)).length") == 2
+    assert opened.violations() == []
     page.reload()
-    assert page.locator(shown).inner_text().startswith(f"{ordered[0]} tls_crisis, CUSTOM (base)")
-    assert page.locator("#view .beside > div").count() == 2 and opened.errors == []
-    page.set_viewport_size({"width": 390, "height": 900})
-    score = page.locator("#list tbody tr >> nth=0").locator("td >> nth=1").bounding_box()
-    assert score["x"] + score["width"] <= 390, "the score is visible on a phone"
+    assert page.locator("#view h2").inner_text().startswith(names[0]) and page.locator("#other").input_value() == "1"
+    page.locator(".point.won").first.click()
+    assert page.locator("#view h2").inner_text().split()[0] in won and opened.errors == []
 
 
-def test_the_prompt_is_shown(first_of):
-    page, sample, _ = first_of("summ_qmsum")
-    page.click("#view summary:has-text('The prompt')")
-    assert page.locator("#view details[open] .model").text_content() == sample.request
+def test_what_is_taken_away(report, scored, open_page):
+    opened = open_page(report)
+    page = opened.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.select_option("#task", label="tree_extraction")
+    page.click("text=Copy Markdown")
+    page.wait_for_selector("text=Copied")
+    text = page.evaluate("navigator.clipboard.readText()")
+    run = scored["base", "tree_extraction"]
+    assert f"{run.metrics['f1_value']:.4f}" in text and "| run | f1\\_value |" in text and "tree_eval|" in text
+    with page.expect_download() as download:
+        page.evaluate("() => { navigator.clipboard.write = () => Promise.reject(); }")
+        page.click("text=Copy picture")
+    assert download.value.suggested_filename == "tree_extraction.png"
+    page.emulate_media(media="print")
+    assert page.locator(".forest").is_visible() and not page.locator("#documents").is_visible()
+    assert opened.errors == []
 
 
 def test_a_missing_verdict_names_its_nugget(made_runs, tmp_path, open_page):
     """Verdicts are taken out of a logged answer, as a judge that was down would leave them out."""
-
-    def without_verdicts(rows):
-        for row in rows:
-            judged = json.loads(row["filtered_resps"][0])
-            judged["judgments"] = [one for one in judged["judgments"] if one["kind"] != "nugget_agreement"]
-            row["filtered_resps"] = [json.dumps(judged)]
-
-    path = only(made_runs / "base", "samples_report_generation_*")
-    changed = change_rows(path, without_verdicts, tmp_path / path.name)
-    page_of_it = write(tmp_path / "page.html", page(list(score_places([changed]))))
-    shown = open_page(page_of_it).page.locator("#view li.sentence ul.bad").all_inner_texts()
-    assert shown and all(", nugget: " in text for text in shown)
+    [path] = made_runs.glob("base/**/samples_report_generation_*")
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for row in rows:
+        judged = json.loads(row["filtered_resps"][0])
+        judged["judgments"] = [one for one in judged["judgments"] if one["kind"] != "nugget_agreement"]
+        row["filtered_resps"] = [json.dumps(judged)]
+    changed = tmp_path / path.name
+    changed.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    page_of_it = tmp_path / "page.html"
+    page_of_it.write_text(page(list(score_places([changed]))), encoding="utf-8")
+    shown = open_page(page_of_it).page.locator(".said .chips .bad").all_inner_texts()
+    assert any(", nugget: " in text for text in shown)
 
 
 def test_what_tells_runs_of_one_model_apart(made_runs, tmp_path):
-    samples = only(made_runs / "base", "samples_summ_qmsum_*")
-    results = only(samples.parent, f"results_{samples.stem.split('_')[-1]}*")
-    for name, n in (("a", 1), ("b", 3)):
-        (tmp_path / name).mkdir()
-        for path in (samples, results):
-            shutil.copy(path, tmp_path / name)
-        change_json(tmp_path / name / results.name, put("config", "model_args", value={"n": n}))
+    for name, model_args in (("a", {"n": 1}), ("b", {"n": 3})):
+        for path in made_runs.glob("base/**/*summ_qmsum*"):
+            results = next(path.parent.glob(f"results_{path.stem.split('_')[-1]}*"))
+            (tmp_path / name).mkdir(exist_ok=True)
+            (tmp_path / name / path.name).write_bytes(path.read_bytes())
+            told = json.loads(results.read_text(encoding="utf-8"))
+            told["config"]["model_args"] = model_args
+            (tmp_path / name / results.name).write_text(json.dumps(told), encoding="utf-8")
     assert labels(list(score_places([tmp_path]))) == ["CUSTOM (n=1)", "CUSTOM (n=3)"]
     assert labels(list(score_places([tmp_path / "a"]))) == ["CUSTOM"]
 
@@ -274,15 +343,13 @@ def test_hostile_texts_are_only_texts(tmp_path, open_page):
     path = write_page(tmp_path, hostile_rows(len(HOSTILE)))
     opened = open_page(path, 390)
     for number in range(len(HOSTILE)):
-        opened.page.locator("#list tbody button").nth(number).click()
+        opened.page.locator("#list .row").nth(number).click()
         opened.page.locator("#view details").last.locator("summary").click()
-        shown = opened.page.locator("#view").inner_text()
-        assert "Protests" in shown
+        assert "Protests" in opened.page.locator("#view").inner_text()
     assert opened.page.title() == "</title><script>"
     assert opened.page.locator("#view img, #view script, #list img, body style, body base").count() == 0
     assert opened.page.evaluate("getComputedStyle(document.body).display") != "none"
-    wide = opened.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert (opened.errors, opened.requests, wide) == ([], [path.as_uri()], 0)
+    assert (opened.errors, opened.requests, width_beyond_the_screen(opened.page)) == ([], [path.as_uri()], 0)
 
 
 def test_the_policy_stops_a_script_that_is_not_ours(tmp_path, open_page):
@@ -294,34 +361,60 @@ def test_the_policy_stops_a_script_that_is_not_ours(tmp_path, open_page):
     assert opened.page.title() != "broken" and any("Content Security Policy" in error for error in opened.errors)
 
 
-def test_many_documents_are_fast(tmp_path, open_page):
-    path = write_page(tmp_path, hostile_rows(500))
-    opened = open_page(path)
-    opened.page.wait_for_selector("#list tbody tr")
-    assert opened.page.locator("#count").inner_text() == "500 of 500 documents"
-    # Work is counted, not timed: sorting and opening draw the list of 200 again, not what is not shown.
-    drawn = opened.page.evaluate(
-        """() => {
-        const all = document.querySelectorAll('*').length, make = document.createElement.bind(document);
-        let made = 0;
-        document.createElement = (name) => { made += 1; return make(name); };
-        document.querySelector('#list th button[data-column=ar1_f1]').click();
-        document.querySelectorAll('#list tbody button')[100].click();
-        document.createElement = make;
-        return [all, made]; }"""
-    )
-    assert drawn[0] < 10_000 and drawn[1] < 3 * drawn[0], drawn
-    for n_shown in (400, 500):
-        opened.page.click("text=Show more documents")
-        assert opened.page.locator("#list tbody tr").count() == n_shown
-    assert opened.page.locator("text=Show more documents").is_hidden() and opened.errors == []
+def test_of_many_documents_only_the_visible_rows_are_drawn(tmp_path, open_page):
+    opened = open_page(write_page(tmp_path, hostile_rows(500)))
+    page = opened.page
+    page.wait_for_selector("#list .row")
+    assert page.locator("#count").inner_text() == "500 documents"
+    drawn = page.evaluate("document.querySelectorAll('main *').length")
+    assert page.locator("#list .row").count() < 60 and drawn < 2_000, drawn
+    page.locator("#list").focus()
+    page.keyboard.press("End")
+    assert page.locator("#list .row[aria-selected=true]").get_attribute("aria-posinset") == "500"
+    assert page.locator("#list .row").count() < 60 and opened.errors == []
 
 
 def test_a_changed_document_costs_only_its_own_picture(tmp_path, open_page):
-    rows = hostile_rows(2)
+    rows = list(hostile_rows(2))
     rows[0]["doc"]["reference"] = "not JSON"
     opened = open_page(write_page(tmp_path, rows))
-    assert opened.page.locator("#view svg").count() == 1  # the other one, since this one has no score
-    opened.page.click("text=Next document")
+    assert opened.page.locator("#view .strip").count() == 1  # the other one, since this one has no score
+    opened.page.click(".only button:has-text('problems 1')")
+    opened.page.locator("#list .row").click()
     assert "This document could not be explained" in opened.page.locator("#view").inner_text()
-    assert opened.page.locator("#view svg").count() == 0 and opened.errors == []
+    assert opened.page.locator("#view .strip").count() == 0 and opened.errors == []
+
+
+def test_logs_of_other_tasks_show_what_differs_from_the_target(tmp_path, open_page):
+    row = {"doc_id": 0, "doc": {"question": "2 + 2?"}, "target": "the sum is 4", "filtered_resps": ["the answer is 4"]}
+    row |= {
+        "filter": "none",
+        "exact_match": 0.0,
+        "metrics": ["exact_match"],
+        "arguments": {"gen_args_0": {"arg_0": "2 + 2?"}},
+    }
+    samples = tmp_path / "samples_sums_2026-01-01T00-00-00.jsonl"
+    samples.write_text(json.dumps(row) + "\n")
+    path = tmp_path / "page.html"
+    path.write_text(page(list(read_runs([samples]))), encoding="utf-8")
+    opened = open_page(path)
+    assert opened.page.locator("mark.spurious").all_inner_texts() == ["answer "]
+    assert opened.page.locator("mark.miss").all_inner_texts() == ["sum "]
+    assert opened.errors == [] and re.search(r"scores 0\.000 on exact_match", opened.page.locator(".lead").inner_text())
+
+
+def test_one_document_alone(made_runs, tmp_path, capsys, open_page):
+    [samples] = made_runs.glob("base/**/samples_tls_crisis_*")
+    path = tmp_path / "one.html"
+    assert main(["page", str(samples), "-o", str(path), "--document", "egypt/2"]) == 2
+    assert "did you mean" in capsys.readouterr().err and not path.exists()
+    [run] = score_places([samples])
+    written = []
+    for document in (str(run.log.samples[1].doc_id), run.ids[1]):
+        assert main(["page", str(samples), "-o", str(path), "--document", document]) == 0
+        written.append(path.read_bytes())
+    assert written[0] == written[1]
+    page = open_page(path).page
+    assert page.title() == "tls_crisis" and page.locator("#list .row").count() == 1
+    assert page.locator("#view h2").inner_text().startswith(run.ids[1])
+    assert f"{run.metrics['ar1_f1']:.3f}" in page.locator(".forest tr.here").inner_text(), "the result is of all"

@@ -187,7 +187,7 @@ def test_reports_that_nobody_judged_are_refused(tmp_path, call):
 
     make_run(tmp_path / "run", ReportLeadLM(k=2), ["report_generation"])
     code, _, err = call("submit", tmp_path / "run", "-o", tmp_path / "out", "--model", "acme/lead")
-    assert code == 1 and "scores: report_generation: recall, precision" in err and "reports need a judge" in err
+    assert code == 1 and "scores: report_generation: f1, recall, precision" in err and "reports need a judge" in err
 
 
 def test_a_local_checkpoint_under_its_published_name(run, tmp_path, call):
@@ -269,10 +269,16 @@ class TestLeaderboard:
         assert code == 2 and "nothing to rank" in err
 
     def test_the_page_in_a_browser(self, archive, tmp_path, call, open_page):
-        call("leaderboard", archive / "good", archive / "worse", "-o", tmp_path)
+        (tmp_path / "pages").mkdir()
+        (tmp_path / "pages" / "good.html").write_text("the page of good")
+        call("leaderboard", archive / "good", archive / "worse", "-o", tmp_path / "site", "--pages", tmp_path / "pages")
         for width, dark in ((1280, False), (390, True)):
-            opened = open_page(tmp_path / "index.html", width, dark)
-            assert opened.page.locator("tbody tr").count() >= 4 and opened.violations() == []
+            opened = open_page(tmp_path / "site" / "index.html", width, dark)
+            ranking = opened.page.locator("#tls_crisis ~ .ranking").first
+            assert ranking.locator(".dot.hollow").count() == 0 < opened.page.locator(".dot.hollow").count()
+            assert ranking.locator("tbody .whisker.doubtful").count() == ranking.locator("tbody tr").count() == 2
+            addresses = [link.get_attribute("href") for link in opened.page.locator("th a").all()]
+            assert set(addresses) == {"../pages/good.html"} and opened.violations() == []
             wide = opened.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
             assert (opened.errors, wide) == ([], 0)
 

@@ -191,8 +191,7 @@ def _metrics(name: str, systems: Sequence[System], score: Score, names: Names) -
             if called not in run.score.definitions:
                 raise OptionError.unknown("--metric", called, run.score.definitions)
         raise OptionError.unknown("--metric", key, score.definitions)
-    unranked = runs[0].score.definitions.keys() - runs[0].ranked.keys()
-    if chosen := list(names) or [key for key in score.definitions if key not in unranked]:
+    if chosen := list(names) or [key for key in runs[0].ranked if key in score.definitions]:
         return chosen
     metrics_of = "; ".join(f"{one.name}: {', '.join(one.tasks[name].score.definitions) or 'none'}" for one in systems)
     advice = "--metric FIRST=OTHER compares metrics that are called otherwise"

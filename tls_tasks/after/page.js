@@ -1,520 +1,686 @@
-"use strict";
+// ---- what the page was given
 // Model text is data: it is only ever set as the text of an element. Nothing here parses HTML or runs a text.
-const data = JSON.parse(document.getElementById("data").textContent);
-const state = { task: 0, run: 0, other: -1, document: 0, sort: "", down: false, words: "", most: "", even: false };
+
+const $ = (id) => document.getElementById(id);
+const data = JSON.parse($("index").textContent);
+const state = {
+  task: 0, run: 0, other: -1, at: 0, metric: "", sort: "value", down: false, words: "", bin: -1, only: "", side: "a",
+  whole: false, keys: true,
+};
+const ROW = matchMedia("(pointer: coarse)").matches ? 44 : 34; // pixels
+const BINS = 20;
+const TIE = 5e-9; // values are rounded to 8 digits
 const SVG = "http://www.w3.org/2000/svg";
-const STEP = 200;
+const VIEWS = {
+  timeline: timelineView, summary: summaryView, evidence: evidenceView, report: reportView, tree: treeView,
+  text: textView,
+};
 
-function el(name, options = {}, ...children) {
-  const node = document.createElement(name);
-  for (const [key, value] of Object.entries(options)) {
-    if (key === "on") for (const [event, act] of Object.entries(value)) node.addEventListener(event, act);
-    else if (value !== null && value !== undefined && value !== false) node.setAttribute(key, value === true ? "" : value);
+// ---- elements
+
+function put(node, attributes, children) {
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+    else if (![null, undefined, false].includes(value)) node.setAttribute(key, value === true ? "" : value);
   }
-  node.append(...children.filter((child) => child !== null && child !== undefined));
+  node.append(...children.flat(Infinity).filter((child) => ![null, undefined, false].includes(child)));
   return node;
 }
 
-function draw(name, attributes, ...children) {
-  const node = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  node.append(...children);
-  return node;
+function choice(name, id, options, chosen, act) {
+  const items = options.map(([value, shown]) => el("option", { value, selected: value === chosen }, shown));
+  const select = el("select", { id, onchange: (event) => act(event.target.value) }, items);
+  return el("label", {}, el("span", {}, name), select);
 }
 
-function fill(id, ...children) {
-  document.getElementById(id).replaceChildren(...children.filter((child) => child));
+function table(kind, heads, rows, ...others) {
+  return el("table", { class: kind }, others, el("thead", {}, el("tr", {}, heads)), el("tbody", {}, rows));
 }
 
-const number = (value) => (value === null || value === undefined ? "NaN" : Number(value).toFixed(4));
-const text = (value) => el("div", { class: "model", dir: "auto" }, value);
+const el = (name, attributes, ...children) => put(document.createElement(name), attributes, children);
+const draw = (name, attributes, ...children) => put(document.createElementNS(SVG, name), attributes, children);
+const fill = (id, ...children) => $(id).replaceChildren(...children.flat(Infinity).filter(Boolean));
+const button = (label, act, attributes) => el("button", { type: "button", onclick: act, ...attributes }, label);
+const fold = (title, ...children) => el("details", {}, el("summary", {}, title), ...children);
+const bullets = (items, kind) => el("ul", { class: kind }, items.map((item) => el("li", {}, item)));
+const soft = (...children) => el("span", { class: "soft" }, ...children);
+const prose = (value, more) => el("div", { class: "prose", dir: "auto", ...more }, value);
+const note = (kind, ...children) => el("p", { class: kind }, ...children);
+const region = (name) => ({ tabindex: "0", role: "region", "aria-label": name });
+const rawText = (name, value) => prose(value, { class: "prose raw", ...region(name) });
+const label = (content, x, y, anchor, more) => draw("text", { x, y, "text-anchor": anchor, ...more }, content);
+const marked = (pieces) => pieces.map(([piece, mark]) => (mark ? el("mark", { class: mark }, piece) : piece));
+const isNumber = (value) => typeof value === "number" && !Number.isNaN(value);
+const number = (value, digits = 3) => (isNumber(value) ? value.toFixed(digits) : "–");
+const sign = (value) => (value > 0 ? "+" : value < 0 ? "−" : "");
+const signed = (value) => (isNumber(value) ? sign(value) + number(Math.abs(value)) : "–");
+const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+const short = (name, most = 22) => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
 
-function segments(pieces) {
-  return pieces.map(([piece, mark]) => (mark ? el("mark", { class: mark }, piece) : document.createTextNode(piece)));
+// ---- the chosen task, runs and metric
+
+const task = () => data.tasks[state.task];
+const runA = () => task().runs[state.run];
+const runB = () => task().runs[state.other];
+const metricName = () => state.metric || task().headline;
+const metricOf = (name, of = task()) => of.metrics.find((metric) => metric.key === name);
+const isLower = () => metricOf(metricName())?.higher === false;
+const valueOf = (run, at, name = metricName()) => (run.columns[name] ? run.columns[name][at] : NaN);
+const topicOf = (run, at) => (run.topics ? run.topics[at] : "");
+
+const indices = new WeakMap();
+function indexOf(run, id) {
+  if (!indices.has(run)) indices.set(run, new Map(run.ids.map((own, at) => [own, at])));
+  return indices.get(run).get(id) ?? -1;
 }
 
-const marked = (pieces) => el("p", { class: "model", dir: "auto" }, ...segments(pieces));
-
-function panel(title, kind, ...children) {
-  return el("div", { class: "panel" }, el("h3", { class: kind }, title), ...children);
+// For each document of run A: its index in run B, and how far its score is above the score there.
+let cachedPairs = {};
+function pairs() {
+  const key = JSON.stringify([state.task, state.run, state.other, metricName()]);
+  if (cachedPairs.key === key) return cachedPairs;
+  const a = runA(), b = runB();
+  const partner = Int32Array.from(a.ids, (id) => (b ? indexOf(b, id) : -1));
+  const above = Float64Array.from(partner, (other, at) => (other < 0 ? NaN : valueOf(a, at) - valueOf(b, other)));
+  cachedPairs = { key, partner, above, n: { won: 0, tied: 0, lost: 0, "": 0 } };
+  above.forEach((_, at) => { cachedPairs.n[outcome(at)] += 1; });
+  return cachedPairs;
 }
 
-function table(caption, heads, rows) {
-  const headRow = el("tr", {}, ...heads.map(([label, kind]) => el("th", { scope: "col", class: kind }, label)));
-  const body = rows.map((cells) => el("tr", {}, ...cells.map((cell, at) => el("td", { class: heads[at][1] }, cell))));
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    el("table", {}, el("caption", {}, caption), el("thead", {}, headRow), el("tbody", {}, ...body)));
+// The score in run B of a document of run A.
+function valueOfB(at, name = metricName()) {
+  return runB() && pairs().partner[at] >= 0 ? valueOf(runB(), pairs().partner[at], name) : NaN;
 }
 
-// ---- runs
+function outcome(at) {
+  const above = pairs().above[at] * (isLower() ? -1 : 1);
+  return Number.isNaN(above) ? "" : Math.abs(above) < TIE ? "tied" : above > 0 ? "won" : "lost";
+}
 
-const count = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
+// What `tls-tasks compare` says of runs A and B, from A's side.
+function comparison() {
+  const isFirst = state.run < state.other;
+  const [left, right] = isFirst ? [state.run, state.other] : [state.other, state.run];
+  const found = task().pairs[`${left}.${right}`]?.[metricName()];
+  if (!found) return null;
+  const [difference, low, high, p, wins, ties, losses] = found; // of the second run against the first
+  if (!isFirst) return { difference, low, high, p, won: wins, tied: ties, lost: losses };
+  return { difference: -difference, low: low && -high, high: low && -low, p, won: losses, tied: ties, lost: wins };
+}
 
-const headline = (task) => task.metrics.find((metric) => metric.higher) || task.metrics[0];
+// ---- one axis for the plot, the scatter, the filter and the bars of the list
 
-function overview() {
-  const names = [...new Set(data.tasks.flatMap((task) => task.runs.map((run) => run.model)))];
-  const cell = (task, name) => {
-    const run = task.runs.find((run) => run.model === name);
-    return el("td", { class: "number" }, run ? number(run.values[headline(task).key]) : "", run ? interval(run, headline(task).key) : null);
+const axes = new Map();
+function axisOf(name = metricName(), of = task()) {
+  const known = metricOf(name, of)?.range, key = `${of.name} ${name}`;
+  if (known && state.whole) return known;
+  if (!axes.has(key)) axes.set(key, cutAxis(known, extremes(name, of)));
+  return axes.get(key);
+}
+
+function extremes(name, of) {
+  let low = Infinity, high = -Infinity;
+  const take = (value) => {
+    if (isNumber(value)) [low, high] = [Math.min(low, value), Math.max(high, value)];
   };
-  const heads = data.tasks.map((task) => el("th", { scope: "col", class: "number" }, task.name, el("div", { class: "soft small" }, headline(task).key)));
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "All runs by all tasks" },
-    el("table", { id: "overview" }, el("caption", {}, `The first result of each task, with its 95% interval${doubt(data.tasks.flatMap((task) => task.runs))}`),
-      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "run"), ...heads)),
-      el("tbody", {}, ...names.map((name) => el("tr", {}, el("th", { scope: "row" }, name), ...data.tasks.map((task) => cell(task, name)))))));
-}
-
-function runsOf(task, at) {
-  const shown = task.metrics.filter((metric) => metric.higher !== null);
-  const order = task.order || { key: "", down: true };
-  const runs = [...task.runs].sort((left, right) => compare(left.values[order.key], right.values[order.key], order.down));
-  const head = shown.map((metric) => {
-    const sorted = order.key === metric.key ? (order.down ? "descending" : "ascending") : "none";
-    const act = () => {
-      task.order = { key: metric.key, down: order.key === metric.key ? !order.down : true };
-      fill("tasks", overview(), ...data.tasks.map(runsOf));
-      document.querySelector(`[data-sort="${at}.${shown.indexOf(metric)}"]`).focus();
-    };
-    const button = el("button", { type: "button", "data-sort": `${at}.${shown.indexOf(metric)}`, on: { click: act } }, metric.key);
-    return el("th", { scope: "col", class: "number", "aria-sort": sorted }, button);
-  });
-  const rows = runs.map((run) => el("tr", {},
-    el("th", { scope: "row" }, run.model, el("div", { class: "soft small" }, `${run.documents.length} documents, ${run.data}`),
-      run.effort ? el("div", { class: "soft small" }, run.effort) : null),
-    ...shown.map((metric) => el("td", { class: "number" }, number(run.values[metric.key]), interval(run, metric.key)))));
-  const problems = task.runs.flatMap((run) => run.problems).map((problem) => el("li", {}, problem));
-  return el("article", {},
-    el("h3", {}, task.name),
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Runs of ${task.name}` },
-      el("table", {}, el("caption", {}, `With 95% intervals over topics or documents${doubt(runs)}`),
-        el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "run"), ...head)), el("tbody", {}, ...rows))),
-    problems.length ? el("ul", { class: "trouble" }, ...problems) : null,
-    bars(task, runs),
-    spread(task, runs),
-    el("p", { class: "soft small" }, ...task.signatures.flatMap((line) => [el("code", {}, line), el("br")])));
-}
-
-// What the dagger says, where there is one.
-const doubt = (runs) => (runs.some((run) => run.doubtful.length)
-  ? "; † unreliable interval: fewer than 8 topics or documents, or no variation" : "");
-
-function interval(run, key) {
-  const found = run.intervals[key];
-  return found ? el("div", { class: "soft small" }, `[${number(found[0])}, ${number(found[1])}]${run.doubtful.includes(key) ? " †" : ""}`) : null;
-}
-
-// How the scores of the documents are distributed: a row of ten bars for each run.
-function spread(task, runs) {
-  const key = headline(task).key, bins = 10, width = 640, left = 200, row = 40;
-  const scores = runs.map((run) => run.documents.map((one) => one.values[key]).filter((value) => typeof value === "number"));
-  const all = scores.flat();
-  if (all.length < 2) return null;
-  const low = Math.min(0, ...all), high = Math.max(1, ...all), step = (width - left - 70) / bins;
-  const counts = scores.map((own) => own.reduce((found, value) => {
-    found[Math.min(bins - 1, Math.floor(((value - low) / (high - low)) * bins))] += 1;
-    return found;
-  }, Array(bins).fill(0)));
-  const height = runs.length * row + 40;
-  const label = `Documents by ${key}, in ten steps from ${low} to ${high}: ` + runs.map((run, at) => `${run.model} ${counts[at].join(" ")}`).join("; ");
-  const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label, class: "spread" });
-  picture.append(draw("text", { x: 0, y: 14 }, `documents by ${key}`));
-  runs.forEach((run, at) => {
-    const floor = 20 + (at + 1) * row, most = Math.max(1, ...counts[at]);
-    picture.append(draw("text", { x: 0, y: floor - 8 }, short(run.model)), draw("line", { class: "axis", x1: left, x2: left + bins * step, y1: floor, y2: floor }));
-    counts[at].forEach((n, bin) => {
-      const tall = ((row - 10) * n) / most;
-      const bar = draw("rect", { class: "bar", x: left + bin * step + 1, y: floor - tall, width: step - 2, height: tall });
-      bar.append(draw("title", {}, `${n} documents`));
-      picture.append(bar);
-    });
-  });
-  picture.append(draw("text", { x: left, y: height - 4 }, String(low)), draw("text", { x: left + bins * step - 8, y: height - 4 }, String(high)));
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Distribution of ${task.name}` }, picture);
-}
-
-const short = (name) => (name.length > 28 ? name.slice(0, 27) + "…" : name);
-
-function bars(task, runs) {
-  const metric = task.metrics.find((metric) => metric.higher);
-  if (!metric) return null;
-  const width = 640, left = 200, row = 26, height = runs.length * row + 24;
-  const most = Math.max(0.01, ...runs.map((run) => (run.intervals[metric.key] || [0, 0])[1] || 0, 0), ...runs.map((run) => run.values[metric.key] || 0));
-  const x = (value) => left + ((width - left - 70) * (value || 0)) / most;
-  const label = `Bars of ${metric.key}: ` + runs.map((run) => `${run.model} ${number(run.values[metric.key])}`).join(", ");
-  const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label });
-  picture.append(draw("text", { x: 0, y: 14 }, metric.key));
-  runs.forEach((run, at) => {
-    const y = 24 + at * row, value = run.values[metric.key], range = run.intervals[metric.key];
-    picture.append(draw("text", { x: 0, y: y + 15 }, short(run.model)),
-      draw("rect", { class: "bar", x: left, y: y + 3, width: Math.max(0, x(value) - left), height: row - 8 }));
-    if (range) picture.append(draw("line", { class: "whisker", x1: x(range[0]), x2: x(range[1]), y1: y + 12, y2: y + 12 }));
-    picture.append(draw("text", { x: Math.max(x(value), x(range ? range[1] : 0)) + 6, y: y + 15 }, number(value)));
-  });
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Bars of ${task.name}` }, picture);
-}
-
-// ---- list of documents
-
-const theTask = () => data.tasks[state.task];
-const theRun = () => theTask().runs[state.run];
-const theOther = () => theTask().runs[state.other];
-const DIFFERENCE = "difference";
-
-// The same document in the other run, by name: the runs may have been made of parts of the data.
-function counterpart(one) {
-  const other = theOther();
-  if (!other) return undefined;
-  other.byName ||= new Map(other.documents.map((found) => [found.id, found]));
-  return other.byName.get(one.id);
-}
-
-function difference(one) {
-  const left = one.values[firstKey()], right = counterpart(one)?.values[firstKey()];
-  return typeof left === "number" && typeof right === "number" ? left - right : null;
-}
-
-function compare(left, right, down) {
-  const none = (value) => value === null || value === undefined;
-  if (none(left) || none(right)) return Number(none(left)) - Number(none(right));
-  const order = typeof left === "number" ? left - right : String(left).localeCompare(String(right), "en", { numeric: true });
-  return down ? -order : order;
-}
-
-function chosen() {
-  const words = state.words.toLowerCase(), most = state.most === "" ? Infinity : Number(state.most);
-  const key = firstKey();
-  let rows = theRun().documents.map((one, at) => ({ one, at }));
-  if (words) rows = rows.filter(({ one }) => `${one.id} ${one.topic}`.toLowerCase().includes(words));
-  if (most !== Infinity) rows = rows.filter(({ one }) => one.values[key] === null || one.values[key] <= most);
-  if (state.sort) {
-    const of = ({ one }) => {
-      if (state.sort === DIFFERENCE) return difference(one) === null ? null : Math.abs(difference(one));
-      return state.sort === "id" || state.sort === "topic" ? one[state.sort] : one.values[state.sort];
-    };
-    rows.sort((left, right) => compare(of(left), of(right), state.down));
+  for (const run of of.runs) {
+    [run.values[name], ...(run.intervals[name] || [])].forEach(take);
+    (run.columns[name] || []).forEach(take);
   }
-  return rows;
+  return low > high ? [0, 1] : [low, high];
 }
 
-const firstKey = () => headline(theTask()).key;
-// What is opened first is what went worst.
-const worstFirst = () => ({ sort: firstKey(), down: !headline(theTask()).higher });
-
-function control(label, node) {
-  node.id = "control-" + label.replace(/\W+/g, "-");
-  return el("div", {}, el("label", { for: node.id }, label), node);
+// A share has the axis 0 to 1; an empty end is cut where more than half of the axis would be empty.
+function cutAxis(known, [least, high]) {
+  if (known && least === high) return known;
+  const low = least >= 0 && !(known && least > 0.5) ? 0 : least;
+  const step = stepOf(low, high), ends = [Math.floor(low / step + 1e-9) * step, Math.ceil(high / step - 1e-9) * step];
+  if (ends[0] === ends[1]) ends[1] += step;
+  const isWide = known && ends[1] - ends[0] > (known[1] - known[0]) / 2;
+  return isWide ? known : known ? [Math.max(known[0], ends[0]), Math.min(known[1], ends[1])] : ends;
 }
 
-function choice(names, current, act) {
-  return el("select", { on: { change: (event) => act(event.target.selectedIndex) } },
-    ...names.map((name, at) => el("option", { selected: at === current }, name)));
+function stepOf(low, high) {
+  const rough = (high - low || 1) / 4, unit = 10 ** Math.floor(Math.log10(rough));
+  return [1, 2, 2.5, 5, 10].find((factor) => factor * unit >= rough * 0.999) * unit;
 }
 
-function showControls() {
-  const input = (key, options) => el("input", { ...options, value: state[key],
-    on: { input: (event) => { state[key] = event.target.value; showList(); } } });
-  const parts = [
-    control("Task", choice(data.tasks.map((task) => task.name), state.task, openTask)),
-    control("Run", choice(theTask().runs.map((run) => run.model), state.run, (at) => move({ run: at, document: placeIn(at) }))),
-    theTask().runs.length > 1
-      ? control("Beside it", choice(["no other run", ...theTask().runs.map((run) => run.model)], state.other + 1,
-        (at) => move({ other: at - 1, ...(at ? { sort: DIFFERENCE, down: true } : worstFirst()) })))
-      : null,
-    control("Name or topic has", input("words", { type: "search" })),
-    control(`${firstKey()} at most`, input("most", { type: "number", step: "any", min: "0" }))];
-  fill("controls", ...parts);
+function ticks([low, high]) {
+  const step = stepOf(low, high), n = Math.floor((high - low) / step + 1e-6);
+  return Array.from({ length: n + 1 }, (_, at) => Math.ceil(low / step - 1e-9) * step + at * step);
 }
 
-function openTask(at) {
-  state.task = at;
-  Object.assign(state, { run: 0, other: -1, ...worstFirst() });
-  state.document = chosen()[0]?.at ?? 0;
-  show();
+const tickLabel = (value) => String(Number(value.toPrecision(3)));
+const share = (value, [low, high]) => Math.max(0, Math.min(1, (value - low) / (high - low)));
+const percent = (value, ends) => `${(100 * share(value, ends)).toFixed(2)}%`;
+const binOf = (value, ends, n) => Math.min(n - 1, Math.floor(share(value, ends) * n));
+
+function histogram(run, name, ends, n) {
+  const counts = new Uint32Array(n);
+  for (const value of run.columns[name] || []) if (isNumber(value)) counts[binOf(value, ends, n)] += 1;
+  return counts;
 }
 
-// The place in another run of the document that is open.
-function placeIn(run) {
-  const id = theRun().documents[state.document]?.id, at = theTask().runs[run].documents.findIndex((one) => one.id === id);
-  return Math.max(0, at);
+// ---- the head: a sentence, and every run as a dot on its interval over a pile of its documents
+
+const tint = (at) => (at === state.run ? "a" : at === state.other ? "b" : "c");
+
+function dot(kind, x, y) {
+  if (kind !== "b") return draw("circle", { class: `dot ${kind}`, cx: x, cy: y, r: 5 });
+  const square = { class: "dot b", x: -4.5, y: -4.5, width: 9, height: 9, transform: "rotate(45)" };
+  return draw("svg", { x, y, overflow: "visible" }, draw("rect", square));
+}
+
+function line(kind, from, to, ends, y1, y2) {
+  return draw("line", { class: kind, x1: percent(from, ends), x2: percent(to, ends), y1, y2 });
+}
+
+function runPlot(run, name, ends, kind) {
+  const counts = histogram(run, name, ends, 40), most = Math.max(1, ...counts), interval = run.intervals[name];
+  const pile = [...counts].map((n, at) => {
+    const height = Math.max(1.5, (15 * n) / most);
+    return n ? draw("rect", { class: "pile", x: `${at * 2.5 + 0.15}%`, width: "2.2%", y: 36 - height, height }) : null;
+  });
+  const whisker = `whisker ${kind}${run.doubtful.includes(name) ? " doubtful" : ""}`;
+  return draw("svg", { class: "plot", "aria-hidden": "true" },
+    ticks(ends).map((tick) => line("grid", tick, tick, ends, 0, "100%")), pile,
+    interval && line(whisker, ...interval, ends, 11, 11),
+    isNumber(run.values[name]) && dot(kind, percent(run.values[name], ends), 11));
+}
+
+function intervalText(run, name, digits) {
+  const interval = run.intervals[name], doubt = run.doubtful.includes(name) ? " †" : "";
+  return interval ? `${number(interval[0], digits)} to ${number(interval[1], digits)}${doubt}` : "";
+}
+
+function runRow(of, taskAt, run, runAt, common) {
+  const isHere = taskAt === state.task, name = isHere ? metricName() : of.headline, kind = isHere ? tint(runAt) : "c";
+  const ends = common && metricOf(name, of)?.range ? common : axisOf(name, of);
+  const ofTask = { scope: "rowgroup", rowspan: of.runs.length, class: "task" };
+  const pressed = { "aria-pressed": String(isHere && runAt === state.run), class: kind };
+  return el("tr", { class: isHere ? "here" : null },
+    common && !runAt && el("th", ofTask, button(of.name, () => choose({ task: taskAt, run: 0 })), soft(name)),
+    el("th", { scope: "row" }, button(run.model, () => choose({ task: taskAt, run: runAt }), pressed),
+      soft(count(run.n, "document"))),
+    el("td", { class: "cell" }, runPlot(run, name, ends, kind)),
+    el("td", { class: "figure" }, el("b", {}, number(run.values[name])), soft(intervalText(run, name))));
+}
+
+function plot() {
+  const isMany = data.tasks.length > 1, ends = isMany ? [0, 1] : axisOf();
+  const rows = data.tasks.flatMap((of, at) => of.runs.map((run, runAt) => runRow(of, at, run, runAt, isMany && ends)));
+  const isDoubtful = data.tasks.some((of) => of.runs.some((run) => run.doubtful.includes(of.headline)));
+  const labels = ticks(ends).map((tick) => label(tickLabel(tick), percent(tick, ends), 12, "middle"));
+  const names = [...(isMany ? ["task"] : []), "run", "plot", "value, interval"];
+  const heads = names.map((name) => el("th", { scope: "col", class: "unseen" }, name));
+  const doubt = " Dashed, †: unreliable interval: fewer than 8 topics or documents, or no variation.";
+  const caption = [isMany ? "The headline result of each task" : metricName(), " with its 95 % interval; below it a ",
+    "pile of its documents.", isDoubtful ? doubt : null];
+  const axis = el("tr", {}, isMany && el("td"), el("td"),
+    el("td", { class: "cell" }, draw("svg", { class: "axis", "aria-hidden": "true" }, labels)), el("td"));
+  const kind = `forest${isMany ? " dense" : ""}`;
+  return table(kind, heads, rows, el("caption", {}, caption), el("tfoot", {}, axis));
+}
+
+function sentence() {
+  const a = runA(), b = runB(), name = metricName(), said = (run, kind) => el("b", { class: kind }, run.model);
+  if (!b) {
+    const interval = a.intervals[name] ? ` (95 % interval ${intervalText(a, name)})` : "";
+    return el("p", { class: "lead" }, said(a, "a"), " scores ", el("b", {}, number(a.values[name])),
+      ` on ${name}${interval}, over ${count(a.n, "document")}.`);
+  }
+  const test = comparison(), n = test || pairs().n, above = test ? test.difference : a.values[name] - b.values[name];
+  const order = above * (isLower() ? -1 : 1) > 0 ? " ahead of " : " behind ";
+  const gap = Math.abs(above) < 5e-4 ? "level with " : [el("b", {}, number(Math.abs(above))), order];
+  const ends = test && isNumber(test.low) ? `${signed(test.low)} to ${signed(test.high)}` : "";
+  const range = ends && `95 % interval of the difference ${ends}, `;
+  const p = test ? ` (${range}p ${test.p < 0.001 ? "< 0.001" : `= ${number(test.p)}`})` : "";
+  const all = count(n.won + n.tied + n.lost, "document");
+  return el("p", { class: "lead" }, said(a, "a"), " is ", gap, said(b, "b"), ` on ${name}${p}: it wins ${n.won}, `
+    + `ties ${n.tied} and loses ${n.lost} of ${all} that both answered.`);
+}
+
+// Each document that both runs answered: A across, B up; above the diagonal B is higher.
+function scatter() {
+  const size = 208, ends = axisOf(), grain = runA().n > 1500 ? 5 : 0.1, spots = new Map();
+  const near = (value) => Math.round((share(value, ends) * size) / grain) * grain;
+  runA().ids.forEach((_, at) => {
+    const spot = `${near(valueOf(runA(), at))} ${near(valueOfB(at))}`;
+    if (outcome(at)) spots.set(spot, spots.get(spot) || []).get(spot).push(at);
+  });
+  const most = Math.max(1, ...[...spots.values()].map((members) => members.length));
+  const points = [...spots].map(([spot, members]) => {
+    const [x, y] = spot.split(" ").map(Number), first = members[0];
+    const next = () => open(members[(members.indexOf(state.at) + 1) % members.length]);
+    const more = members.length > 1 ? `, and ${members.length - 1} more` : "";
+    const title = `${runA().ids[first]}: ${number(valueOf(runA(), first))} and ${number(valueOfB(first))}${more}`;
+    const place = { cx: x, cy: size - y, r: 3 + 5 * Math.sqrt((members.length - 1) / most) };
+    return draw("circle", { class: `point ${outcome(first)}`, ...place, onclick: next }, draw("title", {}, title));
+  });
+  const name = `Each document's ${metricName()}: ${runA().model} across, ${runB().model} up`;
+  const turned = { class: "b", transform: `translate(-10,${size / 2}) rotate(-90)` }, [low, high] = ends.map(tickLabel);
+  const frame = draw("g", { transform: "translate(26,8)" }, draw("rect", { class: "frame", width: size, height: size }),
+    draw("line", { class: "grid", x1: 0, y1: size, x2: size, y2: 0 }), points,
+    label(low, 0, size + 12, "start"), label(high, size, size + 12, "end"), label(high, -5, 8, "end"),
+    label(`● ${short(runA().model)} →`, size / 2, size + 14, "middle", { class: "a" }),
+    label(`◆ ${short(runB().model)} →`, 0, 0, "middle", turned));
+  return draw("svg", { class: "scatter", viewBox: "0 0 242 242", role: "img", "aria-label": name }, frame);
+}
+
+function resultTable() {
+  const { runs, name, signatures } = task();
+  const metrics = task().metrics.filter(({ key }) => runs.some((run) => isNumber(run.values[key])));
+  const pick = (key) =>
+    button(key, () => choose({ metric: key }), { "aria-pressed": String(key === metricName()) });
+  const rows = metrics.map(({ key, higher }) => el("tr", {},
+    el("th", { scope: "row" }, pick(key), soft({ true: " ↑", false: " ↓" }[higher] || "")),
+    runs.map((run) => el("td", { class: "figure" }, number(run.values[key], 4),
+      soft(" ", intervalText(run, key, 4))))));
+  const models = runs.map((run, at) => el("th", { scope: "col", class: `figure ${tint(at)}` }, run.model));
+  const heads = [el("th", { scope: "col" }, "metric"), ...models];
+  const notes = runs.map((run) => [run.model, run.data, run.effort].filter(Boolean).join(": "));
+  return fold(`All ${metrics.length} results of ${name}, its settings and signatures`,
+    el("div", { class: "wide", ...region("All results") }, table("results", heads, rows)),
+    bullets([...notes, ...signatures.map((text) => el("code", {}, text))], "soft"));
+}
+
+function showHead() {
+  const { runs } = task(), problems = runs.flatMap((run) => run.problems), isMany = runs.length > 1;
+  const models = runs.map((run, at) => [at, run.model]), turn = () => choose({ whole: !state.whole });
+  const others = [[-1, "no other run"], ...models.filter(([at]) => at !== state.run)];
+  const metrics = task().metrics.map(({ key }) => [key, key]).filter(([key]) => runs.some((run) => run.columns[key]));
+  const tasks = data.tasks.map((of, at) => [at, of.name]);
+  fill("choices",
+    tasks.length > 1 && choice("Task", "task", tasks, state.task, (at) => choose({ task: Number(at), run: 0 })),
+    choice("Metric", "metric", metrics, metricName(), (metric) => choose({ metric })),
+    isMany && choice("Run", "run", models, state.run, (at) => choose({ run: Number(at) })),
+    isMany && choice("against", "other", others, state.other, (at) => choose({ other: Number(at) })),
+    metricOf(metricName())?.range && button(state.whole ? "Cut the axis" : "Axis 0 to 1", turn));
+  fill("headline", sentence(), plot());
+  fill("versus", runB() && scatter());
+  const trouble = fold(`${count(problems.length, "problem")} of the logs`, bullets(problems, "trouble"));
+  fill("results", resultTable(), problems.length > 0 && trouble, el("p", { class: "tools" },
+    button("Copy Markdown", (event) => copy(event.target, markdown())),
+    button("Copy picture", (event) => copyPicture(event.target))));
+}
+
+// ---- the list of documents, of which only the visible rows are drawn
+
+let listed = [];
+function chosenRows() {
+  const words = state.words.toLowerCase(), ends = axisOf(), a = runA();
+  let rows = [...a.ids.keys()];
+  if (words) rows = rows.filter((at) => `${a.ids[at]} ${topicOf(a, at)}`.toLowerCase().includes(words));
+  if (state.bin >= 0) rows = rows.filter((at) => binOf(valueOf(a, at), ends, BINS) === state.bin); // never so of NaN
+  if (state.only === "problems") rows = rows.filter((at) => a.troubled.includes(at));
+  else if (state.only) rows = rows.filter((at) => outcome(at) === state.only);
+  if (state.sort === "order") return state.down ? rows.reverse() : rows;
+  const of = state.sort === "difference" ? (at) => Math.abs(pairs().above[at]) : (at) => valueOf(a, at);
+  const keys = new Map(rows.map((at) => [at, of(at)])), isLast = (value) => Number(Number.isNaN(value));
+  return rows.sort((left, right) => {
+    const [x, y] = [keys.get(left), keys.get(right)];
+    return isLast(x) - isLast(y) || (state.down ? y - x : x - y) || left - right;
+  });
+}
+
+// How many documents have which score, on the axis of everything else; each bar is a filter.
+function binFilter() {
+  const ends = axisOf(), counts = histogram(runA(), metricName(), ends, BINS), most = Math.max(1, ...counts);
+  const border = (at) => tickLabel(ends[0] + ((ends[1] - ends[0]) * at) / BINS);
+  const bin = (name, at, child) => {
+    const onchange = () => { state.bin = at; showList(); }, checked = state.bin === at;
+    const radio = { type: "radio", name: "bin", value: at, class: "unseen", "aria-label": name, checked, onchange };
+    return el("label", { class: at < 0 ? "every" : null }, el("input", radio), child);
+  };
+  const bars = [...counts].map((n, at) => {
+    const bar = el("span");
+    bar.style.height = n ? `${Math.max(2, (34 * n) / most)}px` : "0";
+    return bin(`${count(n, "document")} from ${border(at)} to ${border(at + 1)}`, at, bar);
+  });
+  const labels = el("span", { class: "ends", "aria-hidden": "true" }, soft(border(0)), soft(border(BINS)));
+  return el("fieldset", { class: "bins" }, el("legend", { class: "unseen" }, `Documents by ${metricName()}`),
+    bin("all documents", -1, el("span", {}, "all")), bars, labels);
+}
+
+function showDocuments() {
+  const set = (change) => { Object.assign(state, change); showDocuments(); }, troubled = runA().troubled.length;
+  const filter = (only, n, tone) => button(`${only} ${n}`, () => set({ only: state.only === only ? "" : only }),
+    { class: tone, "aria-pressed": String(state.only === only) });
+  const outcomes = runB() ? [["won", "a"], ["tied", ""], ["lost", "b"]] : [];
+  const filters = outcomes.map(([only, tone]) => filter(only, pairs().n[only], tone));
+  if (troubled) filters.push(filter("problems", troubled, "bad"));
+  const sorts = [["value", `by ${metricName()}`], ["order", "in the log's order"]];
+  if (runB()) sorts.unshift(["difference", "by size of difference"]);
+  const sort = choice("", "sort", sorts, state.sort, (by) => set({ sort: by }));
+  const turn = { "aria-label": state.down ? "highest first" : "lowest first" };
+  const find = { type: "search", id: "words", value: state.words, "aria-label": "Find documents by name or topic",
+    placeholder: `Find in ${count(runA().ids.length, "document")}` };
+  fill("controls", el("input", { ...find, oninput: (event) => { state.words = event.target.value; showList(); } }),
+    el("div", { class: "sort" }, sort, button(state.down ? "↓" : "↑", () => set({ down: !state.down }), turn)),
+    filters.length > 0 && el("div", { class: "only" }, filters), binFilter());
+  $("sort").setAttribute("aria-label", "Order of the documents");
+  showList();
 }
 
 function showList() {
-  const task = theTask(), rows = chosen();
-  const columns = [["id", "document", ""], ...(theOther() ? [[DIFFERENCE, "difference", "number"]] : []),
-    ...task.metrics.map((metric) => [metric.key, metric.key, "number"]), ["topic", "topic", ""]];
-  const head = columns.map(([key, label, kind]) => {
-    const sorted = state.sort === key ? (state.down ? "descending" : "ascending") : "none";
-    const act = () => {
-      state.down = state.sort === key ? !state.down : false;
-      state.sort = key;
-      showList();
-      document.querySelector(`[data-column="${key}"]`).focus();
-    };
-    return el("th", { scope: "col", class: kind, "aria-sort": sorted },
-      el("button", { type: "button", "data-column": key, on: { click: act } }, label));
-  });
-  // The browser needs a second to lay out a table of thousands of rows: the rest is added on demand.
-  const body = el("tbody", {}), more = el("button", { type: "button", on: { click: () => add() } }, "Show more documents");
-  let n = 0;
-  const add = () => {
-    body.append(...rows.slice(n, n + STEP).map(({ one, at }) => documentRow(task, one, at)));
-    n += STEP;
-    more.hidden = n >= rows.length;
-    showCurrent();
-  };
-  fill("list", el("table", {}, el("thead", {}, el("tr", {}, ...head)), body), el("p", { class: "walk" }, more));
-  add();
-  document.getElementById("count").textContent = `${rows.length} of ${theRun().documents.length} documents`;
+  listed = chosenRows();
+  const n = runA().ids.length, all = count(n, "document");
+  $("rows").style.height = `${listed.length * ROW}px`;
+  $("count").textContent = listed.length === n ? all : `${listed.length} of ${all}`;
+  scrollToCurrent();
+  repaint();
 }
 
-function documentRow(task, one, at) {
-  return el("tr", { "data-document": at },
-    el("td", { class: "text" }, el("button", { type: "button", on: { click: () => open(at) } }, one.id)),
-    theOther() ? el("td", { class: "number" }, difference(one) === null ? "" : number(difference(one))) : null,
-    ...task.metrics.map((metric) => el("td", { class: "number" }, number(one.values[metric.key]))),
-    el("td", { class: "text" }, one.topic));
+let paintedFrom = -1;
+function paint() {
+  const pane = $("list"), from = Math.max(0, Math.floor(pane.scrollTop / ROW) - 8);
+  if (from === paintedFrom) return;
+  paintedFrom = from;
+  const visible = listed.slice(from, from + Math.ceil(pane.clientHeight / ROW) + 18);
+  $("rows").replaceChildren(...visible.map((at, n) => documentRow(at, from + n)));
+  pane.setAttribute("aria-activedescendant", visible.includes(state.at) ? `row-${state.at}` : "");
 }
 
-const currentRow = () => document.querySelector(`#list tr[data-document="${state.document}"]`);
+const repaint = () => { paintedFrom = -1; paint(); };
 
-function showCurrent() {
-  document.querySelector("#list tr[aria-current]")?.removeAttribute("aria-current");
-  currentRow()?.setAttribute("aria-current", "true");
+function documentRow(at, rank) {
+  const name = runA().ids[at], value = runB() ? signed(pairs().above[at]) : number(valueOf(runA(), at));
+  const place = { "aria-selected": String(at === state.at), "aria-posinset": rank + 1, "aria-setsize": listed.length };
+  const row = el("div", { class: "row", role: "option", id: `row-${at}`, ...place, onclick: () => open(at) },
+    el("span", { class: "name", title: name }, name || "(no name)"), scoreBar(at, metricName()),
+    el("span", { class: `figure ${runB() ? outcome(at) : ""}` }, value));
+  row.style.transform = `translateY(${rank * ROW}px)`;
+  return row;
+}
+
+// A bar from 0 for one run, a dumbbell for two; where the axis does not begin at 0 a dot.
+function scoreBar(at, name, mean) {
+  const ends = axisOf(name), value = valueOf(runA(), at, name), other = valueOfB(at, name);
+  const isBar = !runB() && ends[0] === 0;
+  return draw("svg", { class: "bar", "aria-hidden": "true" }, line("rail", ...ends, ends, 8, 8),
+    isBar && isNumber(value) && line("fill", 0, value, ends, 8, 8),
+    isNumber(value) && isNumber(other) && line("gap", value, other, ends, 8, 8),
+    isNumber(mean) && line("mean", mean, mean, ends, 1, 15), isNumber(other) && dot("b", percent(other, ends), 8),
+    !isBar && isNumber(value) && dot("a", percent(value, ends), 8));
+}
+
+function scrollToCurrent() {
+  const pane = $("list"), top = listed.indexOf(state.at) * ROW;
+  const isVisible = top >= pane.scrollTop && top + ROW <= pane.scrollTop + pane.clientHeight;
+  if (top >= 0 && !isVisible) pane.scrollTop = Math.max(0, top - 3 * ROW);
+}
+
+function step(by) {
+  const rank = listed.indexOf(state.at), next = rank < 0 ? 0 : Math.max(0, Math.min(listed.length - 1, rank + by));
+  if (listed.length) open(listed[next]);
 }
 
 function open(at) {
-  state.document = at;
-  showCurrent();
+  state.at = at;
+  scrollToCurrent();
+  repaint();
   showDocument();
-  document.getElementById("document").focus();
-}
-
-function move(change) {
-  Object.assign(state, change);
-  show();
-}
-
-function show() {
-  showControls();
-  showList();
-  showDocument();
-}
-
-// ---- the address: a link to a document is one that opens it again
-
-function writeAddress() {
-  const other = theOther();
-  const parts = { task: theTask().name, run: theRun().model, ...(other ? { beside: other.model } : {}), document: theRun().documents[state.document]?.id ?? "" };
-  try {
-    history.replaceState(null, "", "#" + new URLSearchParams(parts));
-  } catch { /* a frame without an address of its own, or a name with half a character in it */ }
-}
-
-function readAddress() {
-  const parts = new URLSearchParams(location.hash.slice(1));
-  const task = data.tasks.findIndex((task) => task.name === parts.get("task"));
-  if (task < 0) return false;
-  openTask(task);
-  const run = theTask().runs.findIndex((run) => run.model === parts.get("run"));
-  if (run < 0) return true;
-  const at = theTask().runs[run].documents.findIndex((one) => one.id === parts.get("document"));
-  const other = theTask().runs.findIndex((run) => run.model === parts.get("beside"));
-  move({ run, other, document: Math.max(0, at), ...(other < 0 ? {} : { sort: DIFFERENCE, down: true }) });
-  return true;
 }
 
 // ---- one document
 
+// A view or prompt; null where it stands in a part of the file that the browser has not read yet.
+const block = (id) => ($(id) ? JSON.parse($(id).textContent) : null);
+const viewOf = (run, at) => block(`view-${state.task}.${task().runs.indexOf(run)}.${at}`);
+
 function pictureOf(view) {
-  return [view.problem ? el("p", { class: "trouble" }, `This document could not be explained: ${view.problem}`) : null,
-    ...(VIEWS[view.kind] || (() => []))(view)];
+  const problems = [...view.problems];
+  if (view.problem) problems.unshift(`This document could not be explained: ${view.problem}`);
+  return [problems.length ? bullets(problems, "trouble") : null, VIEWS[view.kind]?.(view)];
+}
+
+function scoreCell(at, name) {
+  const [low, high] = axisOf(name).map(tickLabel), value = number(valueOf(runA(), at, name));
+  const other = runB() && el("b", { class: "b" }, "◆", number(valueOfB(at, name)));
+  const values = other ? [el("b", { class: "a" }, "●", value), other] : el("b", {}, value);
+  const scale = el("span", { class: "scale" }, soft(low), scoreBar(at, name, runA().values[name]), soft(high));
+  return el("div", {}, el("dt", { title: name }, name), el("dd", {}, values, scale));
+}
+
+function scoreStrip(at) {
+  const names = task().metrics.map(({ key }) => key).filter((key) => runA().columns[key]);
+  const ranked = names.filter((key) => key !== metricName() && metricOf(key).higher !== null);
+  const shown = [metricName(), ...ranked].slice(0, 5), rest = names.filter((key) => !shown.includes(key));
+  const cells = (names) => el("dl", { class: "scores" }, names.map((name) => scoreCell(at, name)));
+  const title = `${count(rest.length, "more score")}. Strokes are the run's results.`;
+  return [cells(shown), rest.length ? fold(title, cells(rest)) : null];
+}
+
+function sideOf(run, at, kind) {
+  const view = viewOf(run, at);
+  if (!view) {
+    document.addEventListener("DOMContentLoaded", showDocument, { once: true });
+    return soft("The file is being read …");
+  }
+  const cut = view.answer_cut ? soft(`${view.answer_cut} more characters are left out here.`) : null;
+  const raw = fold("The answer as the model wrote it", rawText(`Answer of ${run.model}`, view.answer), cut);
+  const head = el("h3", { class: `who ${kind}` }, run.model), last = view.kind === "text" ? cut : raw;
+  return el("section", { class: `side-${kind}`, "aria-label": run.model }, head, pictureOf(view), last);
 }
 
 function showDocument() {
-  if (data.view) { fill("view", ...pictureOf(data.view)); return; }
-  const one = theRun().documents[state.document];
-  if (!one) { fill("view", el("p", {}, "No document.")); return; }
-  const other = counterpart(one);
-  const rows = chosen().map(({ at }) => at), place = rows.indexOf(state.document);
-  const step = (label, to) => el("button", { type: "button", disabled: to < 0 || to >= rows.length || place < 0,
-    on: { click: () => { open(rows[to]); currentRow()?.scrollIntoView({ block: "nearest" }); } } }, label);
-  fill("view",
-    el("p", { class: "walk" }, step("Previous document", place - 1), step("Next document", place + 1)),
-    el("h3", {}, `${one.id}`, el("span", { class: "soft" }, ` ${theTask().name}, ${theRun().model}`)),
-    theOther() && !other ? el("p", { class: "trouble" }, `${theOther().model} has no document of this name.`) : null,
-    other
-      ? el("div", { class: "beside" }, el("div", {}, el("h4", {}, theRun().model), ...documentView(one)), el("div", {}, el("h4", {}, theOther().model), ...documentView(other)))
-      : el("div", {}, ...documentView(one)),
-    el("details", {}, el("summary", {}, "All scores of this document"),
-      table("Scores", [["metric", ""], ["value", "number"], ...(other ? [["other run", "number"]] : [])],
-        theTask().metrics.map((metric) => [metric.key, number(one.values[metric.key]), ...(other ? [number(other.values[metric.key])] : [])]))),
-    el("details", {}, el("summary", {}, "The prompt"), el("div", { class: "panel" }, text(theTask().prompts[one.prompt] || "The log does not say what was asked."))));
-  // Both columns have the same parts, and each region needs a name of its own.
-  document.querySelectorAll("#view .beside > div").forEach((column, at) => column.querySelectorAll("[aria-label]").forEach(
-    (node) => node.setAttribute("aria-label", `${node.getAttribute("aria-label")}, ${[theRun(), theOther()][at].model}`)));
+  const a = runA(), at = state.at, other = runB() ? pairs().partner[at] : -1, rank = listed.indexOf(at);
+  if (!a.ids.length) return fill("view", el("p", {}, "This run has no documents."));
+  const walk = (arrow, name, by) =>
+    button(arrow, () => step(by), { "aria-label": name, disabled: rank < 0 || !(rank + by in listed) });
+  const side = (kind, name) => button(name, () => { state.side = kind; showDocument(); },
+    { class: kind, "aria-pressed": String(state.side === kind) });
+  const both = [[a, at, "a"], [runB(), other, "b"]];
+  const shown = other < 0 ? [both[0]] : both.filter(([, , kind]) => [kind, "both"].includes(state.side));
+  const name = a.ids[at] || "(no name)", topic = topicOf(a, at);
+  const prompt = block(`prompt-${state.task}.${a.prompts[at]}`) || "The log does not say what was asked.";
   writeAddress();
+  return fill("view",
+    el("div", { class: "bar-top" }, el("h2", {}, name, topic && topic !== name && soft(` ${topic}`)),
+      el("div", { class: "walk" }, walk("‹", "Previous document", -1),
+        soft(rank < 0 ? "filtered out" : `${rank + 1} of ${listed.length}`), walk("›", "Next document", 1)),
+      el("p", { class: "tools" }, button("Copy link", (event) => copy(event.target, location.href)),
+        button("Copy text", (event) => copy(event.target, documentText(shown))))),
+    scoreStrip(at),
+    other >= 0 && el("div", { class: "sides", role: "group", "aria-label": "Whose answer" },
+      side("a", `● ${short(a.model)}`), side("b", `◆ ${short(runB().model)}`), side("both", "both"),
+      el("kbd", {}, "x"), soft("to flip")),
+    runB() && other < 0 && el("p", { class: "trouble" }, `${runB().model} has no document of this name.`),
+    el("div", { class: shown.length > 1 ? "two" : null }, shown.map((own) => sideOf(...own))),
+    fold("The prompt", rawText("The prompt", prompt)));
 }
 
-function documentView(one) {
-  const view = JSON.parse(one.view);
-  return [
-    el("p", {}, el("strong", {}, `${firstKey()} ${number(one.values[firstKey()])}`)),
-    ...pictureOf(view),
-    view.target ? panel("The target", "reference", text(view.target)) : null,
-    el("details", { open: view.kind === "text" }, el("summary", {}, "The answer as the model wrote it"),
-      el("div", { class: "panel" }, text(view.answer || "")),
-      view.answer_cut ? el("p", { class: "soft" }, `${view.answer_cut} more characters are left out here.`) : null),
-  ].filter((node) => node);
+// A text beside its target: words that only one of them has are marked.
+function textView(view) {
+  const [left, right] = wordDifference(view.answer, view.target || "");
+  return el("div", { class: "pair" }, el("section", {}, el("h4", { class: "predicted" }, "Answer"), prose(left)),
+    view.target && el("section", {}, el("h4", { class: "reference" }, "Target"), prose(right)));
 }
 
-// ---- timelines
-
-const dayNumber = (day) => Date.UTC(Number(day.slice(0, 4)), Number(day.slice(5, 7)) - 1, Number(day.slice(8, 10))) / 864e5;
-
-function timelineView(view) {
-  return [dateAxis(view), pairTable("Predicted dates, each with the reference date that it is aligned with (precision)", view.precision),
-    pairTable("Reference dates, each with the predicted date that it is aligned with (recall)", view.recall),
-    el("p", { class: "legend small" }, el("mark", {}, "marked"), " words that an aligned date on the other side has too"),
-    el("div", { class: "pair" }, panel("Predicted timeline", "predicted", days(view.predicted)), panel("Reference timeline", "reference", days(view.reference)))];
-}
-
-function days(rows) {
-  return rows.length ? el("ul", { class: "days" }, ...rows.map(([day, sentences]) => el("li", {}, el("h4", {}, day), ...sentences.map(marked)))) : el("p", {}, "No dates.");
-}
-
-function pairTable(caption, pairs) {
-  return el("details", {}, el("summary", {}, caption),
-    table(caption, [["predicted", ""], ["reference", ""], ["weight", "number"], ["words in common", "number"]],
-      pairs.map(([left, right, weight, hits]) => [left, right, number(weight), String(hits)])));
-}
-
-function dateAxis(view) {
-  const all = [...view.predicted, ...view.reference].map(([day]) => dayNumber(day));
-  if (!all.length) return el("p", {}, "Neither timeline has a date.");
-  const steps = [...new Set(all)].sort((left, right) => left - right), first = steps[0], last = steps[steps.length - 1];
-  const height = 190, width = state.even ? Math.max(960, 60 + 18 * steps.length) : 960, rank = new Map(steps.map((day, at) => [day, at]));
-  const share = (day) => (state.even ? rank.get(day) / Math.max(1, steps.length - 1) : (day - first) / Math.max(1, last - first));
-  const x = (day) => 30 + (width - 60) * share(dayNumber(day));
-  const same = new Set(view.same);
-  const label = `${view.predicted.length} predicted and ${view.reference.length} reference dates on one axis, ${view.same.length} dates in both; lines join aligned dates.`;
-  const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label });
-  for (const [y, name] of [[50, "predicted"], [140, "reference"]]) {
-    picture.append(draw("line", { class: "axis", x1: 20, x2: width - 20, y1: y, y2: y }), draw("text", { x: 20, y: y === 50 ? 20 : 182, class: name }, name));
-  }
-  for (const [kind, pairs] of [["precision", view.precision], ["recall", view.recall]]) {
-    for (const [left, right, weight, hits] of pairs) {
-      const line = draw("line", { class: kind, x1: x(left), y1: 50, x2: x(right), y2: 140, "stroke-width": Math.min(7, 1 + hits / 2), "stroke-opacity": 0.15 + 0.85 * weight });
-      line.append(draw("title", {}, `${left} with ${right} (${kind}): weight ${number(weight)}, ${hits} words in common`));
-      picture.append(line);
+const LONGEST_DIFFERENCE = 1500; // words; the table below has the product of both lengths
+function wordDifference(answer, target) {
+  const [a, b] = [answer, target].map((text) => text.split(/(?<=\s)(?=\S)/));
+  if (!target || Math.max(a.length, b.length) > LONGEST_DIFFERENCE) return [[answer], [target]];
+  const isSame = (i, j) => i < a.length && j < b.length && a[i].trim() === b[j].trim();
+  const best = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
+  for (let i = a.length - 1; i >= 0; i -= 1) {
+    for (let j = b.length - 1; j >= 0; j -= 1) {
+      best[i][j] = isSame(i, j) ? best[i + 1][j + 1] + 1 : Math.max(best[i + 1][j], best[i][j + 1]);
     }
   }
-  for (const [y, kind, rows] of [[50, "predicted", view.predicted], [140, "reference", view.reference]]) {
-    for (const [day] of rows) {
-      picture.append(draw("circle", { class: same.has(day) ? kind : `free ${kind}`, cx: x(day), cy: y, r: 5 }, draw("title", {}, `${day}, ${kind}${same.has(day) ? ", in both" : ""}`)));
-    }
+  const left = [], right = [];
+  for (let i = 0, j = 0; i < a.length || j < b.length;) {
+    const isSpurious = j >= b.length || (i < a.length && best[i + 1][j] >= best[i][j + 1]), both = isSame(i, j);
+    if (both || isSpurious) left.push([a[i++], both ? "" : "spurious"]);
+    if (both || !isSpurious) right.push([b[j++], both ? "" : "miss"]);
   }
-  const iso = (day) => new Date(day * 864e5).toISOString().slice(0, 10);
-  picture.append(draw("text", { x: 110, y: 20 }, `${iso(first)} …`), draw("text", { x: width - 90, y: 20 }, iso(last)));
-  const even = el("input", { type: "checkbox", class: "even", checked: state.even,
-    on: { change: (event) => { state.even = event.target.checked; showDocument(); document.querySelector(".even").focus(); } } });
-  return el("div", {},
-    el("label", {}, even, " equal steps instead of a time scale"),
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Both timelines on one date axis" }, picture),
-    el("p", { class: "small soft" }, "Solid lines join each predicted date to its reference date (precision), dashed lines each reference date to its predicted date (recall). Wide lines: many words in common; pale lines: dates far apart. Filled dots: dates in both."));
+  return [marked(left), marked(right)];
 }
 
-// ---- summaries
+// ---- the address: a link to a document opens it again
 
-function summaryView(view) {
-  return [
-    view.query ? el("p", {}, el("strong", {}, "Query: "), view.query) : null,
-    el("p", { class: "legend small" }, el("mark", {}, "marked"), " the longest common subsequence of words"),
-    el("div", { class: "pair" }, panel("Predicted summary", "predicted", marked(view.predicted)), panel("Best reference", "reference", marked(view.reference))),
-    ...view.others.map((other) => el("details", {}, el("summary", {}, "Another reference"), text(other))),
-    view.source ? el("details", {}, el("summary", {}, "The document"), text(view.source)) : null,
-  ].filter((node) => node);
+function writeAddress() {
+  const parts = { task: task().name, run: runA().model, document: runA().ids[state.at] ?? "" };
+  if (runB()) parts.beside = runB().model;
+  if (state.metric) parts.metric = state.metric;
+  try {
+    history.replaceState(null, "", `#${new URLSearchParams(parts)}`);
+  } catch { /* a frame without an address, or a name with half a character in it */ }
 }
 
-// ---- extraction
-
-function evidenceView(view) {
-  const said = (value) => (value === null || value === undefined ? "(none)" : String(value));
-  const wrong = (attributes) => Object.entries(attributes).filter(([, pair]) => !pair.right)
-    .map(([name, pair]) => `${name}: ${said(pair.predicted)}, not ${said(pair.reference)}`);
-  const problems = (extra) => [...extra.issues, ...(extra.grounded ? [] : ["not in the text"])];
-  return [
-    el("p", { class: "legend small" }, el("mark", { class: "hit" }, "hit"), " found ", el("mark", { class: "miss" }, "miss"),
-      " not found ", el("mark", { class: "spurious" }, "spurious"), " predicted, but not in the reference"),
-    panel("The document with its spans", "", marked(view.source)),
-    table("Matches", [["domain", ""], ["reference", "text"], ["predicted", "text"], ["overlap", "number"], ["wrong attributes", "text"]],
-      view.matches.map((match) => [said(match.reference.domain), said(match.reference.span), said(match.prediction.span),
-        number(match.overlap), wrong(match.attributes).join("; ") || "none"])),
-    table("Misses: in the reference, but not predicted", [["domain", ""], ["span", "text"]], view.misses.map((miss) => [said(miss.domain), said(miss.span)])),
-    table("Spurious: predicted, but not matched", [["domain", ""], ["span", "text"], ["problem", "text"]],
-      view.spurious.map((extra) => [said(extra.domain), said(extra.span), problems(extra).join("; ")])),
-  ];
+function readAddress() {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  const at = data.tasks.findIndex((of) => of.name === parts.get("task")), { runs } = data.tasks[Math.max(0, at)];
+  const run = Math.max(0, runs.findIndex((own) => own.model === parts.get("run")));
+  const beside = runs.findIndex((own, place) => own.model === parts.get("beside") && place !== run);
+  const other = at < 0 && runs.length === 2 ? 1 : beside;
+  choose({ task: Math.max(0, at), run, other, metric: parts.get("metric") || "" });
+  const found = indexOf(runA(), parts.get("document"));
+  if (found >= 0) open(found);
 }
 
-// ---- cited reports
-
-function reportView(view) {
-  const words = (step) => step.replaceAll("_", " ");
-  const outcome = (score) => (score === null ? ["unscored", "bad"] : score > 0 ? [`rewarded ${score}`, "good"] : score < 0 ? ["penalised", "bad"] : ["ignored", "soft"]);
-  const asked = ({ question, answer, doc_id }) => (question ? `, nugget: ${question} ${answer ?? ""}`.trimEnd() : doc_id ? `, citation of ${doc_id}` : "");
-  const citation = ({ doc_id, supports, known }) => {
-    const said = !known ? "is unknown" : supports === null ? "was not judged" : supports ? "supports it" : "does not support it";
-    return el("li", { class: known && supports ? "good" : "bad" }, `${doc_id} ${said}`);
-  };
-  return [
-    view.request ? el("p", { dir: "auto" }, view.request) : null,
-    el("ol", {}, ...view.sentences.map((one) => {
-      const [said, kind] = outcome(one.score);
-      return el("li", { class: "sentence" },
-        text(one.text),
-        el("p", { class: "path small" }, ...one.path.flatMap((step) => [el("span", { class: "step" }, words(step)), " → "]), el("strong", { class: kind }, said)),
-        one.citations.length ? el("ul", { class: "small" }, ...one.citations.map(citation)) : null,
-        one.matched.length ? el("ul", { class: "small" }, ...one.matched.map((nugget) => el("li", {}, `${nugget.question} `, el("mark", { class: "hit" }, nugget.answer)))) : null,
-        one.verdicts.length ? el("ul", { class: "small bad" }, ...one.verdicts.map((verdict) => el("li", {}, `no verdict (${words(verdict.kind)}${asked(verdict)}): ${verdict.reason}`))) : null);
-    })),
-  ];
+// Change what is chosen, and open the document that is first in the list: the worst, or where two runs differ most.
+function choose(change) {
+  const before = runA()?.ids[state.at], isOtherTask = "task" in change && change.task !== state.task;
+  const isPair = data.tasks[change.task ?? state.task].runs.length === 2;
+  Object.assign(state, isOtherTask ? { metric: "", other: isPair ? 1 : -1 } : {}, change, { bin: -1, only: "" });
+  if (state.other === state.run) state.other = isPair ? 1 - state.run : -1;
+  if (!metricOf(metricName())) state.metric = "";
+  if (isOtherTask || "other" in change || "metric" in change) {
+    Object.assign(state, runB() ? { sort: "difference", down: true } : { sort: "value", down: isLower() });
+  }
+  if (!runB()) state.side = "a";
+  const kept = isOtherTask || "other" in change ? -1 : indexOf(runA(), before);
+  state.at = kept >= 0 ? kept : chosenRows()[0] ?? 0;
+  showHead();
+  showDocuments();
+  showDocument();
 }
 
-// ---- trees
+// ---- to take away
 
-function treeView(view) {
-  const marks = { same: "", near: "miss", wrong: "spurious", type: "spurious", missing: "miss", extra: "spurious" };
-  const cell = (value, state) => (value === null ? el("span", { class: "soft" }, "(none)") : marks[state] ? el("mark", { class: marks[state] }, value) : document.createTextNode(value));
-  const rows = view.rows.map(([state, depth, label, reference, prediction, scores]) => {
-    const key = el("td", { class: "text" }, label);
-    key.style.paddingLeft = `${0.6 + 1.2 * depth}rem`;
-    return el("tr", {}, key, el("td", { class: "text" }, cell(reference, "")), el("td", { class: "text" }, cell(prediction, state)),
-      el("td", {}, state), el("td", { class: "number" }, Object.entries(scores).map(([name, score]) => `${name} ${number(score)}`).join(", ")));
+function markdown() {
+  const safe = (value) => String(value).replace(/[\\|`*_<>[\]]/g, "\\$&").replace(/\s+/g, " "), { runs } = task();
+  const isRanked = ({ key, higher }) => higher !== null && runs.some((run) => isNumber(run.values[key]));
+  const ranked = task().metrics.filter(isRanked).map(({ key }) => key);
+  const names = [...new Set([metricName(), ...ranked])].slice(0, 4);
+  const range = (run, name) => (run.intervals[name] ? ` (${intervalText(run, name, 4)})` : "");
+  const cells = (run) => names.map((name) => number(run.values[name], 4) + range(run, name)).join(" | ");
+  return [`**${safe(task().name)}**. ${safe($("headline").querySelector(".lead").textContent)}`, "",
+    `| run | ${names.map(safe).join(" | ")} |`, `|---|${names.map(() => "---:|").join("")}`,
+    ...runs.map((run) => `| ${safe(run.model)} | ${cells(run)} |`), "",
+    ...task().signatures.map((text) => `\`${text}\``)].join("\n");
+}
+
+function documentText(sides) {
+  return [`${task().name}, ${runA().ids[state.at]}`, ...sides.map(([run, at]) => {
+    const score = `${metricName()} ${number(valueOf(run, at), 4)}`;
+    return `\n${run.model}: ${score}\n\n${viewOf(run, at)?.answer || ""}`;
+  })].join("\n");
+}
+
+// The head as a picture by itself, in the light colours, for a paper or an issue.
+function figure() {
+  const { runs } = task(), ends = axisOf(), name = metricName(), height = 40 * runs.length + 70;
+  const x = (value) => 200 + 380 * share(value, ends), tints = { a: "#0b57c4", b: "#8430ad", c: "#57606a" };
+  const font = { fill: "#15181c", "font-size": 12, "font-family": "Helvetica, Arial, sans-serif" };
+  const text = (content, at, y, anchor, weight) => label(content, at, y, anchor, { ...font, "font-weight": weight });
+  const axis = ticks(ends).map((tick) => [text(tickLabel(tick), x(tick), height - 10, "middle"),
+    draw("line", { x1: x(tick), x2: x(tick), y1: 40, y2: height - 26, stroke: "#e3e6ea" })]);
+  const rows = runs.map((run, at) => {
+    const y = 56 + 40 * at, color = tints[tint(at)], interval = run.intervals[name], middle = x(run.values[name]);
+    const dashes = run.doubtful.includes(name) ? "3 3" : "none";
+    const stroke = { y1: y, y2: y, stroke: color, "stroke-width": 2, "stroke-dasharray": dashes };
+    const mark = tint(at) === "b" ? draw("path", { d: `M${middle - 6},${y}l6,-6l6,6l-6,6z`, fill: color })
+      : draw("circle", { cx: middle, cy: y, r: 5, fill: color });
+    return [interval && draw("line", { x1: x(interval[0]), x2: x(interval[1]), ...stroke }),
+      isNumber(run.values[name]) && mark, text(short(run.model), 16, y + 4, "start", 600),
+      text(number(run.values[name]), 630, y + 4, "end", 700), text(intervalText(run, name), 744, y + 4, "end")];
   });
-  const heads = ["key", "reference", "predicted", "state", "scores"].map((head) => el("th", { scope: "col" }, head));
-  return [
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Both trees side by side" },
-      el("table", { class: "trees" }, el("caption", {}, "Both trees side by side"), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows))),
-    view.source ? el("details", {}, el("summary", {}, "The document"), text(view.source)) : null,
-  ];
+  const size = { width: 760, height }, title = `${task().name}: ${name}, 95 % intervals`;
+  return draw("svg", { xmlns: SVG, ...size, viewBox: `0 0 760 ${height}` }, draw("rect", { ...size, fill: "#fff" }),
+    text(title, 16, 26, "start", 700), axis, rows);
 }
 
-const VIEWS = { timeline: timelineView, summary: summaryView, evidence: evidenceView, report: reportView, tree: treeView };
+function tell(node, said) {
+  const before = node.dataset.label || (node.dataset.label = node.textContent);
+  node.textContent = said;
+  $("told").textContent = said;
+  setTimeout(() => { node.textContent = before; }, 1200);
+}
+
+function copy(node, said) {
+  const copied = navigator.clipboard?.writeText(said) || Promise.reject();
+  copied.then(() => tell(node, "Copied"), () => tell(node, "Not allowed here"));
+}
+
+function copyPicture(node) {
+  const svg = new Blob([new XMLSerializer().serializeToString(figure())], { type: "image/svg+xml" });
+  const image = new Image(), address = URL.createObjectURL(svg);
+  const save = (blob) => {
+    const link = el("a", { href: URL.createObjectURL(blob), download: `${task().name}.png` });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    tell(node, "Saved");
+  };
+  image.onload = () => {
+    const canvas = el("canvas", { width: image.width * 2, height: image.height * 2 });
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    URL.revokeObjectURL(address);
+    canvas.toBlob((blob) => {
+      const copied = navigator.clipboard?.write?.([new ClipboardItem({ "image/png": blob })]) || Promise.reject();
+      copied.then(() => tell(node, "Copied"), () => save(blob));
+    });
+  };
+  image.src = address;
+}
 
 // ---- start
 
+function flip() {
+  if (!runB() || pairs().partner[state.at] < 0) return;
+  state.side = state.side === "a" ? "b" : "a";
+  showDocument();
+}
+
+const KEYS = {
+  j: () => step(1), k: () => step(-1), x: flip, "/": () => $("words").focus(),
+  Home: () => step(-Infinity), End: () => step(Infinity),
+};
+const LIST_KEYS = {
+  ArrowDown: KEYS.j, ArrowUp: KEYS.k, Home: KEYS.Home, End: KEYS.End, PageDown: () => step(10), PageUp: () => step(-10),
+  Enter: () => $("document").focus(),
+};
+
+function pressed(event) {
+  const isTyping = event.target.closest("input:not([type=radio]):not([type=checkbox]), select, textarea");
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
+  const act = (event.target.id === "list" && LIST_KEYS[event.key]) || (state.keys && KEYS[event.key]);
+  if (!act) return;
+  event.preventDefault();
+  act();
+}
+
 function start() {
-  if (data.view) {  // one document alone: its picture under the heading, and nothing else
-    document.querySelectorAll(".skip, #about, #runs, #documents, #document-title").forEach((node) => node.remove());
-    document.getElementById("document").removeAttribute("aria-labelledby");
-    showDocument();
-    return;
+  if (data.view) {
+    document.body.classList.add("alone"); // one document: its picture under the heading, and nothing else
+    const others = ".skip, #choices, #headline, #versus, #results, #documents";
+    document.querySelectorAll(others).forEach((node) => node.remove());
+    return fill("view", pictureOf(data.view));
   }
-  const n = data.tasks.reduce((sum, task) => sum + task.runs.length, 0);
-  document.getElementById("about").textContent = `${count(data.tasks.length, "task")}, ${count(n, "run")}, scored by tls-tasks ${data.version}.`;
-  fill("tasks", data.tasks.length ? overview() : null, ...data.tasks.map(runsOf));
-  if (data.tasks.length && !readAddress()) openTask(0);
+  const n = data.tasks.reduce((sum, of) => sum + of.runs.length, 0);
+  const runs = `${count(n, "run")} of ${count(data.tasks.length, "task")}`;
+  $("about").textContent = `${runs}, scored by tls-tasks ${data.version}`;
+  document.documentElement.style.setProperty("--row", `${ROW}px`);
+  for (const { columns } of data.tasks.flatMap((of) => of.runs)) {
+    for (const key of Object.keys(columns)) columns[key] = Float64Array.from(columns[key], (value) => value ?? NaN);
+  }
+  addEventListener("keydown", pressed);
+  $("list").addEventListener("scroll", paint, { passive: true });
+  $("keys").addEventListener("change", (event) => { state.keys = event.target.checked; });
+  new ResizeObserver(repaint).observe($("list"));
   addEventListener("hashchange", readAddress);
+  return data.tasks.length ? readAddress() : undefined;
 }
 
 start();

@@ -4,21 +4,27 @@ import base64
 import hashlib
 import html
 import json
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import resources
+from itertools import combinations
 from typing import Any
 
 from tls_tasks import __version__
+from tls_tasks.after.comparisons import System, compare_systems
 from tls_tasks.after.run import Run, model_arguments, stated_metadata
 from tls_tasks.after.scored_runs import Progress
-from tls_tasks.core.errors import DataError
+from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.core.score import without_nan
 from tls_tasks.core.task import Doc, Task
 from tls_tasks.core.terminal import visible
 
 _LONGEST_ANSWER = 100_000  # characters; the page says how many more there were
+_DIGITS = 8  # of a document's score
+_Entry = dict[str, Any]
+_FAMILIES = ("timelines", "summaries", "evidence", "reports", "trees")
 
 
 def labels(scored: Sequence[Run]) -> list[str]:
@@ -58,16 +64,27 @@ def _settings(scored: Run) -> dict[str, str]:
     }
 
 
-def page(scored: Sequence[Run], *, title: str = "tls-tasks", progress: Progress | None = None) -> str:
+def page(scored: Sequence[Run], *, title: str = "", document: str = "", progress: Progress | None = None) -> str:
     """The page as one HTML text that needs nothing from the network.
 
     Args:
         scored: The tasks of all runs.
-        title: The page's heading.
+        title: The page's heading; empty: the task's name.
+        document: Show the document of this name, or of this ``doc_id`` of the samples, alone; empty: all.
         progress: Shows the progress, as in :func:`~tls_tasks.after.scored_runs.score_places`.
+
+    Raises:
+        OptionError: If no run has a document of that name.
     """
-    tasks = _tasks(scored, labels(scored), progress)
-    return _filled(title, {"title": visible(title), "version": __version__, "tasks": tasks})
+    if document and not any(_chosen(run, document) for run in scored):
+        raise OptionError.unknown("--document", document, sorted({name for run in scored for name in run.ids}))
+    blocks: dict[str, str] = {}
+    by_task: dict[str, list[tuple[str, Run]]] = {}
+    for run, label in zip(scored, labels(scored), strict=True):
+        by_task.setdefault(run.name, []).append((label, run))
+    tasks = [_task_entry(at, runs, document, blocks, progress) for at, runs in enumerate(by_task.values())]
+    title = title or (tasks[0]["name"] if len(tasks) == 1 else f"{len(tasks)} tasks")
+    return _filled(title, {"version": __version__, "tasks": tasks}, _table(tasks), blocks)
 
 
 def picture_page(task: Task, doc: Doc, answer: str, explained: Mapping[str, Any], title: str) -> str:
@@ -83,72 +100,121 @@ def picture_page(task: Task, doc: Doc, answer: str, explained: Mapping[str, Any]
     return _filled(title, {"view": _view(lambda: task.picture(doc, answer, explained), answer)})
 
 
-def _filled(title: str, data: Mapping[str, Any]) -> str:
-    script = asset("page.js")
-    # Without ``<`` no text can end the script element that holds the data, or begin a comment.
-    text = _json(data).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    return document("runs.html", visible(title), f"script-src {_csp_hash(script)}", script=script, data=text)
+def _filled(title: str, index: Mapping[str, Any], table: str = "", blocks: Mapping[str, str] | None = None) -> str:
+    """The page around its data; ``blocks`` (id -> JSON) stand behind the script, which reads one when it is opened."""
+    # A family's functions stand before the script that calls them.
+    pictures = [resources.files(f"tls_tasks.{family}").joinpath("picture.js") for family in _FAMILIES]
+    script = "\n".join(['"use strict";', *(file.read_text(encoding="utf-8") for file in pictures), asset("page.js")])
+    fields = {"script": script, "index": _inert(_json(index)), "table": table, "version": __version__}
+    fields["blocks"] = "\n".join(
+        f'<script type="application/json" id="{key}">{_inert(block)}</script>' for key, block in (blocks or {}).items()
+    )
+    return document("runs.html", visible(title), f"script-src {_csp_hash(script)}", "img-src blob:", **fields)
 
 
-def document(body: str, title: str, policy: str = "", **parts: str) -> str:
+def document(body: str, title: str, *policies: str, **parts: str) -> str:
     """A whole HTML document in our style, from the template that all pages share.
 
     Args:
         body: The asset that is its body.
         title: Its title, which the body gets too.
-        policy: What the content security policy allows besides our style.
+        policies: What the content security policy allows besides our style.
         parts: What else the body's fields are, in HTML.
     """
     style, title = asset("page.css"), html.escape(title)
     # Whatever a text may do, the browser applies what we wrote and nothing else.
-    allowed = ["default-src 'none'", policy, f"style-src {_csp_hash(style)}", "base-uri 'none'", "form-action 'none'"]
+    always = ("default-src 'none'", f"style-src {_csp_hash(style)}", "base-uri 'none'", "form-action 'none'")
     content = asset(body).format(title=title, **parts)
-    return asset("page.html").format(title=title, policy="; ".join(filter(None, allowed)), style=style, body=content)
+    return asset("page.html").format(title=title, policy="; ".join([*always, *policies]), style=style, body=content)
 
 
-def _tasks(scored: Sequence[Run], names: Sequence[str], progress: Progress | None) -> list[dict[str, Any]]:
-    """One entry a task, with the runs that have it."""
-    tasks: dict[str, dict[str, Any]] = {}
-    for run, name in zip(scored, names, strict=True):
-        entry = tasks.setdefault(
-            run.name,
-            {
-                "name": run.name,
-                "family": run.family,
-                "metrics": [{"key": key, "higher": result.better} for key, result in run.score.definitions.items()],
-                "signatures": list(run.signatures.values()),
-                "prompts": {},  # text -> its number: runs of one task mostly ask the same
-                "runs": [],
-            },
-        )
-        entry["runs"].append(_run_entry(run, name, entry["prompts"], progress))
-    return [{**entry, "prompts": list(entry["prompts"])} for entry in tasks.values()]
+def _table(tasks: Sequence[Mapping[str, Any]]) -> str:
+    """The headline result of each run, for readers without script."""
+    rows = []
+    for task, run in ((own, run) for own in tasks for run in own["runs"]):
+        value, interval = run["values"].get(task["headline"]), run["intervals"].get(task["headline"])
+        numbers = ["NaN" if value is None else f"{value:.4f}", "{:.4f} to {:.4f}".format(*interval or (0, 0))]
+        texts = [run["model"], task["headline"], *numbers[: 2 if interval else 1]]
+        cells = "".join(f"<td>{html.escape(text)}</td>" for text in texts)
+        rows.append(f'<tr><th scope="row">{html.escape(task["name"])}</th>{cells}</tr>')
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("task", "run", "result", "value", "95 % interval"))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
-def _run_entry(scored: Run, name: str, prompts: dict[str, int], progress: Progress | None) -> dict[str, Any]:
-    samples, topics, intervals = scored.log.samples, scored.topics, scored.intervals()
-    documents = progress(samples, f"{scored.name} documents", len(samples)) if progress else samples
+def _task_entry(
+    number: int, runs: Sequence[tuple[str, Run]], only: str, blocks: dict[str, str], progress: Progress | None
+) -> _Entry:
+    """A task with its runs and their labels; their views and prompts go into ``blocks``."""
+    prompts: dict[str, int] = {}  # text -> its number: runs of one task mostly ask the same
+    entries = []
+    for place, (label, run) in enumerate(runs):
+        chosen = _chosen(run, only)
+        entry, samples = _run_entry(run, label, chosen, prompts), [run.log.samples[at] for at in chosen]
+        entries.append(entry)
+        for at, sample in enumerate(progress(samples, f"{run.name} documents", len(samples)) if progress else samples):
+            view = _view(partial(run.picture, sample), "\n".join(map(str, sample.answer)))
+            blocks[f"view-{number}.{place}.{at}"] = _json(view)
+            if view.get("problem") or view["problems"]:
+                entry["troubled"].append(at)
+    blocks.update({f"prompt-{number}.{at}": _json(text) for text, at in prompts.items()})
+    first = runs[0][1]
+    table, places = first.score.definitions, combinations(range(len(runs)), 2)
+    ranges = {key: [0, 1] if result.bounded else None for key, result in table.items()}
     return {
-        "model": visible(name),
+        "name": first.name,
+        "headline": next(iter(first.ranked or table), ""),
+        "metrics": [{"key": key, "higher": result.better, "range": ranges[key]} for key, result in table.items()],
+        "signatures": list(first.signatures.values()),
+        "pairs": {f"{left}.{right}": _pair(runs[left][1], runs[right][1]) for left, right in places},
+        "runs": entries,
+    }
+
+
+def _chosen(run: Run, only: str) -> list[int]:
+    """The places of the documents of that name, else of that number; of all documents if ``only`` is empty."""
+    named = [at for at, name in enumerate(run.ids) if only in ("", name)]
+    return named or [at for at, sample in enumerate(run.log.samples) if only == str(sample.doc_id)]
+
+
+def _pair(left: Run, right: Run) -> dict[str, list[float | None]]:
+    """What ``compare`` says of two runs: metric -> difference, interval, p, and wins, ties, losses of the second."""
+    try:
+        [test] = compare_systems([System("left", {left.name: left}), System("right", {left.name: right})])
+    except (DataError, InputError):
+        return {}  # other documents: the page says of how many both have a score
+    pair = {}
+    for key, row in test.metrics.items():
+        difference, interval = row.result.difference, row.result.interval or (None, None)
+        if not math.isnan(difference):
+            pair[key] = [difference, *interval, row.adjusted, row.wins, row.ties, row.losses]
+    return pair
+
+
+def _run_entry(scored: Run, label: str, chosen: Sequence[int], prompts: dict[str, int]) -> _Entry:
+    """A run with the scores of some of its documents in columns."""
+    ids, topics = ([visible(names[at]) for at in chosen] for names in (scored.ids, scored.topics))
+    values, intervals = [without_nan(scored.of_document(at)) for at in chosen], scored.intervals()
+    columns = {key: [own[key] for own in values] for key in scored.score.definitions}
+    asked = [scored.log.samples[at].request[:_LONGEST_ANSWER] for at in chosen]
+    return {
+        "model": visible(label),
         "effort": visible(scored.effort),
-        "file": visible(scored.log.path.name),
         "data": visible(scored.stated),
+        "n": len(scored.ids),
         "values": without_nan(scored.metrics),
-        "intervals": intervals,
+        "intervals": {key: list(interval) for key, interval in intervals.items()},
         "doubtful": [key for key, interval in intervals.items() if not interval.is_trusted],
         "problems": [visible(str(problem)) for problem in scored.problems],
-        "documents": [
-            {
-                "id": visible(scored.ids[place]),
-                "topic": visible(topics[place]),
-                "values": without_nan(scored.of_document(place)),
-                "prompt": prompts.setdefault(sample.request[:_LONGEST_ANSWER], len(prompts)),
-                # As text, which the browser parses when it is opened.
-                "view": _json(_view(partial(scored.picture, sample), "\n".join(map(str, sample.answer)))),
-            }
-            for place, sample in enumerate(documents)
-        ],
+        "ids": ids,
+        "topics": topics if topics != ids else None,
+        "columns": {key: list(map(_rounded, own)) for key, own in columns.items() if any(x is not None for x in own)},
+        "prompts": [prompts.setdefault(text, len(prompts)) for text in asked],
+        "troubled": [],
     }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, _DIGITS)
 
 
 def _view(draw: Callable[[], Mapping[str, Any]], answer: str) -> dict[str, Any]:
@@ -159,7 +225,7 @@ def _view(draw: Callable[[], Mapping[str, Any]], answer: str) -> dict[str, Any]:
         # A log that was edited must not cost the page: its document says what is wrong.
         view = {"kind": "text", "problem": str(error)}
     cut = max(0, len(answer) - _LONGEST_ANSWER)
-    return {**view, "answer": answer[:_LONGEST_ANSWER], "answer_cut": cut}
+    return {"problems": [], **view, "answer": answer[:_LONGEST_ANSWER], "answer_cut": cut}
 
 
 def asset(name: str) -> str:
@@ -170,6 +236,11 @@ def asset(name: str) -> str:
 def _csp_hash(text: str) -> str:
     """The source expression by which a content security policy lets an inline style or script apply."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _inert(text: str) -> str:
+    """JSON that can't end the element that holds it, or begin a comment: it has no ``<``."""
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _json(value: Any) -> str:

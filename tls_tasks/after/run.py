@@ -135,10 +135,19 @@ class Run:
 
     @property
     def ranked(self) -> dict[str, float]:
-        """The results by which systems are compared: good or bad, and not at their best where nothing is answered."""
-        table = self.score.definitions.items()
-        ranking = {key for key, result in table if result.better is not None and not result.best_of_nothing}
-        return {key: value for key, value in self.metrics.items() if key in ranking}
+        """The results by which systems are compared: good or bad, and not at their best where nothing is answered.
+
+        The headline is first, by which systems are ranked.
+        """
+        table = self.score.definitions
+        usable = {key: table[key].better is not None and not table[key].best_of_nothing for key in table}
+        ranked = {key: value for key, value in self.metrics.items() if usable[key]}
+        return {key: ranked[key] for key in sorted(ranked, key=lambda key: key != self.headline)}
+
+    @property
+    def headline(self) -> str:
+        """The result that stands for the task; empty where nobody said which."""
+        return ""
 
     @cached_property
     def _members(self) -> list[list[Unit]]:

@@ -79,6 +79,11 @@ class ScoredTask(Run):
         return Conditions(self.version, fingerprint, budget, tuple(sorted(options.items())), shots, judge)
 
     @property
+    def headline(self) -> str:
+        """The task's headline."""
+        return self.task.headline
+
+    @property
     def provenance(self) -> Mapping[str, str]:
         """Edition and origin of the data, as the task wrote them into the results file; empty if it did not."""
         return dict(stated_metadata(self.name, self.results).get("provenance") or {})

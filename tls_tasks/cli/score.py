@@ -66,7 +66,8 @@ def add_parser(subparsers: Subparsers) -> None:
     add("files", nargs="+", type=Path, metavar="RUN", help="samples, results, or folders of them")
     add("-o", "--out", type=Path, required=True, metavar="FILE", help="the page to write")
     add("--task", action="append", metavar="NAME", help="only this task (may be repeated)")
-    add("--title", default="tls-tasks", help="the heading")
+    add("--title", default="", help="the heading (the task's name)")
+    add("--document", default="", metavar="ID", help="only the document of this name or doc_id")
     add("--newest", action="store_true", help="use only the newest run of each task in a folder")
 
 
@@ -202,7 +203,7 @@ def _text(run: Run, intervals: Intervals) -> str:
     if run.family == "timelines":
         lines += papers_layout(run.metrics, run.score.by_topic())
     if run.metrics:
-        lines.append(value_table(run.metrics, intervals))
+        lines.append(value_table(run.metrics, intervals, run.headline))
     return "\n".join([*lines, *map(visible, run.signatures.values()), ""])
 
 
@@ -311,7 +312,7 @@ def _run_page(args: argparse.Namespace) -> int:
     if args.command == "report":
         note("report", "this command is called `tls-tasks page` now; the name `report` goes with the next release")
     scored = list(read_runs(args.files, only=args.task, newest=args.newest, progress=progress))
-    write_whole(args.out, page(scored, title=args.title, progress=progress))
+    write_whole(args.out, page(scored, title=args.title, document=args.document, progress=progress))
     n_tasks, n_documents = len({task.name for task in scored}), sum(len(task.ids) for task in scored)
     say(f"{args.out}: {count(len(scored), 'run')} of {count(n_tasks, 'task')}, {count(n_documents, 'document')}")
     return note(args.command, *(problem for task in scored for problem in task.problems))

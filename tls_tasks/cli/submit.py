@@ -3,6 +3,7 @@
 import argparse
 import hashlib
 import json
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,8 @@ def add_parser(subparsers: Subparsers) -> None:
     board = add_command(subparsers, "leaderboard", _run_leaderboard)
     board.add_argument("submissions", nargs="+", type=Path, metavar="SUBMISSION", help="what tls-tasks submit wrote")
     board.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help="where to write index.html")
+    text = "link each system to FOLDER/SUBMISSION.html where that file is (what tls-tasks page wrote)"
+    board.add_argument("--pages", type=Path, metavar="FOLDER", help=text)
     _add_means(board)
 
 
@@ -148,6 +151,7 @@ def _run_leaderboard(args: argparse.Namespace) -> int:
     means = _means_of(args)
     bound = bound_names(args.allowed_signers)
     accepted: dict[str, Verified] = {}  # by a hash of the manifest
+    pages: dict[str, str] = {}
     for path in args.submissions:
         try:
             with opened(path) as folder:
@@ -156,6 +160,8 @@ def _run_leaderboard(args: argparse.Namespace) -> int:
             reasons = list(verified.refusals)
             if not reasons and accepted.setdefault(digest, verified) is not verified:
                 reasons = [f"a second submission of {verified.manifest['model']} with the same files"]
+            if not reasons and args.pages is not None and (file := args.pages / f"{path.stem}.html").exists():
+                pages[digest] = os.path.relpath(file, args.out)
         except (TlsTasksError, OSError) as error:
             # An error of the operating system names the file itself.
             reasons = str(error).removeprefix(f"{path}: ").splitlines()
@@ -164,7 +170,9 @@ def _run_leaderboard(args: argparse.Namespace) -> int:
         note("leaderboard", *(f"{path} left out: {reason}" for reason in reasons))
     if not accepted:
         raise DataError("no submission passed its checks, so there is nothing to rank")
-    write_whole(args.out / "index.html", site(told_apart(accepted, bound)))
+    named = told_apart(accepted, bound)
+    addresses = {name: pages[digest] for name, digest in zip(named, accepted, strict=True) if digest in pages}
+    write_whole(args.out / "index.html", site(named, addresses))
     n_left_out = len(args.submissions) - len(accepted)
     say(f"{args.out / 'index.html'}: {count(len(accepted), 'submission')}, {n_left_out} left out")
     return int(n_left_out > 0)

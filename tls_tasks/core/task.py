@@ -44,6 +44,7 @@ class Task:
         fewshot: The task's name -> example documents for few-shot prompts, with the columns of its documents; their
             targets are the examples' answers. They occur in no test set.
         shorter: (document, characters) -> the document, with about so many characters fewer to show in its prompt.
+        headline: The result that stands for the task, and by which systems are ranked.
 
     Example:
         >>> import tls_tasks
@@ -68,6 +69,7 @@ class Task:
     table_of: Callable[[Doc], Results] | None = None
     fewshot: Callable[[str], Sequence[Doc]] | None = None
     shorter: Callable[[Doc, int], Doc] | None = None
+    headline: str = ""
 
     def __repr__(self) -> str:
         """The name and the result keys."""

@@ -60,6 +60,7 @@ TASKS = {
         unit=lambda doc, answer: _score(doc, answer).units[0],
         scores=lambda doc, answer: {"evidence_extraction": _score(doc, answer)},
         picture=_picture,
+        headline="evidence_f1",
         table_of=lambda doc: _results(_schema(doc["schema"])),
         fewshot=examples,
         shorter=shorter_text,

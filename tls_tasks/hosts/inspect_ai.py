@@ -115,7 +115,9 @@ def _with_schema(name: str, options: Mapping[str, Any], metadata: Mapping[str, A
 
 def _ordered(of: str, table: Results) -> Results:
     """The headline first: as in our task's table, or F1 of a metric."""
-    first = task_file(of).metrics if of in task_files() else [key for key in table if "f1" in key.split("_")]
+    is_ours = of in task_files()
+    of_metric = [key for key in table if "f1" in key.split("_")]
+    first = [find_task(of).headline, *task_file(of).metrics] if is_ours else of_metric
     return {key: table[key] for key in [*first, *table] if key in table}
 
 

@@ -332,15 +332,18 @@ def _shown_documents(doc: Doc) -> dict[str, dict[str, str]]:
 
 def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
     """Each sentence with its path through the decision tree, its citations, its nuggets and its missing verdicts."""
-    told = explained["report_eval"]["items"][0].get("sentences", ())  # none where no report was read
+    item = explained["report_eval"]["items"][0]  # without sentences and nuggets where no report was read
+    told = item.get("sentences", ())
     lacking = ([verdict for verdict in sentence["verdicts"] if verdict["value"] is None] for sentence in told)
     sentences = [{**sentence, "verdicts": verdicts} for sentence, verdicts in zip(told, lacking, strict=True)]
+    missed = [nugget for nugget in item.get("nuggets", ()) if not nugget["covered"]]
+    nuggets = [f"{nugget['question']} {'; '.join(nugget['answers'])}" for nugget in missed]
     request = str(doc.get("problem_statement") or doc.get("title") or "")
-    return {"kind": "report", "request": request, "sentences": sentences}
+    return {"kind": "report", "request": request, "sentences": sentences, "nuggets": nuggets}
 
 
 TASKS = {
     name: Task(name, "reports", _RESULTS, _load, prompt, _target, _unit, _scores, _picture,
-               judge=_judge_answers, fewshot=examples, shorter=shorter)
+               headline="f1", judge=_judge_answers, fewshot=examples, shorter=shorter)
     for name in ALL_SETS
 }  # fmt: skip

@@ -71,4 +71,7 @@ def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) 
 
 _PARTS = (_RESULTS, load_documents, prompt, _target, _unit, _scores, _picture)
 
-TASKS = {name: Task(name, "summaries", *_PARTS, fewshot=examples, shorter=shorter_text) for name in ALL_SETS}
+TASKS = {
+    name: Task(name, "summaries", *_PARTS, fewshot=examples, shorter=shorter_text, headline="rouge_l_f1")
+    for name in ALL_SETS
+}

@@ -95,7 +95,9 @@ def _load_closed_book(name: str, /, **options: Any) -> list[dict[str, str | int]
 _PARTS = (_target, _unit, _scores, picture, "topic")
 
 TASKS = {
-    name + ending: Task(name + ending, "timelines", _TABLE, load, prompt_of, *_PARTS, fewshot=examples)
+    name + ending: Task(
+        name + ending, "timelines", _TABLE, load, prompt_of, *_PARTS, headline="ar1_f1", fewshot=examples
+    )
     for ending, load, prompt_of in (("", load_documents, prompt), (_CLOSED_BOOK, _load_closed_book, closed_book_prompt))
     for name in ALL_SETS
 }

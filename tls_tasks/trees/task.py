@@ -77,4 +77,7 @@ def _first_answer(tree: dict[str, Any]) -> Any:
 
 _PARTS = (load_documents, prompt, _gold, _unit, lambda doc, answer: {"tree_eval": _score(doc, answer)}, _drawn)
 
-TASKS = {name: Task(name, "trees", _TABLE, *_PARTS, fewshot=examples, shorter=shorter_text) for name in ALL_SETS}
+TASKS = {
+    name: Task(name, "trees", _TABLE, *_PARTS, headline="f1_value", fewshot=examples, shorter=shorter_text)
+    for name in ALL_SETS
+}

@@ -13,6 +13,7 @@ from tls_tasks.after.comparisons import System, compare_systems, documents_of
 from tls_tasks.after.page import document
 from tls_tasks.after.run import Conditions
 from tls_tasks.after.scored_runs import ScoredTask
+from tls_tasks.after.submission.ranking import Row, all_results, ranking
 from tls_tasks.after.submission.verification import Verified
 from tls_tasks.core.intervals import LEAST_TRUSTED
 from tls_tasks.core.terminal import shown
@@ -26,10 +27,6 @@ _PLAIN_NAME = re.compile(r"[\w.&-]+(?: [\w.&-]+){0,5}")
 
 _DOUBT = f"† Unreliable interval: fewer than {LEAST_TRUSTED} topics or documents, or no variation"
 _UNKNOWN_DATA = " This release does not know the data, so nothing here compares with other tables."
-_FACTS = ("interval", "n", "checks", "signed", "submitter", "date", "edition", "budget")
-
-_Row = Mapping[str, str | float]
-"""A line of a table: what stands in it, by the title of its column."""
 
 
 def told_apart(submissions: Mapping[str, Verified], bound: Collection[str]) -> dict[str, Verified]:
@@ -65,7 +62,7 @@ def _submitter(submission: Verified) -> str:
     return name if _PLAIN_NAME.fullmatch(name) else repr(shown(name, 60))
 
 
-def site(submissions: Mapping[str, Verified]) -> str:
+def site(submissions: Mapping[str, Verified], pages: Mapping[str, str] | None = None) -> str:
     """The page, without script and network: a ranking for each task, version, data, prompt options, shots and judge.
 
     Two systems are in one significance group if the paired test cannot tell them apart from the group's best, after
@@ -73,6 +70,7 @@ def site(submissions: Mapping[str, Verified]) -> str:
 
     Args:
         submissions: Name -> submission.
+        pages: Name -> address of a page that shows the submission's answers.
     """
     # What is measured may depend on the documents, and a fingerprint is only what a stranger says of them.
     by_task: dict[str, dict[tuple[Conditions, str, tuple[str, ...]], dict[str, ScoredTask]]] = {}
@@ -97,28 +95,30 @@ def site(submissions: Mapping[str, Verified]) -> str:
             intro = html.escape(known + _UNKNOWN_DATA * (status == UNKNOWN))
             test = f"at p < {SIGNIFICANT} (paired randomisation over topics or documents, Holm)."
             caption = f"Ranked by {metrics[0]}. The systems of a group do not differ significantly from its best {test}"
-            table = _table(metrics, rows, f"Ranking of {anchor}", caption)
-            texts = "".join(f"<p class='soft small'>{html.escape(note)}</p>" for note in notes)
+            table = ranking(metrics[0], rows, caption, pages or {})
+            table += all_results(metrics, rows, f"All results of {anchor}")
+            texts = "".join(f"<p class='soft'>{html.escape(note)}</p>" for note in notes)
             heading = name if status == KNOWN else f"{name} ({status})"
             sections.append(_section(anchor, heading, f"<p>{intro}</p>{table}{texts}"))
         # Published rows of a task on whose data nobody here ran stand in a table of their own.
         if paper and not is_beside:
             why = f"these were made on the original data ({paper['edition']}), on which no submission here ran"
             caption = f"{source}. Not ranked with the rows above: {why}."
-            table = _table(metrics, paper["rows"], f"Published results of {name}", caption)
+            table = ranking(metrics[0], paper["rows"], caption, {})
+            table += all_results(metrics, paper["rows"], f"All published results of {name}")
             sections.append(_section(f"{name}-published", f"{name}, published", table))
     return document("leaderboard.html", "tls-tasks leaderboard", version=__version__, sections="\n".join(sections))
 
 
 def _ranked(
     submissions: Mapping[str, Verified], tasks: Mapping[str, ScoredTask], metrics: Sequence[str]
-) -> tuple[list[_Row], list[str]]:
+) -> tuple[list[Row], list[str]]:
     """A row for each system, best first; and what cannot be compared or looks strange."""
     first = next(iter(tasks.values()))
     sign = -1 if first.score.definitions[metrics[0]].better else 1
     order = sorted(tasks, key=lambda system: (sign * tasks[system].metrics[metrics[0]], system))
     groups, notes = _groups(metrics[0], [System(system, {first.name: tasks[system]}) for system in order])
-    rows: list[_Row] = []
+    rows: list[Row] = []
     for place, system in enumerate(order, start=1):
         task, submission = tasks[system], submissions[system]
         interval = task.intervals().get(metrics[0])
@@ -130,6 +130,7 @@ def _ranked(
             "rank": str(place),
             "system": system,
             "group": str(groups[system]),
+            "ends": tuple(interval or ()),
             "interval": f"{interval.low:.4f} to {interval.high:.4f}{doubt}" if interval else "",
             "n": str(len(task.ids)),
             "checks": submission.word(task.name),
@@ -177,22 +178,3 @@ def _groups(metric: str, order: Sequence[System]) -> tuple[dict[str, int], list[
 def _section(anchor: str, heading: str, content: str) -> str:
     anchor, heading = html.escape(anchor), html.escape(heading)
     return f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{heading}</h2>{content}</section>'
-
-
-def _table(metrics: Sequence[str], rows: Sequence[_Row], label: str, caption: str) -> str:
-    """Score and name come first: a telephone shows them without scrolling."""
-    titles = ["rank", metrics[0], "system", "group", *_FACTS, *metrics[1:]]
-    classes = {title: ' class="number"' if title in {*metrics, "n", "budget"} else "" for title in titles}
-    head = "".join(f'<th scope="col"{classes[title]}>{html.escape(title)}</th>' for title in titles)
-    body = []
-    for row in rows:
-        # A paper's row was not recomputed, and has no rank.
-        filled = {"rank": "published", **row}
-        texts = {title: cell if isinstance(cell, str) else f"{cell:.4f}" for title, cell in filled.items()}
-        cells = {title: f"<td{classes[title]}>{html.escape(texts.get(title, ''))}</td>" for title in titles}
-        cells["system"] = f'<th scope="row">{html.escape(texts["system"])}</th>'
-        mark = ' class="published"' if "rank" not in row else ""
-        body.append(f"<tr{mark}>{''.join(cells.values())}</tr>")
-    lines, region = "\n".join(body), f'tabindex="0" role="region" aria-label="{html.escape(label)}"'
-    table = f"<caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{lines}</tbody>"
-    return f'<div class="scroll" {region}><table class="board">{table}</table></div>'

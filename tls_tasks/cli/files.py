@@ -59,6 +59,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--stem", action="store_true", help="stem words, as rouge_score's use_stemmer does")
     add("--lsum", action="store_true", help="rougeLsum, too: sentence by sentence")
     add("--split", default="newline", help="where its sentences end: newline (default) or regex")
+    add("--ngrams", action="store_true", help="rouge1 and rouge2, too: words and pairs of words in any order")
     texts = {"journals": "the texts", "gold": "their gold objects", "predictions": "the objects to score"}
     add = _add_command(subparsers, "evidence", _evidence, **texts)
     add("--schema", type=Path, help="JSON file with the schema; default: that of journals")
@@ -152,7 +153,7 @@ def _summaries(args: argparse.Namespace) -> None:
       tls-tasks summaries gold/ predictions/ --detailed --confidence 0.95
     """
     rows = read_summaries(args.gold, args.predictions)
-    types = ["rougeL", *["rougeLsum"] * args.lsum]
+    types = ["rougeL", *["rougeLsum"] * args.lsum, *["rouge1", "rouge2"] * args.ngrams]
     options = {"rouge_types": types, "use_stemmer": args.stem, "split_summaries": args.split}
     columns = [row.prediction or "" for row in rows], [row.references for row in rows]
     with _warnings_as_notes(args):

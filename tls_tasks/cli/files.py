@@ -102,7 +102,7 @@ def _timelines(args: argparse.Namespace) -> None:
       a folder as news-tls has it, TOPIC/timelines.jsonl, or the folder of one topic
       a folder with a file a topic: TOPIC.txt, TOPIC.json, TOPIC.jsonl
       rows in JSON Lines, JSON, CSV or Parquet: {"topic": "egypt", "timeline": [{"date": "2011-01-25", "text": "…"}]};
-        several timelines of a topic as "timelines"; a model's text as "prediction"
+        several timelines of a topic as "timelines"; a model's text as "prediction", "answer", "output" or "response"
       one document: a timelines.jsonl, JSON, or the text that a model wrote
     A topic's prediction is scored against each of its references; or there are as many, in the same order. A topic
     without a prediction scores 0, and a prediction of a topic that GOLD lacks is an error.
@@ -140,7 +140,7 @@ def _summaries(args: argparse.Namespace) -> None:
     GOLD and PREDICTIONS are each one of
       a text file with one summary a line
       rows in JSON Lines, JSON, CSV or Parquet: {"id": "m1", "summary": "…"}; several references as "references",
-        a model's text as "prediction"
+        a model's text as "prediction", "answer", "output" or "response"
       a folder with a file a summary, m1.txt
     They are joined by id, or line by line where there are no ids. A summary that lacks a prediction scores 0, and a
     prediction of what GOLD lacks is an error.

@@ -55,7 +55,7 @@ def agreement(a: Sequence[Judgment], b: Sequence[Judgment], *, common: bool = Fa
             one was spared may be what it would have got wrong.
 
     Returns:
-        Kind -> its agreement, in the order of the first judge's questions, and :data:`ALL`.
+        Kind -> its agreement, in the order of the first judge's questions, and ``all``.
 
     Raises:
         InputError: If the questions differ (without ``common``), none was put to both, or a judge contradicts itself.

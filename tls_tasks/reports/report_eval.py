@@ -79,7 +79,9 @@ def report_eval(
         documents: Document id -> text or ``{"title", "text"}``; or collection -> such a mapping; or a function or store
             (see :func:`~tls_tasks.reports.documents.look_up`). An id that is not in it is an unsupported citation.
             None: nothing is looked up; for recorded judgments and functions, which may know documents by their ids.
-        judge: Who answers, see :func:`_as_judge`.
+        judge: Who answers: a function of a :class:`~tls_tasks.reports.types.Query`, see
+            :func:`~tls_tasks.reports.judges.from_callable`; a :class:`~tls_tasks.reports.types.Judge`; or recorded
+            judgments, a list of rows or ``{"judgments": rows, "defaults": {kind: verdict}}``. None: nothing is asked.
         compat: ``report_gen_eval``: the recall and precision of that program, whatever its documentation says; the
             options from ``recall_unit`` to ``length_limit`` have no meaning then, and the other results are NaN.
         recall_unit: What recall counts: each (question, ``answer``) pair, each ``question``, or each ``item`` of the
@@ -165,11 +167,6 @@ def report_eval(
 
 def _as_judge(judge: Any) -> Judge:
     """A judge from whatever the caller has.
-
-    Args:
-        judge: An object with ``ask``; a function, see :func:`~tls_tasks.reports.judges.callable.from_callable`;
-            recorded judgments, a list of rows or ``{"judgments": rows, "defaults": {kind: verdict}}``; None: nothing
-            may be asked.
 
     Raises:
         InputError: Anything else, or a row that is not a judgment.

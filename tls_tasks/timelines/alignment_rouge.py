@@ -103,7 +103,7 @@ def alignment_rouge(
         aggregate: ``f_of_means`` (F of mean P and mean R) or ``mean_f`` (mean of the items' F).
         beta: Weight of recall in F.
         topics: The topic of each row. If given, every topic has the same weight.
-        engine: Who counts, one of :data:`_ENGINES`.
+        engine: Who counts: ``rouge155`` (ours, exact) or ``tilse`` (its Perl script, thousands of times slower).
         tokenizer: ``rouge155`` (ASCII letters and digits only), ``unicode``, or a function: sentence ->
             words, which the alignment then uses, too.
         remove_stopwords: Whether ``rouge155`` drops its stop words.

@@ -109,14 +109,13 @@ def parse_timeline(text: str, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed
     r"""Read the timeline that a model wrote.
 
     Args:
-        text: The model's text: JSON in any of the forms of :func:`~tls_tasks.timelines.read_json.json_entries`, or
-            lines and tables as :func:`~tls_tasks.timelines.read_lines.read_lines` reads them; prose, code fences and
-            thinking around it are ignored. Several lists or blocks are read as one timeline.
+        text: The model's text: JSON, or lines and tables with dates (``docs/reading.md`` has the forms). Prose, code
+            fences and thinking around it are ignored. Several lists or blocks are read as one timeline.
         policy: What to do where the text leaves a choice.
 
     Returns:
-        The timeline, and what was dropped, merged or repaired. The value is None if there is no usable date, and an
-        empty timeline if the answer is an empty list or object. No text raises.
+        The timeline, and what was dropped, merged or repaired (:data:`PROBLEM_KINDS`). The value is None if there is no
+        usable date, and an empty timeline if the answer is an empty list or object. No text raises.
 
     Example:
         >>> parsed = parse_timeline('[{"start": "2011-01-25", "summary": "Protests."}, {"start": "soon", "text": ""}]')

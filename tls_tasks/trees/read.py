@@ -273,7 +273,7 @@ def plain(value: Any, bad_numbers: list[float] | None = None, depth: int = 0) ->
 def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient") -> ParsedTree:
     r"""Read the tree in a model's text. Never raises, whatever the text.
 
-    Reasoning (:mod:`tls_tasks.core.reasoning`) is no part of the answer. Leniently, the first stage that finds
+    Reasoning is no part of the answer. Leniently, the first stage that finds
     something wins: the whole answer as JSON; fenced blocks; JSON Lines; dictionaries and lists in prose; the finished
     part of what is cut off. Quotes, comments, commas and Python's literals are mended, short pieces by json_repair.
     YAML, Markdown's lists of ``key: value`` and XML win over JSON in prose if they hold more of a tree. Of several trees
@@ -290,7 +290,7 @@ def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient")
     Args:
         text: What the model wrote.
         node: The schema; decides which of several trees is meant.
-        mode: One of :data:`MODES`. Strictly, the answer is one JSON document and nothing else, without NaN.
+        mode: ``lenient``, or ``strict``: the answer is one JSON document and nothing else, without NaN.
 
     Raises:
         OptionError: No such mode.

@@ -28,7 +28,7 @@ _HINTS = {
 def resolve_metric(
     metric: Any, *, name: str | None = None, normalize: Any = (), compat: str | None = None, **options: Any
 ) -> LeafMetric:
-    """The leaf metric that somebody means.
+    """Find a leaf metric by name, or make one of a function.
 
     Args:
         metric: A name of :data:`~tls_tasks.trees.leaf_values.BUILT_IN`; a

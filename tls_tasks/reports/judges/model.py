@@ -34,7 +34,7 @@ class Endpoint:
         model: The model, as the server calls it.
         api_key: Sent as a bearer token.
         headers: Further headers.
-        name: For the signature; by default model and host. A model that it hides is added.
+        name: For the signature; by default model and host. If it doesn't contain the model, the model is added.
         parameters: What a request has besides model and messages. They are merged into the defaults (temperature 0,
             512 tokens), of which None removes one, as in ``{"max_tokens": None, "max_completion_tokens": 2000}``.
             They are part of the judge's name, and of what makes two requests the same.

@@ -156,6 +156,10 @@ def test_every_choice_that_a_metric_names_is_accepted():
         for option in asked & set(inspect.signature(spec.load()).parameters):
             for choice in space.choices(name, option, many := option == "rouge_types"):
                 spec.load()(**space._arguments(spec, {**example, option: [choice] if many else choice}))
+    row = {"predictions": "a b", "references": "b a"}
+    for types in (["rougeLsum"], ["rouge1", "rouge2"]):
+        table, _, picture = space._answer(METRICS["rouge_l"], [*row, "rouge_types"], *row.values(), types)
+        assert "_precision" in table and "<iframe" in picture
     assert space.choices("rouge_l", "tokenizer") == ("whitespace", "rouge", "unicode")
     assert space.choices("tree_eval", "compat") == (None, "treeval", "extractbench")
     assert space.choices("date_f1", "beta") == ()

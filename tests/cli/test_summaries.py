@@ -74,6 +74,12 @@ def test_details_have_a_line_a_summary(tmp_path, capsys):
     assert ["1", *["0.5000", "1.0000", "0.6667"] * 2] in lines and "types:rougeL,rougeLsum" in out
 
 
+def test_ngrams_stand_beside_rouge_l(tmp_path, capsys):
+    _, out, _ = run(capsys, write(tmp_path / "g.txt", *GOLD), write(tmp_path / "p.txt", *TOLD), "--json", "--ngrams")
+    direct = rouge_l(TOLD, GOLD, rouge_types=["rougeL", "rouge1", "rouge2"]).as_dict()
+    assert direct.items() <= json.loads(out).items() and direct["rouge1_f1"] > direct["rouge2_f1"]
+
+
 @pytest.mark.parametrize(("row", "said"), CASES["test_a_mistake_is_told_in_one_line"])
 def test_a_mistake_is_told_in_one_line(tmp_path, capsys, row, said):
     gold = forms(tmp_path / "g", GOLD, "summary")["ids"]

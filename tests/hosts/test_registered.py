@@ -31,7 +31,11 @@ doc_to_target: "{{answer}}"
 metric_list:
   - {metric: date_f1, aggregation: tls_pooled, higher_is_better: true}
   - {metric: alignment_rouge, aggregation: tls_pooled, higher_is_better: true}
-  - {metric: rouge_l, aggregation: tls_pooled, higher_is_better: true, tokenizer: unicode}
+  - metric: rouge_l
+    aggregation: tls_pooled
+    higher_is_better: true
+    tokenizer: unicode
+    rouge_types: [rougeL, rouge2]
   - {metric: exact_match, aggregation: mean, higher_is_better: true}
 filter_list:
   - {name: answer, filter: [{function: tls_answer}, {function: take_first}]}
@@ -69,10 +73,12 @@ def test_a_file_of_anybodys_own_reports_the_corpus_scores(run_of_my_own):
     expected = {
         **tls_tasks.date_f1(SAID, GOLD).as_dict(),
         **tls_tasks.alignment_rouge(SAID, GOLD).as_dict(),
-        **tls_tasks.rouge_l([ANSWER, *SAID[1:]], GOLD, tokenizer="unicode").as_dict(),
+        **tls_tasks.rouge_l([ANSWER, *SAID[1:]], GOLD, tokenizer="unicode", rouge_types=["rougeL", "rouge2"]).as_dict(),
     }
     for key in (
-        f"{name}_{part}" for name in ("date", "ar1", "ar2", "rouge_l") for part in ("precision", "recall", "f1")
+        f"{name}_{part}"
+        for name in ("date", "ar1", "ar2", "rouge_l", "rouge2")
+        for part in ("precision", "recall", "f1")
     ):
         assert results[f"{key},answer"] == pytest.approx(expected[key], abs=1e-12), key
     assert results["date_f1,answer"] == pytest.approx(2 * (4 / 9) * (1 / 2) / (4 / 9 + 1 / 2))
@@ -94,6 +100,22 @@ def test_a_document_that_cannot_be_scored_is_nan_and_the_corpus_with_it(caplog):
     assert "could not score a document" in caplog.text
     mixed = registered.pooled([good["date_f1"], bad["date_f1"]])
     assert mixed != mixed
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "keys"),
+    [
+        ("rouge_l", {"rouge_types": ["rouge1", "rougeLsum"]}, ["rouge1_f1", "rouge_lsum_f1"]),
+        ("tree_eval", {"schema": {"a": "string"}, "compat": "treeval"}, ["f1_node", "f1_leaf"]),
+        ("tree_eval", {"schema": {"a": "string"}, "compat": "extractbench"}, ["extract_unified_value_f1"]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_options_decide_which_results_there_are(name, options, keys):
+    metric, row = getattr(registered, name), ['{"a": "b c"}']
+    good, bad = metric(references=row, predictions=row, **options), metric(references=[1.5], predictions=row, **options)
+    assert good.keys() == bad.keys() and [key for key in good if key.endswith("_f1") or key[:3] == "f1_"] == keys
+    assert {good[key] for key in keys} == {1.0} and all(number != number for number in bad.values())
 
 
 def test_a_document_of_many_numbers_survives_the_way_between_processes():

@@ -2,6 +2,7 @@
 
 import json
 import math
+import random
 import re
 import warnings
 from pathlib import Path
@@ -15,7 +16,7 @@ from tests.summaries import slow_rouge_l as slow
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.summaries.evaluators import SummarizationQuality
 from tls_tasks.summaries.evaluators import rouge_l as rouge_l_of_one_pair
-from tls_tasks.summaries.rouge_l import NoBoundaryWarning, _lcs_counts, rouge_l
+from tls_tasks.summaries.rouge_l import NoBoundaryWarning, _counts, rouge_l
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
@@ -67,6 +68,29 @@ def test_every_number_is_rouge_scores(row, rouge_type, stem):
     assert got == expected
 
 
+WORDS = "The the cat cats sat mat running runner U.S. 9,000 it's naïve İzmir \u212aelvin 开罗 ... generously of co-op"
+
+
+@pytest.mark.parametrize("stem", [False, True], ids=["words", "stems"])
+def test_ngrams_are_rouge_scores(stem):
+    scorer = pytest.importorskip("rouge_score.rouge_scorer").RougeScorer(["rouge1", "rouge2"], use_stemmer=stem)
+    generator = random.Random(31)
+    few = [WORDS.split()[:n] for n in (2, 6, None)]  # so that words and pairs occur again
+
+    def text():
+        return generator.choice([" ", "\n"]).join(generator.choices(generator.choice(few), k=generator.randrange(15)))
+
+    predictions = [text() for _ in range(2000)]
+    references = [[text() for _ in range(generator.choice([1, 1, 3]))] for _ in predictions]
+    asked = {"rouge_types": ["rouge1", "rouge2"], "use_stemmer": stem, "use_aggregator": False, **STRICT}
+    found = rouge_l(predictions, references, **asked).as_dict()
+    for row, (prediction, wanted) in enumerate(zip(predictions, references, strict=True)):
+        for name, expected in scorer.score_multi(wanted, prediction).items():
+            got = tuple(found[f"{name}_{part}"][row] for part in ("precision", "recall", "f1"))
+            assert got == tuple(expected), (prediction, wanted, name)
+    assert min(len(set(found[f"{name}_f1"])) for name in ("rouge1", "rouge2")) > 100
+
+
 def test_the_copy_of_the_oracle_is_whole(shared):
     assert read_jsonl(shared / "oracles" / "rouge_l.jsonl") == ROWS
 
@@ -99,7 +123,7 @@ def test_rouge_l_is_the_two_row_tables(prediction, reference):
 @settings(max_examples=200)
 @given(*[st.lists(st.lists(st.sampled_from("abcdef"), max_size=8), max_size=5) for _ in range(2)])
 def test_rouge_lsum_is_the_tables(predicted, reference):
-    counts = _lcs_counts(predicted, reference)
+    counts = _counts(predicted, reference)
     assert counts.recall_hits == counts.precision_hits == slow.summary_hits(predicted, reference)
     assert (counts.predicted, counts.reference) == (sum(map(len, predicted)), sum(map(len, reference)))
 
@@ -173,6 +197,26 @@ def test_the_score_is_the_exact_mean_of_the_rows():
     assert "|agg:none|" in rows["signature"] and "|agg:mean_f|" in total["signature"]
 
 
+# --- n-grams ---
+
+
+def test_words_and_pairs_count_as_often_as_in_both():
+    score = rouge_l(["the cat sat the"], ["sat on the mat the cat"], rouge_types=["rouge2", "rougeL", "rouge1"])
+    assert list(score.as_dict()) == [f"{name}_{part}" for name in ("rouge2", "rouge_l", "rouge1")
+                                     for part in ("precision", "recall", "f1")] + ["signature"]  # fmt: skip
+    assert (score.rouge2_precision, score.rouge2_recall, score.rouge2_f1) == (1 / 3, 1 / 5, 0.25)
+    assert (score.rouge1_precision, score.rouge1_recall, score.rouge1_f1) == (1.0, 4 / 6, 0.8)
+    assert "|types:rouge2,rougeL,rouge1|" in score.signature and score.signature.endswith("|v:1")
+    assert "1 pair in common of 3 predicted and 5 in reference 0" in score.explain()
+    assert "reference  sat_on on_the the_mat mat_the [the_cat]" in score.explain()
+    of_words = rouge_l(["the cat sat the"], ["sat on the mat the cat"], rouge_types=["rouge1"]).explain()
+    assert "reference  [sat] on [the] mat [the] [cat]" in of_words
+
+
+def test_words_that_hold_what_joins_pairs_are_told_apart():
+    assert values("a_b c", "a b_c", rouge_types=["rouge2"]) == [0.0] * 3
+
+
 # --- sentences ---
 
 
@@ -214,7 +258,7 @@ def test_the_signature_says_how_sentences_were_split():
     ("prediction", "reference", "one", "zero", "flags"), CASES["empty_texts_are_defined_and_flagged"]
 )
 def test_empty_texts_are_defined_and_flagged(prediction, reference, one, zero, flags):
-    for rouge_type in ("rougeL", "rougeLsum"):
+    for rouge_type in ("rougeL", "rougeLsum", "rouge1"):
         options = {"rouge_types": [rouge_type]}
         assert values(prediction, reference, **options) == [one] * 3
         assert values(prediction, reference, empty_reference="zero", **options) == [zero] * 3
@@ -224,6 +268,11 @@ def test_empty_texts_are_defined_and_flagged(prediction, reference, one, zero, f
 def test_texts_without_words_under_a_tokeniser_are_0():
     assert values("...", "...", tokenizer="rouge") == [0.0] * 3
     assert rouge_l([], []).as_dict()["rouge_l_f1"] == 0.0
+
+
+def test_a_text_of_one_word_has_no_pair():
+    score = rouge_l(["word"], ["word"], rouge_types=["rouge2"])
+    assert (score.rouge2_f1, score.items[0].flags) == (0.0, ("empty_prediction", "empty_reference"))
 
 
 def test_a_refusal_is_a_summary():
@@ -251,8 +300,9 @@ def test_options_that_dont_exist(options, message):
 
 @pytest.mark.parametrize("options", CASES["options_of_a_wrong_kind"])
 def test_options_of_a_wrong_kind(options):
-    with pytest.raises(InputError, match=next(iter(options))):
+    with pytest.raises(InputError, match=next(iter(options))) as told:
         rouge_l(["a"], ["a"], **options)
+    assert "rouge_types" not in options or "of 'rougeL', 'rougeLsum', 'rouge1', 'rouge2', such" in str(told.value)
 
 
 def test_an_impossible_coverage():

@@ -19,6 +19,7 @@ from tls_tasks.core.options import check_options
 from tls_tasks.core.rows import shorten
 from tls_tasks.core.score import Score
 from tls_tasks.data.files import json_lines
+from tls_tasks.data.keyed import PREDICTION_FIELDS
 from tls_tasks.registry import METRICS
 
 COLUMNS = ("prediction", "reference", "topic", "source")
@@ -37,7 +38,7 @@ Paths = Mapping[str, Sequence[str | None]]
 """Where a column may be: the first path that is there counts; None: a row may lack it."""
 
 _OF_ROWS: Paths = {
-    "prediction": ("prediction",),
+    "prediction": PREDICTION_FIELDS,
     "reference": ("references", "reference"),
     "topic": ("topic", None),
     "source": ("source", None),
@@ -122,7 +123,10 @@ def score_rows(metric: str, rows: Sequence[Row], fields: Fields, options: Option
     function = METRICS[metric].load()
     parameters = inspect.signature(function).parameters
     columns: dict[str, list[Any]] = {}
-    for name, choices in {**usual, **{name: (path,) for name, path in fields.items()}}.items():
+    # An `answer` that the map calls the reference is not the prediction, too.
+    taken = {*fields.values()}.intersection(PREDICTION_FIELDS[1:])
+    free = {name: [path for path in paths if path not in taken] for name, paths in usual.items()}
+    for name, choices in {**free, **{name: (path,) for name, path in fields.items()}}.items():
         column = [_value(row, name, choices) for row in rows]
         if f"{name}s" in parameters and any(value is not None for value in column):
             columns[f"{name}s"] = column

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _FUNCTION = re.compile(r"\bdef (\w+)\(|<function (\w+) at ")
 
 # Where rows have request, answer and target: of each the first that is there.
-_OF_ROWS = ("input prompt question", "output prediction answer", "target reference references")
+_OF_ROWS = ("input prompt question", "output prediction answer response", "target reference references")
 _OF_EVERY_EVAL_EVER = ("input.raw", "output.raw", "input.reference")
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # correct, partial, incorrect, no answer
 _MEANS = ("accuracy", "mean")

@@ -59,6 +59,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--stem", action="store_true", help="stem words, as rouge_score's use_stemmer does")
     add("--lsum", action="store_true", help="rougeLsum, too: sentence by sentence")
     add("--split", default="newline", help="where its sentences end: newline (default) or regex")
+    add("--ngrams", action="store_true", help="rouge1 and rouge2, too: words and pairs of words in any order")
     texts = {"journals": "the texts", "gold": "their gold objects", "predictions": "the objects to score"}
     add = _add_command(subparsers, "evidence", _evidence, **texts)
     add("--schema", type=Path, help="JSON file with the schema; default: that of journals")
@@ -101,7 +102,7 @@ def _timelines(args: argparse.Namespace) -> None:
       a folder as news-tls has it, TOPIC/timelines.jsonl, or the folder of one topic
       a folder with a file a topic: TOPIC.txt, TOPIC.json, TOPIC.jsonl
       rows in JSON Lines, JSON, CSV or Parquet: {"topic": "egypt", "timeline": [{"date": "2011-01-25", "text": "…"}]};
-        several timelines of a topic as "timelines"; a model's text as "prediction"
+        several timelines of a topic as "timelines"; a model's text as "prediction", "answer", "output" or "response"
       one document: a timelines.jsonl, JSON, or the text that a model wrote
     A topic's prediction is scored against each of its references; or there are as many, in the same order. A topic
     without a prediction scores 0, and a prediction of a topic that GOLD lacks is an error.
@@ -139,7 +140,7 @@ def _summaries(args: argparse.Namespace) -> None:
     GOLD and PREDICTIONS are each one of
       a text file with one summary a line
       rows in JSON Lines, JSON, CSV or Parquet: {"id": "m1", "summary": "…"}; several references as "references",
-        a model's text as "prediction"
+        a model's text as "prediction", "answer", "output" or "response"
       a folder with a file a summary, m1.txt
     They are joined by id, or line by line where there are no ids. A summary that lacks a prediction scores 0, and a
     prediction of what GOLD lacks is an error.
@@ -152,7 +153,7 @@ def _summaries(args: argparse.Namespace) -> None:
       tls-tasks summaries gold/ predictions/ --detailed --confidence 0.95
     """
     rows = read_summaries(args.gold, args.predictions)
-    types = ["rougeL", *["rougeLsum"] * args.lsum]
+    types = ["rougeL", *["rougeLsum"] * args.lsum, *["rouge1", "rouge2"] * args.ngrams]
     options = {"rouge_types": types, "use_stemmer": args.stem, "split_summaries": args.split}
     columns = [row.prediction or "" for row in rows], [row.references for row in rows]
     with _warnings_as_notes(args):

@@ -95,10 +95,10 @@ def _run_score(args: argparse.Namespace) -> int:
     from the results file are reported on stderr.
 
     With --metric, the files are logs of any task and host, or rows from any other tool, one JSON object a line.
-    Of a log, `answer` is compared with `target`, of rows `prediction` with `reference` (or `references`), and `topic`
-    and `source` are used where the metric takes them; --map says otherwise. A FIELD is a path with dots: of a log
-    answer, target, input, doc.FIELD (or FIELD alone), resps, filtered_resps, of rows a column; a number is a place in
-    a list. A document that cannot be scored is an error.
+    Of a log, `answer` is compared with `target`; of rows, the first of `prediction`, `answer`, `output` and `response`
+    with `reference` (or `references`). `topic` and `source` are used where the metric takes them; --map says otherwise.
+    A FIELD is a path with dots: of a log answer, target, input, doc.FIELD (or FIELD alone), resps, filtered_resps, of
+    rows a column; a number is a place in a list. A document that cannot be scored is an error.
 
     With -o, one samples file of any size is scored block by block on all cores. FOLDER keeps the units of each document
     (what the results are sums of) as Parquet; the same command goes on where it was stopped. --shard I/N scores a part

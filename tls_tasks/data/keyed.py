@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from tls_tasks.core.errors import DataError, InputError, nearest
 from tls_tasks.data.files import ENDINGS, field_of, file_rows, text_lines
 
-PREDICTION_FIELDS = ("prediction", "answer", "output")
-"""Fields of a row that may hold what a model said, in every family."""
+PREDICTION_FIELDS = ("prediction", "answer", "output", "response")
+"""Fields of a row that may hold what a model said, in every family; the first one present is read."""
 
 _OF_ROWS = tuple(ending for ending in ENDINGS if ending != ".json")
 _NO_DOCUMENTS = ("readme", "license", "licence")  # what lies in folders of documents besides them

@@ -67,7 +67,7 @@ def evidence_extraction(
     Args:
         predictions: One row a document: model text, a JSON string, or a list of objects.
         references: One row a document: a JSON string or a list of objects. A row has one reference.
-        sources: The documents' texts; None for an unknown one. Without any, coverage is None.
+        sources: The documents' texts; None if a text is unknown. If no text is known, coverage is None.
         schema: Domains, attributes and keys: a schema, its name, or a mapping, see
             :func:`~tls_tasks.evidence.types.read_schema`.
         threshold: The least overlap of a match, from 0 to 1; also as text such as ``"3/10"``.
@@ -79,7 +79,7 @@ def evidence_extraction(
             ``optimal``: as many matches as possible, then the greatest sum of overlaps.
         require_grounding: Whether objects whose quote is not verbatim in the source can't match.
         postprocess: Run :func:`~tls_tasks.evidence.postprocess.postprocess` first; ``keep``, ``drop`` or
-            ``uncertain`` says what happens to ungrounded objects. ``schema_invalid`` counts the objects before it.
+            ``uncertain`` says what happens to ungrounded objects. ``schema_invalid`` counts the model's own objects.
         macro: Whether to add means over documents; a document with no objects on either side scores 0 there.
         confidence_interval: Coverage of an interval over documents, for example 0.95.
         n_resamples: Resamples of a bootstrap, which is made of 100 rows or more.

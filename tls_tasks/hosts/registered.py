@@ -101,14 +101,16 @@ _log = logging.getLogger(__name__)
 
 def _metric(name: str, references: Sequence[Any], predictions: Sequence[Any], **options: Any) -> dict[str, float]:
     """A document's results, by their keys; NaN where it can't be scored: an exception would lose the whole run."""
-    spec = METRICS[name]
+    spec, scorer = METRICS[name], METRICS[name].load()
+    keys: Sequence[str] = spec.result_keys
     try:
-        score = spec.load()(predictions, references, **options)
+        table = scorer([], [], **options).definitions  # options decide which results there are
+        keys = [key for key, result in table.items() if key not in spec.further_keys and not result.is_count]
+        units = scorer(predictions, references, **options).units
     except Exception:  # whatever a scorer raises must not cost the answers; NaN shows it, and the log says why
         _log.exception("%s: could not score a document: its results are NaN", name)
-        return dict.fromkeys(spec.result_keys, math.nan)
-    table = {key: score.definitions[key] for key in spec.result_keys}
-    return {key: Number(result.value(score.units), score.units, result) for key, result in table.items()}
+        return dict.fromkeys(keys, math.nan)
+    return {key: Number(table[key].value(units), units, table[key]) for key in keys}
 
 
 alignment_rouge, date_f1, rouge_l, tree_eval = (

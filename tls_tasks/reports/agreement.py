@@ -51,11 +51,11 @@ def agreement(a: Sequence[Judgment], b: Sequence[Judgment], *, common: bool = Fa
     Args:
         a: The first judge's verdicts.
         b: The second's.
-        common: Compare the questions that both were asked. Otherwise every question must have been put to both: what
-            one was spared may be what it would have got wrong.
+        common: Compare the questions that both were asked. Otherwise every question must have been put to both,
+            since a judge may have been spared the questions that it would have got wrong.
 
     Returns:
-        Kind -> its agreement, in the order of the first judge's questions, and :data:`ALL`.
+        Kind -> its agreement, in the order of the first judge's questions, and ``all``.
 
     Raises:
         InputError: If the questions differ (without ``common``), none was put to both, or a judge contradicts itself.

@@ -68,10 +68,10 @@ def report_eval(
     """Score cited reports against the nuggets of their requests.
 
     Args:
-        predictions: One report a row: a model's answer, prose with marks such as ``[1]`` or JSON, read as the report
-            task reads it; a dict (``sentences`` with ``text`` and ``citations``, or the form of the TREC tracks); or a
-            :class:`~tls_tasks.reports.types.Report`. Text in which there is no report is a parse failure and scores 0;
-            with ``compat`` that is any text without a row in JSON.
+        predictions: One report a row: a model's answer (prose with marks such as ``[1]``, or JSON); a dict
+            (``sentences`` with ``text`` and ``citations``, or a form of the TREC tracks); or a
+            :class:`~tls_tasks.reports.types.Report`. Text without a report is a parse failure and scores 0; with
+            ``compat``, only JSON is read.
         references: One request a row: JSON text, a dict (``items``, or a ``nugget_bank``), a
             :class:`~tls_tasks.reports.types.ReportRequest`, or a list of dicts of which the first with the report's
             ``request_id`` counts. ``doc_ids`` lists the documents that its prompt showed: ``[1]`` in an answer is the
@@ -79,15 +79,17 @@ def report_eval(
         documents: Document id -> text or ``{"title", "text"}``; or collection -> such a mapping; or a function or store
             (see :func:`~tls_tasks.reports.documents.look_up`). An id that is not in it is an unsupported citation.
             None: nothing is looked up; for recorded judgments and functions, which may know documents by their ids.
-        judge: Who answers, see :func:`_as_judge`.
-        compat: ``report_gen_eval``: the recall and precision of that program, whatever its documentation says; the
-            options from ``recall_unit`` to ``length_limit`` have no meaning then, and the other results are NaN.
+        judge: Who answers: a function of a :class:`~tls_tasks.reports.types.Query`, see
+            :func:`~tls_tasks.reports.judges.from_callable`; a :class:`~tls_tasks.reports.types.Judge`; or recorded
+            judgments, a list of rows or ``{"judgments": rows, "defaults": {kind: verdict}}``. None: nothing is asked.
+        compat: ``report_gen_eval``: recall and precision as that program (not its documentation) computes them. The
+            options from ``recall_unit`` to ``length_limit`` have no effect then, and the other results are NaN.
         recall_unit: What recall counts: each (question, ``answer``) pair, each ``question``, or each ``item`` of the
             nuggets file.
-        first_instance_scope: An uncited claim that was made before is ignored if a ``cited`` sentence made it, or if
-            ``any`` did.
-        nugget_answers: Whether a question or item takes ``any`` or ``all`` of its answers, or what the file says
-            (``as_given``: all where it says AND).
+        first_instance_scope: Which earlier sentences excuse an uncited sentence that repeats their claim: the ``cited``
+            ones, or ``any``. Such a sentence is ignored.
+        nugget_answers: How many of its answers a question or item needs: ``any`` of them, ``all``, or ``as_given``: all
+            if the file says AND, else any.
         length_limit: Characters (NFKC, sentences joined by blanks) that count; sentences beyond them are left out.
         aggregate: ``macro``: the mean of the reports' values; ``micro``: ratios of sums.
         confidence_interval: Coverage of an interval over reports, for example 0.95.
@@ -165,11 +167,6 @@ def report_eval(
 
 def _as_judge(judge: Any) -> Judge:
     """A judge from whatever the caller has.
-
-    Args:
-        judge: An object with ``ask``; a function, see :func:`~tls_tasks.reports.judges.callable.from_callable`;
-            recorded judgments, a list of rows or ``{"judgments": rows, "defaults": {kind: verdict}}``; None: nothing
-            may be asked.
 
     Raises:
         InputError: Anything else, or a row that is not a judgment.

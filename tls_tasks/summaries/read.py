@@ -73,8 +73,8 @@ def parse_summary(text: str) -> Parsed[str]:
         text: The model's text.
 
     Returns:
-        The summary, empty if there is none, and what was left out; kinds are :data:`PROBLEM_KINDS`. Reasoning is left
-        out as in all families, see :mod:`tls_tasks.core.reasoning`. No text raises.
+        The summary, empty if there is none, and what was left out (:data:`PROBLEM_KINDS`). Reasoning is left out, too.
+        No text raises.
 
     Example:
         >>> parsed = parse_summary("Sure! Here's a summary:\n\nThe bill was passed.\n\nLet me know if I can help!")

@@ -1,14 +1,14 @@
 """rouge_l: ROUGE-L of summaries, the longest common subsequence of words, with the tokeniser of your choice.
 
 Originals: context-bench's ``rouge_l`` (words between blanks; the defaults here) and rouge_score 0.1.2 (``tokenizer``
-``rouge``, with or without stemming, rougeLsum with its clipped union). Source: Lin, ROUGE: A Package for Automatic
-Evaluation of Summaries, 2004, section 3. F is 2PR / (P + R), as both compute it.
+``rouge``, with or without stemming, rougeLsum with its clipped union, rouge1 and rouge2). Source: Lin, ROUGE: A Package
+for Automatic Evaluation of Summaries, 2004, sections 2 and 3. F is 2PR / (P + R), as both compute it.
 """
 
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -25,13 +25,16 @@ from tls_tasks.text.tokenizers import Splitter, resolve_splitter, summary_tokeni
 
 VERSION = 1
 
-_PREFIXES = {"rougeL": "rouge_l", "rougeLsum": "rouge_lsum"}
+_NGRAMS = {"rouge1": 1, "rouge2": 2}
+"""ROUGE type -> how many neighbouring words are counted together, in any order."""
+
+_PREFIXES = {"rougeL": "rouge_l", "rougeLsum": "rouge_lsum", **{name: name for name in _NGRAMS}}
 """ROUGE type -> prefix of its result keys. rougeL takes a text as one sequence, rougeLsum sentence by sentence."""
 
 _EMPTY_REFERENCE = ("one", "zero")
 """What a reference without any characters scores: 1 as in context-bench's evaluator, or 0 as in its function."""
 
-Sentences = Sequence[Sequence[str]]
+Sentences = Sequence[Sequence[Hashable]]
 Readers = Mapping[str, Callable[[str], Sentences]]
 
 
@@ -76,7 +79,8 @@ def rouge_l(
         tokenizer: ``whitespace`` (lower case, punctuation stays attached), ``rouge`` (rouge_score's a-z and 0-9),
             ``unicode`` (words of any script, Chinese and Japanese by character), or a function: text -> words.
         use_stemmer: Whether words of more than three letters are stemmed by nltk's Porter stemmer.
-        rouge_types: ``rougeL``, ``rougeLsum`` or both.
+        rouge_types: A list of ``rougeL``, ``rougeLsum``, ``rouge1`` (words in any order) and ``rouge2`` (pairs of
+            neighbouring words in any order).
         split_summaries: Where rougeLsum's sentences end: ``newline``, ``regex`` (also after . ! ? 。), a compiled
             pattern to split at, or a function: text -> sentences.
         empty_reference: What a reference without any characters scores, ``one`` or ``zero``. A reference with
@@ -87,9 +91,9 @@ def rouge_l(
         seed: Seed of the bootstrap.
 
     Returns:
-        ``rouge_l_precision``, ``rouge_l_recall``, ``rouge_l_f1`` in [0, 1], each the mean over the rows; for rougeLsum
-        the same as ``rouge_lsum_…``; ``<key>_ci`` ([low, high]) where asked for. See
-        :class:`~tls_tasks.core.score.Score`.
+        ``rouge_l_precision``, ``rouge_l_recall``, ``rouge_l_f1`` in [0, 1], each the mean over the rows; the same as
+        ``rouge_lsum_…``, ``rouge1_…``, ``rouge2_…`` for the other types; ``<key>_ci`` ([low, high]) where asked for.
+        See :class:`~tls_tasks.core.score.Score`.
 
     Raises:
         InputError: Rows that can't be scored, naming index and field.
@@ -111,6 +115,9 @@ def rouge_l(
         'rouge_l|types:rougeL|tok:whitespace|stem:no|empty:one|refs:best|agg:mean_f|v:1'
         >>> rouge_l(["a b\nc d"], ["c d\na b"], rouge_types=["rougeLsum"]).as_dict()["rouge_lsum_f1"]
         1.0
+        >>> pairs = rouge_l(["the cat sat"], ["the cat sat on the mat"], rouge_types=["rouge1", "rouge2"]).as_dict()
+        >>> pairs["rouge1_recall"], pairs["rouge2_recall"]
+        (0.5, 0.4)
     """
     types = _check_types(rouge_types)
     options.check_choice("empty_reference", empty_reference, _EMPTY_REFERENCE)
@@ -121,6 +128,8 @@ def rouge_l(
     readers: Readers = {
         "rouge_l": lambda text: [words(text)],
         "rouge_lsum": lambda text: [words(sentence) for sentence in split(text)],
+        "rouge1": lambda text: [words(text)],
+        "rouge2": lambda text: [_ngrams(words(text), 2)],
     }
     readers = {_PREFIXES[name]: readers[_PREFIXES[name]] for name in types}
     split_name = _split_name(split_summaries) if "rougeLsum" in types else None
@@ -151,16 +160,18 @@ def rouge_l(
 
 
 def _explanation(words: Tokenizer, rows: Sequence[Any], item: Item) -> Iterator[str]:
-    """Both texts, with brackets around a longest common subsequence of their words."""
-    position = next(iter(item.details()["best_reference"].values()))
+    """Both texts, with brackets around what the first ROUGE type counts: of rouge2 the pairs, as ``the_cat``."""
+    prefix, position = next(iter(item.details()["best_reference"].items()))
     prediction, references = rows[item.row]
-    predicted, wanted = words(prediction), words(references[position])
-    common = len(union_lcs(wanted, [predicted]))
-    unit = "word" if common == 1 else "words"
+    met = _in_any_order if prefix in _NGRAMS else union_lcs
+    predicted, wanted = (_ngrams(words(text), _NGRAMS.get(prefix, 1)) for text in (prediction, references[position]))
+    common = len(met(wanted, [predicted]))
+    unit = ("pair" if prefix == "rouge2" else "word") + "s" * (common != 1)
     yield f"  {common} {unit} in common of {len(predicted)} predicted and {len(wanted)} in reference {position}"
     for name, text, other in (("reference", wanted, predicted), ("predicted", predicted, wanted)):
-        met = set(union_lcs(text, [other]))
-        marked = (f"[{shown(word, 30)}]" if place in met else shown(word, 30) for place, word in enumerate(text))
+        places = set(met(text, [other]))
+        texts = (shown("_".join(ngram), 30) for ngram in text)
+        marked = (f"[{word}]" if place in places else word for place, word in enumerate(texts))
         yield from textwrap.wrap(" ".join(marked), 100, initial_indent=f"  {name}  ", subsequent_indent=" " * 13)
 
 
@@ -170,8 +181,9 @@ def results(*prefixes: str) -> dict[str, Result]:
 
 
 def _check_types(rouge_types: Sequence[str]) -> tuple[str, ...]:
+    known = ", ".join(map(repr, _PREFIXES))
     if isinstance(rouge_types, str) or not isinstance(rouge_types, Sequence) or not rouge_types:
-        raise InputError("rouge_types", None, repr(rouge_types), "a list of ROUGE types, such as ('rougeL',)")
+        raise InputError("rouge_types", None, repr(rouge_types), f'a list of {known}, such as ["rougeL"]')
     for name in rouge_types:
         options.check_choice("rouge_types", name, _PREFIXES)
     return tuple(dict.fromkeys(rouge_types))
@@ -192,7 +204,7 @@ def _item(row: int, texts: tuple[str, Sequence[str]], readers: Readers, empty_re
     for prefix, read in readers.items():
         predicted, wanted = read(prediction), [read(text) for text in references]
         scored = [
-            _lcs_counts(predicted, sentences) if text or empty_reference == "zero" else _EMPTY_IS_ONE
+            _counts(predicted, sentences, prefix in _NGRAMS) if text or empty_reference == "zero" else _EMPTY_IS_ONE
             for text, sentences in zip(references, wanted, strict=True)
         ]
         position = max(range(len(scored)), key=lambda place: scored[place].prf().f1)  # the first of equals
@@ -206,25 +218,46 @@ def _item(row: int, texts: tuple[str, Sequence[str]], readers: Readers, empty_re
 _EMPTY_IS_ONE = Counts(1, 1, 1, 1)
 
 
-def _lcs_counts(prediction: Sentences, reference: Sentences) -> Counts:
-    """The words that a prediction and a reference share in the same order, over all sentences.
+def _counts(prediction: Sentences, reference: Sentences, of_ngrams: bool = False) -> Counts:
+    """The words that a prediction and a reference share in the same order, over all sentences, or their n-grams.
 
     One sentence on either side is rougeL: the length of the longest common subsequence. With more, a reference sentence
     is met by the union of its longest common subsequences with each predicted sentence, and no word counts more often
     than it was predicted (ROUGE-1.5.5's clipping, as in rouge_score).
 
     Example:
-        >>> _lcs_counts([["a", "b"], ["c"]], [["c", "d"], ["a", "b"]])
+        >>> _counts([["a", "b"], ["c"]], [["c", "d"], ["a", "b"]])
         Counts(precision_hits=3, predicted=3, recall_hits=3, reference=4)
     """
-    if len(prediction) == len(reference) == 1:
+    if of_ngrams:
+        hits = len(_in_any_order(reference[0], prediction))
+    elif len(prediction) == len(reference) == 1:
         hits = lcs_length(prediction[0], reference[0])
     else:
-        met: Counter[str] = Counter()
+        met: Counter[Hashable] = Counter()
         for sentence in reference:
             met.update(sentence[position] for position in union_lcs(sentence, prediction))
         hits = (met & Counter(word for sentence in prediction for word in sentence)).total()
     return Counts(hits, sum(map(len, prediction)), hits, sum(map(len, reference)))
+
+
+def _ngrams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
+    return [*zip(*(words[start:] for start in range(n)), strict=False)]
+
+
+def _in_any_order(reference: Sequence[Hashable], candidates: Sentences) -> list[int]:
+    """Where ``reference`` is met by n-grams of the candidates, each of which meets one n-gram.
+
+    Example:
+        >>> _in_any_order(["a", "b", "a", "a"], [["a", "c", "a"]])
+        [0, 2]
+    """
+    left, met = Counter(ngram for candidate in candidates for ngram in candidate), []
+    for position, ngram in enumerate(reference):
+        if left[ngram]:
+            left[ngram] -= 1
+            met.append(position)
+    return met
 
 
 def _warn_without_boundaries(items: Sequence[Item]) -> None:

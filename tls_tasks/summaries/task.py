@@ -55,7 +55,7 @@ def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) 
     """The summary and its best reference, with the words of their longest common subsequence."""
     summary = _summary(answer)
     references = json.loads(doc["references"])
-    best = explained["rouge_l"]["items"][0]["best_reference"]["rouge_l"]
+    best = next(iter(explained["rouge_l"]["items"][0]["best_reference"].values()))
     reference = references[best]
     left, right = whitespace_words(summary), whitespace_words(reference)
     fits = max(len(left), len(right)) <= _LONGEST_LCS

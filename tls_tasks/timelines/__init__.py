@@ -27,12 +27,12 @@ def score(
     Args:
         predictions: Timelines, as :func:`~tls_tasks.timelines.alignment_rouge.alignment_rouge` takes them: a list, or a
             mapping name -> timeline.
-        references: One timeline or a list of them for each, in a list, or under the same names.
-        topics: As in both metrics, like the following three.
-        reference_mode: ``separate`` or ``joint``.
-        aggregate: ``f_of_means`` or ``mean_f``.
+        references: For each prediction one timeline or a list of them: in a list, or under the same names.
+        topics: The topic of each row. If given, every topic has the same weight.
+        reference_mode: ``separate`` scores each reference on its own, ``joint`` all at once.
+        aggregate: ``f_of_means`` (F of mean P and mean R) or ``mean_f`` (mean of the items' F).
         beta: Weight of recall in F.
-        policy: How dates and texts are read from model text.
+        policy: How dates and texts are read from model text, also as a mapping of its options.
         tolerance: How many days apart dates of date F1 may match.
         **options: Further options of alignment ROUGE, such as ``variant`` or ``tokenizer``.
 

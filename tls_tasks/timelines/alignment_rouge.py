@@ -103,14 +103,14 @@ def alignment_rouge(
         aggregate: ``f_of_means`` (F of mean P and mean R) or ``mean_f`` (mean of the items' F).
         beta: Weight of recall in F.
         topics: The topic of each row. If given, every topic has the same weight.
-        engine: Who counts, one of :data:`_ENGINES`.
-        tokenizer: ``rouge155`` (ASCII letters and digits only), ``unicode``, or a function: sentence ->
-            words, which the alignment then uses, too.
+        engine: Who counts: ``rouge155`` (ours, exact) or ``tilse`` (its Perl script, thousands of times slower).
+        tokenizer: ``rouge155`` (ASCII letters and digits only), ``unicode``, or a function: sentence -> words. Dates
+            are aligned by the words of ``unicode`` or of the function, too.
         remove_stopwords: Whether ``rouge155`` drops its stop words.
         use_stemmer: Whether ``rouge155`` stems.
-        exact_date_mean: Also return ``exact_date_mean_1`` and ``_2``: the mean over reference sentences of the F
-            against the text predicted for the same date, averaged over pairs, or over topics where they are given.
-            This is the pseudocode of some papers, not AR.
+        exact_date_mean: Also return ``exact_date_mean_1`` and ``exact_date_mean_2``. Each reference sentence has an F
+            against the text predicted for its date. The result is the mean over a reference's sentences, then over
+            all references (then over topics, if given). Some papers' pseudocode says this; it is not AR.
         policy: How dates and texts are read from model text, also as a mapping of its options.
 
     Returns:
@@ -123,8 +123,8 @@ def alignment_rouge(
         MissingExtraError: ``engine="tilse"`` without tilse.
 
     Warns:
-        LargeTimelineWarning: A row has more than 9 million pairs of dates; says before they are scored how much memory
-            that takes.
+        LargeTimelineWarning: A row has more than 9 million pairs of dates. The warning comes before the scoring and
+            says how much memory it takes.
         NonAsciiWarning: ``rouge155`` ignores most letters of some rows.
         ParseFailureWarning: Predictions that could not be read.
         RepeatedDateWarning: A reference timeline has a date more than once.

@@ -41,18 +41,18 @@ PROBLEM_KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class TimelinePolicy:
-    """What happens to dates and texts that are not simply a day and its text. All of it is counted in any case.
+    """What happens to entries that are not simply a day and its text. Each such entry is counted as a problem.
 
     Attributes:
-        partial: A month or a year stands for its ``first_day`` (as in CHRONOS' loader), or its entry is dropped.
-        range: A range stands for its ``start`` or its ``end``, or its entry is dropped.
-        repeated: Entries of one date are merged, and a text that they share is there once, or the ``first`` or the
-            ``last`` is kept.
-        undated: A line without a date continues the preceding day (``continue``), or is dropped. Lines below a date on
-            a line of its own belong to that date in either case. A JSON entry without a date is always dropped.
-        day_month: What ``01/02/2011`` is. ``list``: the list's other dates with that separator decide, so that beside
-            ``25/01/2011`` the day comes first; with dots it does unless they say otherwise; where nothing decides, the
-            entry is dropped. Else the day (``day_first``) or the month (``month_first``) comes first.
+        partial: Of a month or a year: ``first_day`` stands for it (as in CHRONOS' loader), or ``drop`` the entry.
+        range: Of two dates: the ``start`` or the ``end`` stands for them, or ``drop`` the entry.
+        repeated: Of several entries with one date: ``merge`` them (a text that occurs twice is kept once), or keep the
+            ``first`` or the ``last``.
+        undated: Of a line without a date: ``continue`` the day before it, or ``drop`` the line. Lines below a date that
+            stands alone always belong to it, and a JSON entry without a date is always dropped.
+        day_month: Whether the day or the month comes first in ``01/02/2011``: ``day_first``, ``month_first``, or
+            ``list``: as in the list's other dates with that separator, such as ``25/01/2011``. If these don't tell, the
+            day comes first between dots, and an entry with another separator is dropped.
 
     Raises:
         OptionError: An unknown value.
@@ -109,14 +109,13 @@ def parse_timeline(text: str, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed
     r"""Read the timeline that a model wrote.
 
     Args:
-        text: The model's text: JSON in any of the forms of :func:`~tls_tasks.timelines.read_json.json_entries`, or
-            lines and tables as :func:`~tls_tasks.timelines.read_lines.read_lines` reads them; prose, code fences and
-            thinking around it are ignored. Several lists or blocks are read as one timeline.
+        text: The model's text: JSON, or lines and tables with dates (``docs/reading.md`` has the forms). Prose, code
+            fences and thinking around it are ignored. Several lists or blocks are read as one timeline.
         policy: What to do where the text leaves a choice.
 
     Returns:
-        The timeline, and what was dropped, merged or repaired. The value is None if there is no usable date, and an
-        empty timeline if the answer is an empty list or object. No text raises.
+        The timeline, and what was dropped, merged or repaired (:data:`PROBLEM_KINDS`). The value is None if there is no
+        usable date, and an empty timeline if the answer is an empty list or object. No text raises.
 
     Example:
         >>> parsed = parse_timeline('[{"start": "2011-01-25", "summary": "Protests."}, {"start": "soon", "text": ""}]')

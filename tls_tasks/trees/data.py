@@ -152,7 +152,9 @@ def read_trees(predictions: Path, references: Path) -> list[TreeRow]:
             reference, prediction = read_reference(own.field(REFERENCE_FIELDS), None), None
         if other is not None:
             with said_of(other):
-                prediction = other.field((*PREDICTION_FIELDS, *REFERENCE_FIELDS))
+                # An object by name may be the tree itself, with a key that is called `response`.
+                fields = PREDICTION_FIELDS[:-1] if other.is_named else PREDICTION_FIELDS
+                prediction = other.field((*fields, *REFERENCE_FIELDS))
                 read_prediction(prediction, None)
         rows.append(TreeRow(name, prediction, reference))
     return rows

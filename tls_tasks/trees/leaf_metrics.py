@@ -28,16 +28,19 @@ _HINTS = {
 def resolve_metric(
     metric: Any, *, name: str | None = None, normalize: Any = (), compat: str | None = None, **options: Any
 ) -> LeafMetric:
-    """The leaf metric that somebody means.
+    """Find a leaf metric by name, or make one of a function.
 
     Args:
-        metric: A name of :data:`BUILT_IN`; a :class:`LeafMetric`; a module of ``evaluate`` or a function, see
-            :func:`_custom_metric`; or all of it as a dictionary:
-            ``{"metric": "exact_match", "tolerance": 0.01}``.
+        metric: A name of :data:`~tls_tasks.trees.leaf_values.BUILT_IN`; a
+            :class:`~tls_tasks.trees.leaf_values.LeafMetric`; a function of a prediction and a reference, or of lists
+            called ``predictions`` and ``references``; a module of ``evaluate``; or one of these with the arguments
+            below as a dictionary: ``{"metric": "exact_match", "tolerance": 0.01}``.
         name: Key in results instead of the metric's own name.
         normalize: Names of :data:`~tls_tasks.text.tokenizers.NORMALIZERS`, applied to both texts in this order.
         compat: ``treeval``: its names mean what they mean there.
-        options: The metric's own; of somebody else's those of :func:`_custom_metric`.
+        options: The metric's own: ``tolerance`` of ``exact_match``; of a function or module ``score_range`` (least and
+            greatest score, (0, 1) by default), ``higher_is_better`` (True by default), ``result_key`` (which entry of a
+            dictionary is the score), and whatever else it is to be called with.
 
     Raises:
         OptionError: No metric of this name.

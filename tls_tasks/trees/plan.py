@@ -39,7 +39,7 @@ class TreeOptions:
 
     Attributes:
         profile: ``guide`` or ``treeval``.
-        types: ``strict``: a value of another type than its leaf's scores the worst, and ``True`` is not 1; ``loose``:
+        types: ``strict``: a value whose type is not the leaf's gets the worst score, and ``True`` is not 1; ``loose``:
             metrics see every value.
         list_items: ``nodes``: items of lists count as nodes, found or not; ``surplus``: only those that find no
             counterpart, always as false.

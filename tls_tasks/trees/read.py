@@ -273,14 +273,14 @@ def plain(value: Any, bad_numbers: list[float] | None = None, depth: int = 0) ->
 def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient") -> ParsedTree:
     r"""Read the tree in a model's text. Never raises, whatever the text.
 
-    Reasoning (:mod:`tls_tasks.core.reasoning`) is no part of the answer. Leniently, the first stage that finds
-    something wins: the whole answer as JSON; fenced blocks; JSON Lines; dictionaries and lists in prose; the finished
-    part of what is cut off. Quotes, comments, commas and Python's literals are mended, short pieces by json_repair.
-    YAML, Markdown's lists of ``key: value`` and XML win over JSON in prose if they hold more of a tree. Of several trees
-    the last whole one counts, among those with a key of the schema if there are such: models draft first.
+    Reasoning is no part of the answer. In the mode ``lenient``, these are tried in turn until one has a tree: the whole
+    answer as JSON; fenced blocks; JSON Lines; dictionaries and lists in prose; the finished part of a cut text. Quotes,
+    comments, commas and Python's literals are mended, short pieces by json_repair. YAML, Markdown's lists of
+    ``key: value`` and XML win over JSON in prose if they hold more of a tree. Of several trees the last whole one
+    counts (models draft first); trees with a key of the schema go before others.
 
-    By the schema a wrapper is known, and taken off: ``{"result": {…}}``, ``[{…}]``, a call of a function. The schema
-    itself, or an example that has types for values, is no answer.
+    A wrapper that the schema doesn't have is taken off: ``{"result": {…}}``, ``[{…}]``, a call of a function. The
+    schema itself, or an example that has types for values, is no answer.
 
     NaN and infinity become null, and so does a number that no float holds; integers stay what they are. Of a repeated
     key the last value counts. What is unfinished in a cut text is dropped, since half a value is another value: the
@@ -290,7 +290,7 @@ def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient")
     Args:
         text: What the model wrote.
         node: The schema; decides which of several trees is meant.
-        mode: One of :data:`MODES`. Strictly, the answer is one JSON document and nothing else, without NaN.
+        mode: ``lenient``, or ``strict``: the answer is one JSON document and nothing else, without NaN.
 
     Raises:
         OptionError: No such mode.

@@ -62,7 +62,7 @@ def read_schema(value: Any, form: str = "auto") -> SchemaNode:
     Args:
         value: The schema: treeval's form, JSON Schema, text with one of them as JSON, a pydantic model class, or a node
             that was read before. Nodes may also stand for parts of treeval's form.
-        form: One of :data:`FORMS`.
+        form: What a mapping is: ``treeval``, ``json_schema``, or ``auto``: JSON Schema if it looks like one.
 
     Raises:
         InputError: Not a schema; the message names the path in it.

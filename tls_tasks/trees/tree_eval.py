@@ -83,31 +83,32 @@ def tree_eval(
         leaf_metrics: Type or path -> a metric or a list of them, or a tree in the shape of the schema. Metrics are
             names, ``{"metric": name, option: value}``, functions, or modules of evaluate, see
             :func:`~tls_tasks.trees.leaf_metrics.resolve_metric`. None: the defaults of the types.
-        compat: ``treeval``: its program's numbers; None: its guide's. ``extractbench``: the unified value F1 of that
-            benchmark, which has no other options than those of reading and intervals.
+        compat: None: the numbers of treeval's guide. ``treeval``: those of its program. ``extractbench``: the unified
+            value F1 of that benchmark; only ``parse_mode`` and the options of intervals may be given with it.
         list_order: ``unordered``, ``ordered``, or path -> one of these.
-        hierarchical_averaging: Whether a dictionary's mean counts as one value in that of the dictionary around it.
+        hierarchical_averaging: Whether the mean of a dictionary counts as one value in the mean of the dictionary that
+            contains it.
         parse_mode: How model text is read: ``lenient``, or ``strict``: JSON and nothing else.
         confidence_interval: Coverage of intervals of the main results over rows, for example 0.95.
         n_resamples: Resamples of a bootstrap, which is made of 100 rows or more.
         seed: Seed of the bootstrap.
-        options: What differs from the profile: ``types``, ``list_items``, ``unmatched_items``, ``aggregate``; for the
-            scores of values ``day_month``; for the items of lists ``least_similarity``; see
-            :class:`~tls_tasks.trees.plan.TreeOptions`.
+        options: Changes to the profile: ``types``, ``list_items``, ``unmatched_items``, ``aggregate``, ``day_month``,
+            ``least_similarity``; see :class:`~tls_tasks.trees.plan.TreeOptions`.
 
     Returns:
-        ``precision_value``, ``recall_value``, ``f1_value`` of values (leaves that are not null): similarities of those
-        that belong together, by the number of values of the prediction and of the reference; ``precision_value_exact``
-        … count those that are right. NaN where neither side has a value; left out with ``compat="treeval"``.
-        ``precision_node``, ``recall_node``, ``f1_node`` of the structure, and the same with ``_leaf`` of values that
-        are there where they should be; ``treeval_score``, the mean of the metrics times both F1; all in [0, 1].
-        ``leaves``: a tree in the shape of the schema, lists left out; each leaf has the means of its metrics, or None
-        where nothing was scored. ``values``: path -> the three of its values, and how many are correct, wrong, missed
-        and invented where lists are aligned by similarity. ``averages``: ``per_metric`` and ``per_leaf_type``.
-        ``fields``: path -> how many leaves are correct, wrong, missed, invented and rightly absent. ``json_valid``,
-        ``parsed``, ``repaired``, ``duplicate_keys``, ``non_finite``, ``schema_compliance``: rates of predictions.
-        ``type_errors``: how many
-        values have another type than the schema says. ``<key>_ci`` ([low, high]) where asked for.
+        Of values (leaves that are not null): ``precision_value``, ``recall_value``, ``f1_value``, the sum of the
+        similarities of matched values, divided by the number of values; ``precision_value_exact`` … count the values
+        that are right. NaN if neither side has a value; left out with ``compat="treeval"``.
+        Of the structure: ``precision_node``, ``recall_node``, ``f1_node``. Of leaves with a value on both sides:
+        ``precision_leaf``, ``recall_leaf``, ``f1_leaf``. ``treeval_score``: the mean of the metrics times both F1. All
+        of these are in [0, 1].
+        ``leaves``: a tree in the shape of the schema, without its lists; each leaf has the means of its metrics, or
+        None if nothing was scored. ``values``: path -> precision, recall and F1 of its values, and how many are
+        correct, wrong, missed and invented. ``averages``: ``per_metric`` and ``per_leaf_type``. ``fields``: path -> how
+        many leaves are correct, wrong, missed, invented and rightly absent.
+        ``json_valid``, ``parsed``, ``repaired``, ``duplicate_keys``, ``non_finite``, ``schema_compliance``: rates of
+        predictions. ``type_errors``: how many values have another type than the schema says. ``<key>_ci`` ([low, high])
+        where asked for.
 
         With ``compat="extractbench"``: ``extract_unified_value_precision``, ``_recall`` and ``_f1``, means over
         documents, the counts of cells and records, and the same rates.

@@ -40,8 +40,9 @@ def from_callable(function: Callable[[Query], Any], name: str | None = None) -> 
     """A judge that asks a function.
 
     Args:
-        function: Takes a :class:`~tls_tasks.reports.types.Query` and returns what :func:`_verdict_of` accepts. If it
-            raises an exception, the query is left without a verdict.
+        function: Takes a :class:`~tls_tasks.reports.types.Query` and returns True or False; the probability of yes in
+            [0, 1], where 0.5 is a yes; the words of a model; a :class:`~tls_tasks.reports.types.Verdict`; or None for
+            no verdict. If it raises an exception, the query is left without a verdict.
         name: For the signature, which adds a hash of the function's source.
 
     Example:
@@ -177,12 +178,7 @@ class ByKind:
 
 
 def _verdict_of(answer: Any, name: str) -> Verdict:
-    """The verdict in an answer.
-
-    Args:
-        answer: A :class:`~tls_tasks.reports.types.Verdict`; True or False; the probability of yes in [0, 1], where 0.5
-            is a yes; the words of a model; None for no verdict.
-        name: The judge, for errors.
+    """The verdict in an answer that :func:`from_callable` allows; ``name``: the judge, for errors.
 
     Raises:
         InputError: Anything else.

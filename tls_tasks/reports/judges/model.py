@@ -34,19 +34,18 @@ class Endpoint:
         model: The model, as the server calls it.
         api_key: Sent as a bearer token.
         headers: Further headers.
-        name: For the signature; by default model and host. A model that it hides is added.
-        parameters: What a request has besides model and messages. They are merged into :data:`DEFAULTS`, of which None
-            removes one, as in ``{"max_tokens": None, "max_completion_tokens": 2000}``. They are part of the judge's
-            name, and of what makes two requests the same.
+        name: For the signature; by default model and host. If it doesn't contain the model, the model is added.
+        parameters: What a request has besides model and messages. They are merged into the defaults (temperature 0,
+            512 tokens), of which None removes one, as in ``{"max_tokens": None, "max_completion_tokens": 2000}``.
+            They are part of the judge's name, and of what makes two requests the same.
         examples: Whether each question comes after two others of its kind with their answers, which small models need.
         nuggets_per_call: How many answers of nuggets a sentence is checked for in one request. Where one of several
             verdicts can't be read, its question is asked alone. Those requests have no examples and no JSON.
         json_verdicts: Whether the server is asked for a verdict in JSON, by the parameter ``response_format``.
-        prompts: A folder of prompts instead of ours, see :class:`~tls_tasks.reports.judges.prompts.PromptFolder`.
+        prompts: A folder of prompts instead of ours; ``docs/judging.md`` has their form.
         cache: Where verdicts are kept, a file or a cache; by default in memory, as long as the judge lives.
         max_in_flight: How many requests are under way at a time.
-        window: How many characters of a document are shown at a time, see
-            :func:`~tls_tasks.reports.judges.questions.windows`.
+        window: How many characters of a document are shown at a time; a longer one is asked about part by part.
         timeout: Seconds until a try is given up.
         max_tries: How often a request is sent before its question is given up.
         give_up_after: After so many questions given up in a row, the rest of the call is not sent.

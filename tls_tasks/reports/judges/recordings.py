@@ -237,7 +237,7 @@ class Recorded:
 class Recorder:
     """Passes questions on to a judge and keeps what it says: every judged run is a recording.
 
-    A question that it has a verdict on is not passed on again, though its sentence may stand in another passage.
+    A question that has a verdict is not passed on again, even if its sentence comes again in another passage.
 
     Args:
         judge: The judge to ask.

@@ -1,0 +1,94 @@
+"""docs/api.md: all that pages and public docstrings tell a reader to use is listed there, and nothing private is."""
+
+import ast
+import importlib
+import inspect
+import re
+from functools import reduce
+
+import pytest
+
+import tls_tasks
+from scripts import pages
+from tests.conftest import ROOT
+from tls_tasks.reports import judges
+
+_ENTRY = re.compile(r"^::: (\S+)\n(?: {4}options:\n {6}members: \[(.*)\]$)?", re.M)
+
+
+def listed():
+    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    for name, members in _ENTRY.findall(text):
+        yield from (f"{name}.{member}" for member in members.split(", ")) if members else [name]
+
+
+NAMES = [*listed()]
+
+
+def thing(name):
+    """What a dotted name stands for; an AttributeError or ImportError if nothing does."""
+    module, parts = name, []
+    while True:
+        try:
+            found = importlib.import_module(module)
+        except ModuleNotFoundError:
+            module, _, part = module.rpartition(".")
+            parts.insert(0, part)
+        else:
+            return reduce(getattr, parts, found)
+
+
+THINGS = {name: thing(name) for name in NAMES}
+
+
+def docstrings(name):
+    """The docstring of a name, and of the public members of a class."""
+    found = THINGS[name]
+    yield inspect.getdoc(found) or ""
+    for member in dir(found) if inspect.isclass(found) else ():
+        if not member.startswith("_"):
+            yield inspect.getdoc(getattr(found, member)) or ""
+
+
+def is_private(name):
+    return any(part.startswith("_") for part in name.split("."))
+
+
+def is_listed(role, of):
+    """Whether a role of the docstring of ``of`` leads to a listed name, or to a member of its own class."""
+    own = THINGS[of]
+    if inspect.isclass(own) and hasattr(own, role):
+        return True
+    home = getattr(own, "__module__", of.rpartition(".")[0])
+    try:
+        meant = thing(role if role.startswith("tls_tasks") else f"{home}.{role}")
+    except AttributeError:
+        return False
+    return any(meant is one for one in THINGS.values())
+
+
+def test_what_modules_declare_as_public_is_listed_and_nothing_else_of_them():
+    assert len(set(NAMES)) == len(NAMES) and not [name for name in NAMES if is_private(name)]
+    of_package = {f"tls_tasks.{name}" for name in tls_tasks.__all__ if name != "__version__"}
+    assert of_package == {name for name in NAMES if name.count(".") == 1}
+    of_judges = {name.rpartition(".")[2] for name in NAMES if name.rpartition(".")[0] == judges.__name__}
+    assert of_judges == set(judges.__all__)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_public_docstrings_name_only_what_is_listed(name):
+    roles = [role for text in docstrings(name) for role in re.findall(r":\w+:`~?(tls_tasks[^`]+|\w+)`", text)]
+    assert [role for role in roles if is_private(role) or not is_listed(role, name)] == []
+
+
+def test_what_the_code_of_pages_imports_is_listed():
+    blocks = [block for page in pages.pages() for block in pages.blocks(page) if block.language == "python"]
+    imports = [(block, node) for block in blocks for node in ast.walk(ast.parse(block.text))]
+    used = {
+        (str(block), f"{node.module}.{alias.name}")
+        for block, node in imports
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tls_tasks")
+        for alias in node.names
+    }
+    assert len(used) > 10
+    assert [(where, name) for where, name in used if not any(thing(name) is one for one in THINGS.values())] == []

@@ -215,8 +215,8 @@ function plot() {
   const names = [...(isMany ? ["task"] : []), "run", "plot", "value, interval"];
   const heads = names.map((name) => el("th", { scope: "col", class: "unseen" }, name));
   const doubt = " Dashed, †: unreliable interval: fewer than 8 topics or documents, or no variation.";
-  const caption = [isMany ? "The headline result of each task" : metricName(), " with its 95 % interval; below it a ",
-    "pile of its documents.", isDoubtful ? doubt : null];
+  const caption = [isMany ? "The headline result of each task with its 95 % interval."
+    : `${metricName()} with its 95 % interval; below it a pile of its documents.`, isDoubtful ? doubt : null];
   const axis = el("tr", {}, isMany && el("td"), el("td"),
     el("td", { class: "cell" }, draw("svg", { class: "axis", "aria-hidden": "true" }, labels)), el("td"));
   const kind = `forest${isMany ? " dense" : ""}`;
@@ -238,7 +238,7 @@ function sentence() {
   const p = test ? ` (${range}p ${test.p < 0.001 ? "< 0.001" : `= ${number(test.p)}`})` : "";
   const all = count(n.won + n.tied + n.lost, "document");
   return el("p", { class: "lead" }, said(a, "a"), " is ", gap, said(b, "b"), ` on ${name}${p}: it wins ${n.won}, `
-    + `ties ${n.tied} and loses ${n.lost} of ${all} that both answered.`);
+    + `ties ${n.tied} and loses ${n.lost} of ${all} with a score for both.`);
 }
 
 // Each document that both runs answered: A across, B up; above the diagonal B is higher.

@@ -16,7 +16,8 @@ from tls_tasks.cli.documents import PLACE_HELP, open_documents
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.terminal import text_table, visible
 from tls_tasks.data.keyed import some
-from tls_tasks.reports.documents import find_lookup, write_rows
+from tls_tasks.reports.documents import find_lookup
+from tls_tasks.reports.json_lines import write_rows
 from tls_tasks.reports.judges import Recorded, Recorder, choose, known_answers, price
 from tls_tasks.reports.judges.model import DEFAULTS
 from tls_tasks.reports.report_eval import UnscoredWarning

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tls_tasks.core.parsed import Parsed, Problem, problem
-from tls_tasks.reports.documents import Read, read_rows, with_keys
+from tls_tasks.reports.json_lines import Read, read_rows, with_keys
 from tls_tasks.reports.read import ID_FIELDS, first_id, first_text, id_text, refused, shown
 from tls_tasks.reports.types import Nugget, NuggetAnswer, ReportRequest
 

@@ -23,7 +23,8 @@ from tls_tasks.core.task import Doc, Task, answer_text
 from tls_tasks.data.files import text_lines
 from tls_tasks.data.keyed import files_in, some
 from tls_tasks.reports.data import ALL_SETS, examples, load_documents, prompt, shorter
-from tls_tasks.reports.documents import BadRow, Read, T, look_up, read_objects
+from tls_tasks.reports.documents import look_up
+from tls_tasks.reports.json_lines import BadRow, Read, T, read_objects
 from tls_tasks.reports.judges.choose import check_judge, is_paid, make_judge, unpaid
 from tls_tasks.reports.judges.price import price, read_prices
 from tls_tasks.reports.judges.recordings import Recorded, record

@@ -125,7 +125,7 @@ def _run(args: argparse.Namespace) -> int:
 
     Exit codes:
       0  judged and scored
-      1  --self-test: less accurate than --least, or no verdict at all
+      1  --self-test: less accurate than --least, or no better than guessing (the interval of its accuracy holds 0.5)
       1  scored, but more sentences lack a score than --allow-unscored permits, or something in REPORTS or
          NUGGETS could not be read: file, line and keys are named, with the forms that are known
       2  not scored: wrong arguments or files, or a judge that can't be used (wrong key, unknown model)
@@ -279,7 +279,14 @@ def _self_test(args: argparse.Namespace) -> int:
             lines += [visible(f"  {name}: {text}") for name, text in texts.items() if text]
         say("\n".join(lines))
     total = groups["all"]["all"]
-    return int(total.accuracy < args.least or total.unread == total.n)
+    said = {case.verdict.value for case in cases} - {None}
+    flaws = [f"answers {_WORDS[value]} to everything" for value in said if len(said) == 1]
+    if total.low <= 0.5:
+        accuracy = f"accuracy {total.accuracy:.2f}, interval {total.low:.2f} to {total.high:.2f}"
+        flaws.append(f"no better than guessing ({accuracy}): its verdicts can't be used")
+    if flaws:
+        return note(args.command, f"the judge: {'; '.join(flaws)}")
+    return int(total.accuracy < args.least)
 
 
 def _dry_run(args: argparse.Namespace, out: Path | None, reports: ReportRun, options: dict[str, Any]) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, cast
 
 from pydantic import BeforeValidator
 
@@ -75,10 +75,12 @@ class LookUp:
             are not kept by collection, and the document as it is stored, or None.
         collections: The existing collections by their first spelling, in order; None if documents are not kept by
             collection.
+        example: One of the keys, as messages show it; empty where there is none or nobody can tell.
     """
 
     find: Callable[[Sequence[str], str], tuple[str, Any]]
     collections: tuple[str, ...] | None = None
+    example: str = ""
 
     def __call__(self, collection_ids: Sequence[str], doc_id: str) -> str | None:
         """A document as a judge reads it, its title, if it has one, and its text; None if there is no such document.
@@ -103,7 +105,7 @@ def look_up(documents: Any) -> LookUp:
         documents: Document id -> document; or collection id -> such a mapping, searched in the order in which a report
             names its collections (all of them if it names none); or a function of both ids that returns a document or
             None. Any object with ``keys`` and ``get`` is a mapping; a store of millions is only asked for single
-            documents.
+            documents. Keys are compared as text: 1 is "1".
 
     Raises:
         InputError: Anything else.
@@ -124,7 +126,8 @@ def look_up(documents: Any) -> LookUp:
             raise InputError("documents", None, describe(documents), _ACCEPTED)
         return LookUp(lambda collection_ids, doc_id: ("", documents(collection_ids, doc_id)))
     if not _is_nested(documents):
-        return LookUp(lambda _, doc_id: ("", documents.get(doc_id)))
+        get = _get_by_text(documents)
+        return LookUp(lambda _, doc_id: ("", get(doc_id)), example=_first_key(documents))
     by_collection: dict[str, Any] = {}
     for spelling in documents:
         name, members = canonical_collection(str(spelling)), documents.get(spelling)
@@ -132,15 +135,16 @@ def look_up(documents: Any) -> LookUp:
             raise InputError(f"documents[{spelling!r}]", None, describe(members), "a mapping of document ids")
         if name in by_collection:
             raise InputError(f"documents[{spelling!r}]", None, "a collection that was given before", f"{name!r} once")
-        by_collection[name] = members
+        by_collection[name] = _get_by_text(members)
 
     def find(collection_ids: Sequence[str], doc_id: str) -> tuple[str, Any]:
         for name in map(canonical_collection, collection_ids or by_collection):
-            if name in by_collection and (document := by_collection[name].get(doc_id)) is not None:
+            if name in by_collection and (document := by_collection[name](doc_id)) is not None:
                 return name, document
         return "", None
 
-    return LookUp(find, tuple(by_collection))
+    keys = (f"{key} in the collection {name!r}" for name in documents if (key := _first_key(documents.get(name))))
+    return LookUp(find, tuple(by_collection), next(keys, ""))
 
 
 def shown_titles(documents: Any, doc_ids: Sequence[str] = ()) -> dict[str, str]:
@@ -160,12 +164,27 @@ def shown_titles(documents: Any, doc_ids: Sequence[str] = ()) -> dict[str, str]:
     if not doc_ids:
         keys = list(islice(documents.keys(), _MOST_SHOWN + 1))
         doc_ids = [str(key) for key in keys if len(keys) <= _MOST_SHOWN]
-    shown = {doc_id: documents.get(doc_id) for doc_id in doc_ids}
+    get = _get_by_text(documents)
+    shown = {doc_id: get(doc_id) for doc_id in doc_ids}
     return {doc_id: str(row.get("title") or "") if isinstance(row, Mapping) else "" for doc_id, row in shown.items()}
 
 
 def _is_mapping(value: Any) -> bool:
     return hasattr(value, "keys") and hasattr(value, "get")
+
+
+def _first_key(documents: Any) -> str:
+    return next((repr(str(key)) for key in documents.keys()), "")  # noqa: SIM118 - it need not be iterable
+
+
+def _get_by_text(documents: Any) -> Callable[[str], Any]:
+    """Finds documents by the text of their keys; those of a store, which are text, are not read."""
+    keys: Iterable[Any] = documents.keys()
+    keys = keys if isinstance(documents, dict) else islice(keys, 1)
+    if all(isinstance(key, str) for key in keys):
+        return cast(Callable[[str], Any], documents.get)
+    own = {str(key): key for key in documents.keys()} | {key: key for key in documents.keys() if isinstance(key, str)}  # noqa: SIM118
+    return lambda doc_id: documents.get(own[doc_id]) if doc_id in own else None
 
 
 def _is_nested(documents: Any) -> bool:

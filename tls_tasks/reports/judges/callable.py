@@ -9,7 +9,7 @@ from tls_tasks.core.custom import custom_sign
 from tls_tasks.core.errors import InputError, MissingExtraError
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.rows import describe
-from tls_tasks.reports.judges.price import calls_of
+from tls_tasks.reports.judges.price import calls_of, known_to
 from tls_tasks.reports.judges.questions import ask_once, from_probability, shorten, verdict_in
 from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
 
@@ -161,11 +161,20 @@ class ByKind:
         """How many questions and bytes each request has that the judges would send."""
         return [call for judge, asked in self._shares(queries) for call in calls_of(judge, list(asked.values()))]
 
+    def known(self, queries: Sequence[Query]) -> list[Verdict]:
+        """The verdicts that the judges' caches have."""
+        return self._from_each(queries, known_to)
+
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
         """One verdict per query, in order."""
+        return self._from_each(queries, lambda judge, asked: judge.ask(asked))
+
+    def _from_each(
+        self, queries: Sequence[Query], say: Callable[[Judge, Sequence[Query]], Sequence[Verdict]]
+    ) -> list[Verdict]:
         verdicts: dict[int, Verdict] = {}
         for judge, asked in self._shares(queries):
-            verdicts |= zip(asked, judge.ask(list(asked.values())), strict=True)
+            verdicts |= zip(asked, say(judge, list(asked.values())), strict=True)
         return [verdicts[index] for index in range(len(queries))]
 
     def _shares(self, queries: Sequence[Query]) -> list[tuple[Judge, dict[int, Query]]]:

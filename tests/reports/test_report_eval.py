@@ -631,9 +631,8 @@ def test_nuggets_without_info_count_the_same_whichever_way_they_come_in(compat, 
         item = item_of(report_eval([report], [form], {"c": KNOWN}, judge, compat=compat))
         assert item["scores"] == ([1] if compat is None else [0])
         assert item["ratios"]["nugget_coverage_weighted"] == ([1, 3] if compat is None else [0, 0])
-    assert (
-        item_of(score_run(run, from_callable(judge), documents={"c": KNOWN}, compat=compat))["scores"] == item["scores"]
-    )
+    of_files = score_run(run, from_callable(judge), documents={"c": KNOWN}, compat=compat)
+    assert item_of(of_files)["scores"] == item["scores"]
 
 
 def test_a_pool_of_documents_has_no_numbers():

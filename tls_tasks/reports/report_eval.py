@@ -223,10 +223,8 @@ def _warn_of_unknown(rows: Sequence[ReportRow], outcomes: Sequence[Sequence[Outc
             lost[row.row] = cited[0]
     for place, doc_id in list(lost.items())[:1]:
         keys = f"`documents` has {example}" if example else "`documents` has nothing of that id"
-        told = (
-            f"report_eval: {len(lost)} of {len(rows)} reports cite nothing that is in `documents`, so that no citation"
-        )
-        message = f"{told} of theirs is supported: predictions[{place}] cites {doc_id!r}, {keys}; ids must be equal"
+        told = f"report_eval: {len(lost)} of {len(rows)} reports cite nothing that is in `documents`, and nothing of it"
+        message = f"{told} counts as supported: predictions[{place}] cites {doc_id!r}, {keys}; ids must be equal"
         warn_caller(message, UnknownCitationsWarning)
 
 

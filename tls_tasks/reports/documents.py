@@ -183,7 +183,7 @@ def _get_by_text(documents: Any) -> Callable[[str], Any]:
     keys = keys if isinstance(documents, dict) else islice(keys, 1)
     if all(isinstance(key, str) for key in keys):
         return cast(Callable[[str], Any], documents.get)
-    own = {str(key): key for key in documents.keys()} | {key: key for key in documents.keys() if isinstance(key, str)}  # noqa: SIM118
+    own = {str(key): key for key in documents.keys()}  # noqa: SIM118 - it need not be iterable
     return lambda doc_id: documents.get(own[doc_id]) if doc_id in own else None
 
 

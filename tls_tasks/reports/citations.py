@@ -64,7 +64,7 @@ _UNIT = r"(?<![^\W_])[0-9]*(?:[A-Za-z]|[kcdmnµμ]m|ft|yd|mi|in|sec|mc|ha|px)"
 _POWER = re.compile(rf"(?:{_UNIT}|(?<![^\W_])(?!(?:1[5-9]|20)[0-9]{{2}}$)[0-9]+|[⁻⁺])$")
 # The target of a link and the page belong to their mark.
 _SQUARE = (
-    r"(?P<joined>(?<=[^\W_]))?`?[\[【［〔]{1,2}(?P<square>[^\[\]【】［］〔〕\n]{1,300})[\]】］〕]{1,2}"
+    r"(?P<joined>(?<=[^\W_])(?!\[@))?`?[\[【［〔]{1,2}(?P<square>[^\[\]【】［］〔〕\n]{1,300})[\]】］〕]{1,2}"
     r"(?:\((?P<target>[^()\s]{1,500})\)\]?|:[0-9]{1,5}(?:[-–][0-9]{1,5})?(?![\w:]))?`?"
 )
 _NOT_SQUARE = r"(?<![\w^\\])[({（](?P<round>[^(){}（）\[\]【】<>\n]{1,300})[)}）]"
@@ -101,6 +101,7 @@ _ID_LIKE = re.compile(
 _NUMBERED = re.compile(rf"\b{_NOUN}\s?(?:no\.?\s|#)?\[?([0-9]{{1,4}})\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\s,;()\[\]<>\"']+")
 _WEAK = re.compile(rf"(?<=[^,;:\s])\s?[({{（](?P<round>{_NUMBERS})[)}}）](?=[.,;:!?\n。]|$)|{_BEHIND}")
+_AFTER_OPENING = re.compile(r"(?<=\()")
 _SOURCE_NAME = re.compile(r"(?i)\W*(?:sources?|link|here|[\w-]+(?:\.[\w-]+)+)\W*")
 # A number before a mark is a bullet; before a link it is the key.
 _BULLET = r"\s{0,12}(?:[-*+•>]\s{1,4}|[0-9]{1,3}[.)]\s{1,3}(?=[\[【](?![^\[\]\n]{1,300}\]\()))?\*{0,2}"
@@ -154,9 +155,10 @@ class Citations:
         self._known = {doc_id.casefold(): doc_id for doc_id in reversed(self._listed)}
         self._titles = {bare: own for title, own in zip(titles, doc_ids, strict=False) if len(bare := _bare(title)) > 3}
         self._keys: dict[str, str] = {}
-        # What all ids begin with: "doc-" makes doc-z look like one.
-        prefix = commonprefix(list(self._known)) if len(self._known) > 1 else ""  # noqa: RUF071 - by characters
-        self._prefix = prefix.rstrip("0123456789")
+        # What all ids begin with makes others look like one: doc-z beside doc-a, s9 beside s1.
+        prefix = commonprefix(list(self._known)).rstrip("0123456789")  # noqa: RUF071 - by characters
+        more = "[0-9]{1,9}" if prefix.isalnum() else r"\S{1,100}"
+        self._alike = re.compile(re.escape(prefix) + more if prefix else "(?!)", re.IGNORECASE)
         self._weak = False  # whether numbers behind full stops and in round brackets are marks
         self._joins = True  # whether unknown numbers joined to words are
 
@@ -178,8 +180,8 @@ class Citations:
         of_answer = Citations(self._listed)
         of_answer._titles, of_answer._joins = self._titles, False
         for key, rest in list(entries)[:_MAX_ENTRIES]:
-            address = key if "://" in rest else ""  # of no document that is known
-            if key and (doc_id := self._document_in(rest) or next(iter(self.ids(key)), address)):
+            unknown = key * ("://" in rest)  # an address of no document
+            if key and (doc_id := self._document_in(rest) or next(iter(self.ids(key)), unknown)):
                 of_answer._keys.setdefault(_bare(key), doc_id)
         marks = [match for match in _MARK.finditer(body) if of_answer._read(match)]
         of_answer._joins = any(match["joined"] is not None for match in marks)
@@ -283,7 +285,7 @@ class Citations:
         if kind == "square":
             target, ids = self.named(match["target"] or ""), self.ids(inside)
             if target:
-                is_mark = ids or match.string[: match.start()].endswith("(") or _SOURCE_NAME.fullmatch(inside)
+                is_mark = ids or _AFTER_OPENING.match(match.string, match.start()) or _SOURCE_NAME.fullmatch(inside)
                 ids, kept = (target,), "" if is_mark else inside
             elif match["joined"] is not None and not (self._joins or not self._listed or any(map(self.is_known, ids))):
                 ids = ()
@@ -305,7 +307,7 @@ class Citations:
         bare = stages[-1]
         if known := next(filter(None, map(self.named, chain(stages, map(_head, stages)))), ""):
             return [known]
-        alike = [stage for stage in stages if self._is_alike(stage)]
+        alike = list(filter(self._alike.fullmatch, stages))
         if strict:
             return alike[:1]
         numbers = [number[1]] if (number := _NUMBER.fullmatch(_head(bare))) else []
@@ -316,14 +318,6 @@ class Citations:
             return [self._keys.get(number) or self.of_number(int(number)) for number in numbers]
         is_id = _ID_LIKE.fullmatch(bare) or re.fullmatch(r"-?@[^\s@]{2,100}", bare)
         return alike[:1] or ([bare.lstrip("-@")] if is_id else [])
-
-    def _is_alike(self, text: str) -> bool:
-        """Whether a text begins as all ids do and is one word, such as doc-z beside doc-a and doc-b."""
-        prefix, name = self._prefix, text.casefold()
-        rest = name.removeprefix(prefix)
-        if not prefix or rest == name or len(name.split()) > 1:
-            return False
-        return rest.isdigit() or (len(prefix) > 1 and bool(rest) and not prefix[-1].isalnum())
 
     def _document_in(self, rest: str) -> str:
         """The document that an entry of a list of references names."""
@@ -356,11 +350,13 @@ def entry_of(line: str) -> Entry:
 def in_brackets(text: str, citations: Citations) -> str:
     r"""A text whose marks are written in square brackets, but for those in round ones and in words.
 
+    An @ says that no such bracket stood there: it may be joined to a word.
+
     Example:
         >>> in_brackets(r"It rained<sup>3</sup> on 7 m².² It stopped \cite{2, 5-7}.", Citations("abc"))
-        'It rained[3] on 7 m².[2] It stopped [@2; @5-7].'
+        'It rained[@3] on 7 m².[@2] It stopped [@2; @5-7].'
         >>> in_brackets('<p cite="b">It rained <ref>c</ref>.</p> <cite>The Times</cite>', Citations("abc"))
-        'It rained [c].[b] <cite>The Times</cite>'
+        'It rained [@c].[@b] <cite>The Times</cite>'
     """
 
     def cited(tag: re.Match[str]) -> str:
@@ -371,7 +367,7 @@ def in_brackets(text: str, citations: Citations) -> str:
         is_own = re.match(_CITING, attribute)
         cites = is_own or re.fullmatch(_CITING, groups.get("tag", "cite"), re.IGNORECASE)
         if cites and citations.ids(inside, strict="tag" not in groups):
-            return f"{groups.get('words', '')}[{inside}]"
+            return f"{groups.get('words', '')}[@{inside}]"
         return (is_own and groups["words"]) or tag[0]
 
     text = _SURE.sub(lambda mark: f"[@{'; @'.join(_SEPARATOR.split(mark[mark.lastindex or 0]))}]", text)
@@ -382,13 +378,13 @@ def in_brackets(text: str, citations: Citations) -> str:
 
 
 def _lowered(match: re.Match[str]) -> str:
-    inside = match[match.lastgroup or ""]
-    is_item = "①" <= inside[0] <= "⑳" and _opens(match.string, match.start())
+    inside = re.sub(r"\]\([^()\s]{1,500}\)|[\[\]]", "", match[match.lastgroup or ""])
+    is_item = "①" <= inside[:1] <= "⑳" and _opens(match.string, match.start())
     if is_item or _POWER.search(match.string[max(0, match.start() - 24) : match.start()]):
         return match[0]
     if match["small"]:
         inside = unicodedata.normalize("NFKC", re.sub(r"[\s˒·]+", ",", inside.replace("⁻", "-")))
-    return f"[{inside}]"
+    return f"[{'@' * inside[:1].isdigit()}{inside}]"
 
 
 def _bare(text: str) -> str:
@@ -399,10 +395,11 @@ def _without_labels(part: str) -> Iterator[str]:
     """A part of a mark, and what is left of it without one label after the other: "see Source: doc 3", …, "3"."""
     yield part
     for _ in range(3):
-        label = _LABEL.match(part)
+        bare = part.removeprefix("@")
+        label = _LABEL.match(bare)
         if label is None or not label.end():
             return
-        part = part[label.end() :].strip()
+        part = bare[label.end() :].strip()
         yield part
 
 

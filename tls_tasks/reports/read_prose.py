@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence, Set
 from itertools import chain
 
 from tls_tasks.reports.citations import Citations, Entry, Mark, entry_of, in_brackets
@@ -30,6 +30,8 @@ _SOURCES = (
 _REFERENCES = re.compile(rf"(?i)[\s#>*_-]{{0,12}}(?:{_SOURCES})[\s*_]{{0,4}}(?:[:：][\s*_]{{0,4}}(?P<more>.*))?$")
 _BELOW = r"[\s>*_-]{0,12}(?:sources?|citations?|references?)[\s*_]{0,4}:[\s*_]{0,4}"
 _SOURCE_BELOW = re.compile(rf"(?im)^{_BELOW}(?P<marks>[^\n]{{1,100}}?)\s{{0,9}}$")
+_CITED = re.compile(r"(?<=\S) ?[\[【,;–-] ?[\^@]?([^\[\]【】,;:\s–-]{1,60})(?=[\]】,;:\s–-])")
+"""What is cited within a line, and not at its beginning."""
 _DEFINITION = re.compile(r"\s{0,12}\[\^?[^\[\]\n]{1,60}\]:\s")
 _SENTENCE_END = re.compile(
     r"(?<![.!?…])[.!?…]+[\"'”’»)*_]*(?=\s)|(?<![。！？])[。！？]+[”’」』）]*|(?<![।؟۔])[।؟۔]+[\"'”’»)]*"
@@ -152,8 +154,8 @@ def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[
             continue
         paragraphs.append([])
     paragraphs = _without_speech([lines for lines in paragraphs if lines], citations)
-    body = "\n".join(chain.from_iterable(paragraphs))
-    while len(paragraphs) > 1 and _are_sources(paragraphs[-1], body, citations):
+    cited = set(_CITED.findall("\n".join(chain.from_iterable(paragraphs))))
+    while len(paragraphs) > 1 and _are_sources(paragraphs[-1], cited, citations):
         for line in reversed(paragraphs.pop()):
             key, rest = entry_of(line)
             more = f"{rest} {more}".rstrip()  # an entry may have several lines
@@ -170,15 +172,14 @@ def _cited_below(line: str, citations: Citations) -> str:
     return f"[{marks}]" if citations.ids(f"source: {marks}", strict=True) else ""
 
 
-def _are_sources(lines: Sequence[str], body: str, citations: Citations) -> bool:
+def _are_sources(lines: Sequence[str], cited: Set[str], citations: Citations) -> bool:
     """Whether lines after the text are a list of sources without a heading: each begins with a mark or is an address.
 
     If no line is sure to be a source, the text must cite by one of the marks: other reports begin each line with one.
     """
     sure = [citations.is_source(line) for line in lines]
     keys = [entry_of(line)[0] if line.lstrip("-*• ")[:1] in "[【" else "" for line in lines]
-    cited = (re.search(rf"\S ?[\[【,;–-] ?\^?{re.escape(key)}(?=[\]】,;:\s–-])", body) for key in keys[:3] if key)
-    return all(map(any, zip(sure, keys, strict=True))) and (any(sure) or any(cited))
+    return all(map(any, zip(sure, keys, strict=True))) and (any(sure) or not cited.isdisjoint(keys))
 
 
 def _without_speech(paragraphs: list[list[str]], citations: Citations) -> list[list[str]]:

@@ -216,11 +216,12 @@ class _NoJudge:
 
 def _warn_of_unknown(rows: Sequence[ReportRow], outcomes: Sequence[Sequence[Outcome]], example: str) -> None:
     """One warning where no citation of a report resolves, with a key of each side."""
-    lost: list[tuple[int, str]] = []
-    for row, of_report in zip(rows, outcomes, strict=False):  # compat has no outcomes
-        cited = [doc_id for outcome in of_report for doc_id in outcome.citations]
-        if len(cited) == sum(len(outcome.unknown) for outcome in of_report):
-            lost += [(row.row, doc_id) for doc_id in cited[:1]]
+    lost = [
+        (row.row, cited[0])
+        for row, of_report in zip(rows, outcomes, strict=False)  # compat has no outcomes
+        if (cited := [doc_id for outcome in of_report for doc_id in outcome.citations])
+        and not any(outcome.citations.keys() - outcome.unknown for outcome in of_report)
+    ]
     for place, doc_id in lost[:1]:
         keys = f"`documents` has {example}" if example else "`documents` has nothing of that id"
         told = f"report_eval: {len(lost)} of {len(rows)} reports cite nothing that is in `documents`, and nothing of it"

@@ -57,7 +57,7 @@ _SURE = re.compile(
 
 _IN_HTML = r"<sup\b[^<>]{0,100}>(?P<html>[^<>]{1,100})</sup>"
 _IN_TEX = r"\$?(?<!\[)(?:\^|\\textsuperscript)\{?(?P<power>\[?[0-9][0-9,;\s–-]{0,60}\]?)\}?[\^$]{0,2}"
-_IN_SMALL = rf"⁽?(?P<small>[{_SMALL}](?:[,;·˒⁻–\s]?\s?[{_SMALL}]){{0,40}})(?![⁺⁻ⁿ])⁾?"
+_IN_SMALL = rf"⁽?(?P<small>[{_SMALL}](?:[,;·˒⁻–\t ]?[^\S\n]?[{_SMALL}]){{0,40}})(?![⁺⁻ⁿ])⁾?"
 _RAISED = re.compile(rf"{_IN_HTML}|{_IN_TEX}|{_IN_SMALL}")
 # What stands before a power: a unit (m²), a letter (x²), digits that are no year (10⁶).
 _UNIT = r"(?<![^\W_])[0-9]*(?:[A-Za-z]|[kcdmnµμ]m|ft|yd|mi|in|sec|mc|ha|px)"
@@ -68,7 +68,10 @@ _SQUARE = (
     r"(?:\((?P<target>[^()\s]{1,500})\)\]?|:[0-9]{1,5}(?:[-–][0-9]{1,5})?(?![\w:]))?`?"
 )
 _NOT_SQUARE = r"(?<![\w^\\])[({（](?P<round>[^(){}（）\[\]【】<>\n]{1,300})[)}）]"
-_STOP = r"(?:(?<=[^\W\d_][.!?])|(?<=[\"'”’)][.!?])|(?<=[.!?][\"”’)]))(?<!\b[Nn]o\.)(?<!\bp\.)(?<!Fig\.)(?<!Vol\.)"
+_STOP = (
+    r"(?:(?<=[^\s\d.][.!?])|(?<=\b(?:1[5-9]|20)\d\d[.!?])|(?<=[.!?][\"'”’)]))"
+    r"(?<!\b[Nn]o\.)(?<!\bp\.)(?<!Fig\.)(?<!Vol\.)"
+)
 _BEHIND = rf"{_STOP}(?P<behind>[0-9]{{1,3}}(?:[,–-]\s?[0-9]{{1,3}}){{0,5}})(?=\s+[\"'“‘(]?[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]|\s*$)"
 _ID = r"(?=[^\s,;()\[\]]{0,60}[-_:/0-9])[^\s,;()\[\]]{2,100}"
 _ONE = rf"{_NOUN}\s(?:(?:no\.?\s|#)?[0-9]{{1,4}}\b(?!\s?[-–.,]?[0-9])|{_ID})"
@@ -85,12 +88,12 @@ _LABEL_NOUNS = (
     r"|passages?|articles?|texts?|nos?|cit(?:e|es|ed|ation|ations)|footnotes?|notes?|fn|dok(?:ument[eo]?n?)?|quellen?"
     r"|documentos?|documenti|fuentes?|font[ei]|文档|文献|来源)(?![^\W\d_])[\s.:：#=_-]*)"
 )
-_SEE = r"(?:(?:see(?: also)?|cf\.?|as \w{1,20} in)\s{1,3})?"
-_LABEL = re.compile(rf"{_SEE}{_LABEL_NOUNS}?", re.IGNORECASE)
-_OPENED = re.compile(rf"\(\s?{_SEE}{_LABEL_NOUNS}{{0,2}}$", re.IGNORECASE)
+_SEE = r"(?:see(?: also)?|cf\.?|as \w{1,20} in)\s{1,3}"
+_LABEL = re.compile(f"@?(?:{_SEE}|{_LABEL_NOUNS})", re.IGNORECASE)
+_OPENED = re.compile(rf"\(\s?(?:{_SEE})?{_LABEL_NOUNS}{{0,2}}$", re.IGNORECASE)
 _CLOSED = re.compile(r"\s?\)")
-_PARTS = r"pp?\.?|pages?|lines?|sections?|para(?:graph)?s?\.?|§"
-_PAGE = re.compile(rf"(?i)(?:{_PARTS})\s?[0-9]{{1,6}}(?:\s?[-–]\s?[0-9]{{1,6}})?")
+_PARTS = r"pp?\.?|pages?|l|lines?|sections?|para(?:graph)?s?\.?|§"
+_PAGE = re.compile(rf"(?i)@?(?:{_PARTS})\s?[0-9]{{1,6}}(?:\s?[-–]\s?L?[0-9]{{1,6}})?")
 _NUMBER = re.compile(r"[#^@SDR]?([0-9]{1,6})\^?")
 _RANGE = re.compile(r"[#^@]?([0-9]{1,6})\s?(?:[-–—−]|to\s)\s?[#^@]?([0-9]{1,6})")
 _TITLED = re.compile(r"(\S{1,100}?)(?:(?::[0-9]{1,6})?\s?†.*|\s?[:|]\s?[^\W\d_].*|\s[-–—]\s[^\W\d_].*)")
@@ -105,7 +108,7 @@ _AFTER_OPENING = re.compile(r"(?<=\()")
 _SOURCE_NAME = re.compile(r"(?i)\W*(?:sources?|link|here|[\w-]+(?:\.[\w-]+)+)\W*")
 # A number before a mark is a bullet; before a link it is the key.
 _BULLET = r"\s{0,12}(?:[-*+•>]\s{1,4}|[0-9]{1,3}[.)]\s{1,3}(?=[\[【](?![^\[\]\n]{1,300}\]\()))?\*{0,2}"
-_KEY = r"(?:[\[【]{1,2}\^?(?P<square>[^\[\]【】\n]{1,60})[\]】]{1,2}:?|(?P<number>\(?[0-9]{1,3}[.):])(?=\s))?"
+_KEY = r"(?:[\[【]{1,2}[\^@]?(?P<square>[^\[\]【】\n]{1,60})[\]】]{1,2}:?|(?P<number>\(?[0-9]{1,3}[.):])(?=\s))?"
 _ENTRY = re.compile(_BULLET + _KEY + r"\*{0,2}[:\s]{0,3}(?P<rest>.*)")
 # A line that is or ends with an address, and no sentence that cites it: "It rained (https://bay.org)."
 _ADDRESS = re.compile(r"\w://[^\s()]{1,500}\)?\s*$")
@@ -220,14 +223,15 @@ class Citations:
             return (doc_id,)
         ids: list[str] = []
         labelled = titled = False
-        for part in map(str.strip, _SEPARATOR.split(content)):
+        for part in (part.strip(" ()") for part in _SEPARATOR.split(content)):
             stages = list(_without_labels(part))
             labelled = labelled or len(stages) > 1
-            own = self._part(stages, strict and not labelled)
+            is_page = ids and _PAGE.fullmatch(part) and not self.named(part)
+            own = [] if is_page else self._part(stages, strict and not labelled)
             if own:
                 ids += own
                 titled = titled or bool(_TITLED.fullmatch(stages[-1]))
-            elif not ids or not (_PAGE.fullmatch(part) or titled):
+            elif not is_page and not (ids and titled):
                 return ()
         is_year = _YEARS.fullmatch(content.strip()) and not any(map(self.is_known, ids))
         return () if is_year else tuple(dict.fromkeys(ids))
@@ -344,7 +348,7 @@ def entry_of(line: str) -> Entry:
         (('2', 'Rain (2019)'), ('', 'Hale (2020). Snow.'))
     """
     entry = next(_ENTRY.finditer(line[:500]))  # it matches any line
-    return entry["square"] or (entry["number"] or "").strip("(.):"), entry["rest"].strip()
+    return (entry["square"] or entry["number"] or "").strip(" (.):"), entry["rest"].strip()
 
 
 def in_brackets(text: str, citations: Citations) -> str:
@@ -395,12 +399,9 @@ def _without_labels(part: str) -> Iterator[str]:
     """A part of a mark, and what is left of it without one label after the other: "see Source: doc 3", …, "3"."""
     yield part
     for _ in range(3):
-        bare = part.removeprefix("@")
-        label = _LABEL.match(bare)
-        if label is None or not label.end():
-            return
-        part = bare[label.end() :].strip()
-        yield part
+        if label := _LABEL.match(part):
+            part = part[label.end() :].strip()
+            yield part
 
 
 def _head(text: str) -> str:

@@ -428,9 +428,9 @@ def test_signatures():
         report = {**REPORT, "collection_ids": ["c"]}
         return report_eval([report], [REQUEST], KNOWN, Recorded([]), **options).signature
 
-    assert of() == "report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:recorded#4f53cda1|v:3"
-    assert of(compat="report_gen_eval") == "report_eval|compat:report_gen_eval|agg:macro|judge:recorded#4f53cda1|v:3"
-    interval = "|judge:recorded#4f53cda1|ci:0.9,jackknife-t<100,bootstrap1000,seed12345|v:3"
+    assert of() == "report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:recorded#4f53cda1|v:4"
+    assert of(compat="report_gen_eval") == "report_eval|compat:report_gen_eval|agg:macro|judge:recorded#4f53cda1|v:4"
+    interval = "|judge:recorded#4f53cda1|ci:0.9,jackknife-t<100,bootstrap1000,seed12345|v:4"
     assert of(confidence_interval=0.9).endswith(interval)
 
 

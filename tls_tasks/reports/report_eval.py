@@ -25,7 +25,7 @@ from tls_tasks.reports.report_gen_eval import score_as_program
 from tls_tasks.reports.rows import ReportRow, read_rows
 from tls_tasks.reports.types import Judge, Query, Report, Verdict
 
-VERSION = 3
+VERSION = 4
 
 _JUDGE_FORMS = "a judge (see tls_tasks.reports.judges), a function of a query, or recorded judgments (a list of dicts)"
 
@@ -126,7 +126,7 @@ def report_eval(
         >>> result["recall"], result["precision"], result["nugget_coverage"], result["f1"]
         (0.5, 1.0, 1.0, 1.0)
         >>> score.signature  # doctest: +ELLIPSIS
-        'report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:custom(<lambda>#...)|v:3'
+        'report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:custom(<lambda>#...)|v:4'
     """
     judged_by = _as_judge(judge)
     name = judged_by.name  # before it has been asked

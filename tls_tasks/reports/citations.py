@@ -38,8 +38,8 @@ _TAGS = tuple(
     re.compile(pattern, re.IGNORECASE | re.DOTALL)
     for pattern in (
         # <p cite="3">It rained.</p>, <ref id="doc-b"/>, <co: 3>It rained.</co: 3>
-        rf"<(?P<tag>[a-z]\w{{0,20}})(?:\b[^<>]{{0,200}}?[\s-](?P<attribute>{_CITING}(?:_?ids?)?|id|name|key|index)\s?=|:)"
-        rf"\s?{_VALUE}(?:/>|>(?P<words>.{{0,1000}}?)</(?P=tag)\b[^<>]{{0,60}}>)",
+        rf"<(?P<own>(?={_CITING}\b))?(?P<tag>[a-z]\w{{0,20}})(?:\b[^<>]{{0,200}}?[\s-](?:(?P<attribute>{_CITING}(?:_?ids?)?)"
+        rf"|(?(own)(?:id|name|key|(?P<index>index))|(?!)))\s?=|:)\s?{_VALUE}(?:/>|>(?P<words>.{{0,1000}}?)</(?P=tag)\b[^<>]{{0,60}}>)",
         rf"<(?P<tag>{_CITING})\b[^<>]{{0,200}}>(?P<inside>[^<>]{{1,200}})</(?P=tag)>",  # <cite>3</cite>
         r"<(?P<inside>(?=[^<>]{0,80}[\W\d_])[^<>/\s][^<>]{1,300}?)\s?/?>",  # <doc 3>, <doc-b>
     )
@@ -208,7 +208,8 @@ class Citations:
         bare = _bare(text)
         if bare in self._keys or bare.isdigit():
             return self._keys.get(bare, "")
-        names = (text.strip("`*\"'").casefold(), bare, bare.partition("?utm_")[0])  # ChatGPT's links say who sent them
+        address = re.split(r"[?&]utm_|#", bare, maxsplit=1)[0].rstrip("/")
+        names = (text.strip("`*\"'").casefold(), bare, address)
         return next((self._known[name] for name in names if name in self._known), "") or self._titles.get(bare, "")
 
     def ids(self, content: str, *, strict: bool = False) -> tuple[str, ...]:
@@ -287,8 +288,8 @@ class Citations:
         inside, kept = match[kind], match[0] if kind == "words" else ""
         ids: tuple[str, ...] = ()
         if kind == "square":
-            target, ids = self.named(match["target"] or ""), self.ids(inside)
-            if target:
+            url, ids = match["target"] or "", self.ids(inside)
+            if target := self.named(url) or ("" if ids else next(iter(self.ids(url, strict=True)), "")):
                 is_mark = ids or _AFTER_OPENING.match(match.string, match.start()) or _SOURCE_NAME.fullmatch(inside)
                 ids, kept = (target,), "" if is_mark else inside
             elif match["joined"] is not None and not (self._joins or not self._listed or any(map(self.is_known, ids))):
@@ -365,14 +366,12 @@ def in_brackets(text: str, citations: Citations) -> str:
 
     def cited(tag: re.Match[str]) -> str:
         groups = tag.groupdict(default="")
-        inside, attribute = re.sub(r"[\[\]]", "", groups["inside"]), groups.get("attribute", "").lower()
-        if attribute == "index":  # Claude's: document-sentence
+        inside = re.sub(r"[\[\]]", "", groups["inside"])
+        if groups.get("index"):  # Claude's: document-sentence
             inside = re.sub(r"(?<=[0-9])-[0-9]+", "", inside)
-        is_own = re.match(_CITING, attribute)
-        cites = is_own or re.fullmatch(_CITING, groups.get("tag", "cite"), re.IGNORECASE)
-        if cites and citations.ids(inside, strict="tag" not in groups):
+        if citations.ids(inside, strict="tag" not in groups):
             return f"{groups.get('words', '')}[@{inside}]"
-        return (is_own and groups["words"]) or tag[0]
+        return (groups.get("attribute") and groups["words"]) or tag[0]
 
     text = _SURE.sub(lambda mark: f"[@{'; @'.join(_SEPARATOR.split(mark[mark.lastindex or 0]))}]", text)
     text = _ANCHOR.sub(r"[\2](\1)", text)

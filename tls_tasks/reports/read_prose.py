@@ -30,7 +30,7 @@ _SOURCES = (
 _REFERENCES = re.compile(rf"(?i)[\s#>*_-]{{0,12}}(?:{_SOURCES})[\s*_]{{0,4}}(?:[:：][\s*_]{{0,4}}(?P<more>.*))?$")
 _BELOW = r"[\s>*_-]{0,12}(?:sources?|citations?|references?)[\s*_]{0,4}:[\s*_]{0,4}"
 _SOURCE_BELOW = re.compile(rf"(?im)^{_BELOW}(?P<marks>[^\n]{{1,100}}?)\s{{0,9}}$")
-_CITED = re.compile(r"(?<=\S) ?[\[【,;–-] ?[\^@]?([^\[\]【】,;:\s]{1,60})(?=[\]】,;:\s–-])")
+_CITED = re.compile(r"(?<=[^\s*•>-]) ?[\[【,;–-] ?[\^@]?([^\[\]【】,;:\s]{1,60})(?=[\]】,;:\s–-])")
 """What is cited within a line, and not at its beginning."""
 _DEFINITION = re.compile(r"\s{0,12}\[\^?[^\[\]\n]{1,60}\]:\s")
 _SENTENCE_END = re.compile(

@@ -64,7 +64,7 @@ _UNIT = r"(?<![^\W_])[0-9]*(?:[A-Za-z]|[kcdmnµμ]m|ft|yd|mi|in|sec|mc|ha|px)"
 _POWER = re.compile(rf"(?:{_UNIT}|(?<![^\W_])(?!(?:1[5-9]|20)[0-9]{{2}}$)[0-9]+|[⁻⁺])$")
 # The target of a link and the page belong to their mark.
 _SQUARE = (
-    r"(?P<joined>(?<=[^\W_])(?!\[@))?`?[\[【［〔]{1,2}(?P<square>[^\[\]【】［］〔〕\n]{1,300})[\]】］〕]{1,2}"
+    r"(?P<joined>(?<=[^\W_])(?!\[@))?(?P<opened>(?<=\())?`?[\[【［〔]{1,2}(?P<square>[^\[\]【】［］〔〕\n]{1,300})[\]】］〕]{1,2}"
     r"(?:\((?P<target>[^()\s]{1,500})\)\]?|:[0-9]{1,5}(?:[-–][0-9]{1,5})?(?![\w:]))?`?"
 )
 _NOT_SQUARE = r"(?<![\w^\\])[({（](?P<round>[^(){}（）\[\]【】<>\n]{1,300})[)}）]"
@@ -104,7 +104,6 @@ _ID_LIKE = re.compile(
 _NUMBERED = re.compile(rf"\b{_NOUN}\s?(?:no\.?\s|#)?\[?([0-9]{{1,4}})\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\s,;()\[\]<>\"']+")
 _WEAK = re.compile(rf"(?<=[^,;:\s])\s?[({{（](?P<round>{_NUMBERS})[)}}）](?=[.,;:!?\n。]|$)|{_BEHIND}")
-_AFTER_OPENING = re.compile(r"(?<=\()")
 _SOURCE_NAME = re.compile(r"(?i)\W*(?:sources?|link|here|[\w-]+(?:\.[\w-]+)+)\W*")
 # A number before a mark is a bullet; before a link it is the key.
 _BULLET = r"\s{0,12}(?:[-*+•>]\s{1,4}|[0-9]{1,3}[.)]\s{1,3}(?=[\[【](?![^\[\]\n]{1,300}\]\()))?\*{0,2}"
@@ -290,7 +289,7 @@ class Citations:
         if kind == "square":
             url, ids = match["target"] or "", self.ids(inside)
             if target := self.named(url) or ("" if ids else next(iter(self.ids(url, strict=True)), "")):
-                is_mark = ids or _AFTER_OPENING.match(match.string, match.start()) or _SOURCE_NAME.fullmatch(inside)
+                is_mark = ids or match["opened"] is not None or _SOURCE_NAME.fullmatch(inside)
                 ids, kept = (target,), "" if is_mark else inside
             elif match["joined"] is not None and not (self._joins or not self._listed or any(map(self.is_known, ids))):
                 ids = ()

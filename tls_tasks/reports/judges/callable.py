@@ -14,6 +14,7 @@ from tls_tasks.reports.judges.questions import ask_once, from_probability, short
 from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
 
 _log = logging.getLogger(__name__)
+_Say = Callable[[Judge, Sequence[Query]], Sequence[Verdict]]
 
 
 class CallableJudge:
@@ -163,15 +164,10 @@ class ByKind:
 
     def known(self, queries: Sequence[Query]) -> list[Verdict]:
         """The verdicts that the judges' caches have."""
-        return self._from_each(queries, known_to)
+        return self.ask(queries, known_to)
 
-    def ask(self, queries: Sequence[Query]) -> list[Verdict]:
+    def ask(self, queries: Sequence[Query], say: _Say = lambda judge, asked: judge.ask(asked)) -> list[Verdict]:
         """One verdict per query, in order."""
-        return self._from_each(queries, lambda judge, asked: judge.ask(asked))
-
-    def _from_each(
-        self, queries: Sequence[Query], say: Callable[[Judge, Sequence[Query]], Sequence[Verdict]]
-    ) -> list[Verdict]:
         verdicts: dict[int, Verdict] = {}
         for judge, asked in self._shares(queries):
             verdicts |= zip(asked, say(judge, list(asked.values())), strict=True)

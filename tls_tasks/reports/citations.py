@@ -34,8 +34,8 @@ _NUMBERS = r"[0-9](?:[0-9,;\s–&-]|and\b|und\b|or\b|to\b){0,60}"
 _SMALL = "⁰¹²³⁴-⁹①-⑳"
 _CITING = r"(?:co|cite|citations?|refs?|docs?|documents?|sources?|footnote)"
 _VALUE = r"""(?P<quote>["']?)(?P<inside>[^"'<>\n]{0,200}?)(?P=quote)(?=[\s/>])[^<>]{0,100}?"""
-_TAGS = tuple(
-    re.compile(pattern, re.IGNORECASE | re.DOTALL)
+_TAGS = [
+    re.compile(f"(?is){pattern}")
     for pattern in (
         # <p cite="3">It rained.</p>, <ref id="doc-b"/>, <co: 3>It rained.</co: 3>
         rf"<(?P<own>(?={_CITING}\b))?(?P<tag>[a-z]\w{{0,20}})(?:\b[^<>]{{0,200}}?[\s-](?:(?P<attribute>{_CITING}(?:_?ids?)?)"
@@ -43,11 +43,9 @@ _TAGS = tuple(
         rf"<(?P<tag>{_CITING})\b[^<>]{{0,200}}>(?P<inside>[^<>]{{1,200}})</(?P=tag)>",  # <cite>3</cite>
         r"<(?P<inside>(?=[^<>]{0,80}[\W\d_])[^<>/\s][^<>]{1,300}?)\s?/?>",  # <doc 3>, <doc-b>
     )
-)
+]
 """Tags that cite, if their ``inside`` does; the ``words`` between them stay."""
-_ANCHOR = re.compile(
-    r"(?i)<a\b[^<>]{0,100}?\shref=[\"']([^\"'<>\s]{1,500})[\"'][^<>]{0,100}>\[?([^<>\n]{1,200}?)\]?</a>"
-)
+_LINK = re.compile(r"(?i)<a\s[^<>]{0,100}?href=[\"']([^\"'<>\s]{1,500})[^<>]{0,100}>\[?([^<>\n]{1,200}?)\]?</a>")
 _SURE = re.compile(
     r"\\[A-Za-z]{0,20}cite[A-Za-z]{0,10}\*?(?:\[[^\[\]\n]{0,80}\]){0,2}\{([^{}\n]{1,300})\}"  # LaTeX
     r"|\ue200[a-z_]{1,20}\ue202([^\ue200\ue201\n]{1,300})\ue201"  # ChatGPT
@@ -68,10 +66,8 @@ _SQUARE = (
     r"(?:\((?P<target>[^()\s]{1,500})\)\]?|:[0-9]{1,5}(?:[-–][0-9]{1,5})?(?![\w:]))?`?"
 )
 _NOT_SQUARE = r"(?<![\w^\\])[({（](?P<round>[^(){}（）\[\]【】<>\n]{1,300})[)}）]"
-_STOP = (
-    r"(?:(?<=[^\s\d.][.!?])|(?<=\b(?:1[5-9]|20)\d\d[.!?])|(?<=[.!?][\"'”’)]))"
-    r"(?<!\b[Nn]o\.)(?<!\bp\.)(?<!Fig\.)(?<!Vol\.)"
-)
+# Behind an abbreviation it is a number: "No.3", "Vol.2".
+_STOP = r"(?:(?<=[^\s\d.][.!?])|(?<=\b(?:1[5-9]|20)\d\d[.!?])|(?<=[.!?][\"'”’)]))(?<!\b[Nn]o\.)(?<!\b(?:Fig|Vol)\.)"
 _BEHIND = rf"{_STOP}(?P<behind>[0-9]{{1,3}}(?:[,–-]\s?[0-9]{{1,3}}){{0,5}})(?=\s+[\"'“‘(]?[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]|\s*$)"
 _ID = r"(?=[^\s,;()\[\]]{0,60}[-_:/0-9])[^\s,;()\[\]]{2,100}"
 _ONE = rf"{_NOUN}\s(?:(?:no\.?\s|#)?[0-9]{{1,4}}\b(?!\s?[-–.,]?[0-9])|{_ID})"
@@ -84,23 +80,22 @@ _MARK = re.compile(rf"(?im){_SQUARE}|{_NOT_SQUARE}|{_LABELLED}|\b(?P<words>{_SEV
 _JOINT = re.compile(r"\s{0,3}(?:(?P<span>[-–—])|[,;&·]?\s?(?:and\b|und\b)?)\s{0,3}")
 _SEPARATOR = re.compile(r"[,;，、；\ue202]\s{0,3}(?:(?:and|und)\s)?|\s(?:and|or|und|et|y)\s|&")
 _LABEL_NOUNS = (
-    r"(?:(?:docs?|documents?|doc_ids?|ids?|sources?|refs?|references?"
-    r"|passages?|articles?|texts?|nos?|cit(?:e|es|ed|ation|ations)|footnotes?|notes?|fn|dok(?:ument[eo]?n?)?|quellen?"
-    r"|documentos?|documenti|fuentes?|font[ei]|文档|文献|来源)(?![^\W\d_])[\s.:：#=_-]*)"
+    r"(?:(?:docs?|documents?|doc_ids?|ids?|sources?|refs?|references?|passages?|articles?|texts?|nos?|footnotes?|notes?|fn"
+    r"|cit(?:e|es|ed|ation|ations)|dok(?:ument[eo]?n?)?|quellen?|documentos?|documenti|fuentes?|font[ei]|文档|文献|来源)"
+    r"(?![^\W\d_])[\s.:：#=_-]*)"
 )
 _SEE = r"(?:see(?: also)?|cf\.?|as \w{1,20} in)\s{1,3}"
 _LABEL = re.compile(f"@?(?:{_SEE}|{_LABEL_NOUNS})", re.IGNORECASE)
 _OPENED = re.compile(rf"\(\s?(?:{_SEE})?{_LABEL_NOUNS}{{0,2}}$", re.IGNORECASE)
 _CLOSED = re.compile(r"\s?\)")
-_PARTS = r"pp?\.?|pages?|l|lines?|sections?|para(?:graph)?s?\.?|§"
-_PAGE = re.compile(rf"(?i)@?(?:{_PARTS})\s?[0-9]{{1,6}}(?:\s?[-–]\s?L?[0-9]{{1,6}})?")
+_PARTS = r"(?i)@?(?:pp?\.?|pages?|l|lines?|sections?|para(?:graph)?s?\.?|§)"
+_PAGE = re.compile(rf"{_PARTS}\s?[0-9]{{1,6}}(?:\s?[-–]\s?L?[0-9]{{1,6}})?")
 _NUMBER = re.compile(r"[#^@SDR]?([0-9]{1,6})\^?")
 _RANGE = re.compile(r"[#^@]?([0-9]{1,6})\s?(?:[-–—−]|to\s)\s?[#^@]?([0-9]{1,6})")
 _TITLED = re.compile(r"(\S{1,100}?)(?:(?::[0-9]{1,6})?\s?†.*|\s?[:|]\s?[^\W\d_].*|\s[-–—]\s[^\W\d_].*)")
 _YEARS = re.compile(r"(?:1[5-9]|20)[0-9]{2}(?:\s?[-–—]\s?[0-9]{2,4})?")
-_ID_LIKE = re.compile(
-    r"(?=[^\s]{0,100}[^\W\d_])(?=[^\s]{0,100}\d)(?=[^\s]{0,100}(?:[-_:/]|\d{3}))[^\s]{4,100}|\w{2,10}://\S{1,500}"
-)
+_WITH_SIGNS = r"(?=\S{0,100}[^\W\d_])(?=\S{0,100}\d)(?=\S{0,100}(?:[-_:/]|\d{3}))\S{4,100}"
+_ID_LIKE = re.compile(rf"{_WITH_SIGNS}|\w{{2,10}}://\S{{1,500}}")
 _NUMBERED = re.compile(rf"\b{_NOUN}\s?(?:no\.?\s|#)?\[?([0-9]{{1,4}})\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\s,;()\[\]<>\"']+")
 _WEAK = re.compile(rf"(?<=[^,;:\s])\s?[({{（](?P<round>{_NUMBERS})[)}}）](?=[.,;:!?\n。]|$)|{_BEHIND}")
@@ -182,8 +177,8 @@ class Citations:
         of_answer = Citations(self._listed)
         of_answer._titles, of_answer._joins = self._titles, False
         for key, rest in list(entries)[:_MAX_ENTRIES]:
-            unknown = key * ("://" in rest)  # an address of no document
-            if key and (doc_id := self._document_in(rest) or next(iter(self.ids(key)), unknown)):
+            # The key of an address that is no document's is known, and cites nothing.
+            if key and (doc_id := self._document_in(rest) or next(iter(self.ids(key)), key * ("://" in rest))):
                 of_answer._keys.setdefault(_bare(key), doc_id)
         marks = [match for match in _MARK.finditer(body) if of_answer._read(match)]
         of_answer._joins = any(match["joined"] is not None for match in marks)
@@ -207,8 +202,7 @@ class Citations:
         bare = _bare(text)
         if bare in self._keys or bare.isdigit():
             return self._keys.get(bare, "")
-        address = re.split(r"[?&]utm_|#", bare, maxsplit=1)[0].rstrip("/")
-        names = (text.strip("`*\"'").casefold(), bare, address)
+        names = (text.strip("`*\"'").casefold(), bare, re.split(r"[?&]utm_|#", bare, maxsplit=1)[0].rstrip("/"))
         return next((self._known[name] for name in names if name in self._known), "") or self._titles.get(bare, "")
 
     def ids(self, content: str, *, strict: bool = False) -> tuple[str, ...]:
@@ -293,11 +287,9 @@ class Citations:
                 ids, kept = (target,), "" if is_mark else inside
             elif match["joined"] is not None and not (self._joins or not self._listed or any(map(self.is_known, ids))):
                 ids = ()
-        elif kind == "words":
-            ids = self.ids(inside.rstrip("."), strict=True)
-            ids = ids if all(map(self.is_known, ids)) else ()
         elif kind != "behind":
-            ids = self.ids(inside, strict=True)
+            ids = self.ids(inside.rstrip("."), strict=True)
+            ids = ids if kind != "words" or all(map(self.is_known, ids)) else ()
         if self._weak and not ids and re.fullmatch(_NUMBERS, inside) and not _opens(match.string, match.start()):
             ids = self.ids(inside)
             ends = kind == "behind" or match.string[match.end() : match.end() + 1] in ".,;:!?\n。"
@@ -373,7 +365,7 @@ def in_brackets(text: str, citations: Citations) -> str:
         return (groups.get("attribute") and groups["words"]) or tag[0]
 
     text = _SURE.sub(lambda mark: f"[@{'; @'.join(_SEPARATOR.split(mark[mark.lastindex or 0]))}]", text)
-    text = _ANCHOR.sub(r"[\2](\1)", text)
+    text = _LINK.sub(r"[\2](\1)", text)
     for pattern in _TAGS:
         text = pattern.sub(cited, text)
     return _RAISED.sub(_lowered, text)

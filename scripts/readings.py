@@ -156,20 +156,21 @@ LAYERS: tuple[Layer, ...] = (
     Layer(
         "reports",
         "marks in HTML, LaTeX and superscript",
-        {"reports.read_prose.in_brackets": str, "reports.read.in_brackets": str},
+        {"reports.read_prose.in_brackets": first, "reports.read.in_brackets": first},
         (
             "reports.citations.in_brackets",
             "reports.citations._lowered",
-            "reports.citations._SPELLINGS",
+            "reports.citations._TAGS",
+            "reports.citations._SURE",
             "reports.citations._RAISED",
             "reports.citations._POWER",
         ),
     ),
     Layer(
         "reports",
-        "numbers in round brackets alone",
-        {"reports.citations._ROUND": NEVER},
-        ("reports.citations._opens", "reports.citations._ROUND"),
+        "numbers in round brackets or behind stops alone",
+        {"reports.citations._WEAK": NEVER},
+        ("reports.citations._opens", "reports.citations._WEAK"),
     ),
     Layer(
         "reports",
@@ -180,14 +181,14 @@ LAYERS: tuple[Layer, ...] = (
     Layer(
         "reports",
         "such lists without a heading",
-        {"reports.read_prose._is_reference": always(False)},
-        ("reports.read_prose._is_reference",),
+        {"reports.read_prose._are_sources": always(False)},
+        ("reports.read_prose._are_sources",),
     ),
     Layer(
         "reports",
         "sources on lines below",
         {"reports.read_prose._SOURCE_BELOW": NEVER},
-        ("reports.read_prose._SOURCE_BELOW",),
+        ("reports.read_prose._SOURCE_BELOW", "reports.read_prose._cited_below"),
     ),
     Layer(
         "reports",

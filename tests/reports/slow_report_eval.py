@@ -80,7 +80,7 @@ def results(report, request, known, say, scope="cited"):
     citations = [value for one in outcomes for value in one[2].values() if value is not None]
     values = {
         "recall": (len(found), len(pairs)),
-        "precision": (rewarded, rewarded + penalized),
+        "precision": (rewarded, rewarded + penalized) if request["items"] else (0, 0),
         "sentence_support": (supports.count(True), len(supports)),
         "citation_support": (citations.count(True), len(citations)),
         "nugget_coverage": (len(met), len(questions)),

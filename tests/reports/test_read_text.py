@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import hostile
-from tests.conftest import read_jsonl
+from tests.conftest import ROOT, read_jsonl
 from tls_tasks.reports.citations import Citations
 from tls_tasks.reports.read import PROBLEM_KINDS, parse_report
 from tls_tasks.reports.read_prose import _sentence_spans
@@ -49,6 +49,12 @@ def test_texts_are_read_as_sentences_with_what_they_cite(case):
     if case["text"][0:1] in ("{", "[") and '"' in case["text"] and expected:
         assert read(f"Here:\n```json\n{case['text']}\n```\nDone.") == expected
         assert read(f"<think>{{}}</think>{case['text']}") == expected
+
+
+@pytest.mark.parametrize("case", read_jsonl(ROOT / "tests/batteries/cited.jsonl"), ids=lambda case: case["style"])
+def test_citations_in_the_styles_of_models(case):
+    expected = [(text, cited) for text, cited in case["expected"]]
+    assert read(case["answer"], case["ids"], titles=case["titles"]) == expected
 
 
 def test_a_number_out_of_the_list_is_the_id_of_that_name_if_there_is_one():

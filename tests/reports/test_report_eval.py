@@ -18,11 +18,12 @@ from tests.reports import slow_report_eval as slow
 from tls_tasks.core import errors
 from tls_tasks.core.errors import InputError, JudgeError
 from tls_tasks.core.score import values
+from tls_tasks.reports.judges.callable import from_callable
 from tls_tasks.reports.judges.recordings import Recorded
-from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
+from tls_tasks.reports.report_eval import UnknownCitationsWarning, UnscoredWarning, report_eval
 from tls_tasks.reports.rows import read_rows
 from tls_tasks.reports.score import KEYS
-from tls_tasks.reports.task import _parse_answer
+from tls_tasks.reports.task import _parse_answer, read_run, score_run
 from tls_tasks.reports.types import Report, ReportSentence, Verdict
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -31,7 +32,10 @@ SHARED_ORACLE = SHARED / "oracles" / "reports.jsonl"
 ROWS = read_jsonl(SHARED_ORACLE if SHARED_ORACLE.exists() else ORACLES / "reports.jsonl")
 IDS = [row["id"] for row in ROWS]
 
-pytestmark = pytest.mark.filterwarnings("ignore::tls_tasks.reports.report_eval.UnscoredWarning")
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore::tls_tasks.reports.report_eval.{name}")
+    for name in ("UnscoredWarning", "UnknownCitationsWarning")
+]
 
 
 def score_of(row, **options):
@@ -424,9 +428,9 @@ def test_signatures():
         report = {**REPORT, "collection_ids": ["c"]}
         return report_eval([report], [REQUEST], KNOWN, Recorded([]), **options).signature
 
-    assert of() == "report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:recorded#4f53cda1|v:3"
-    assert of(compat="report_gen_eval") == "report_eval|compat:report_gen_eval|agg:macro|judge:recorded#4f53cda1|v:3"
-    interval = "|judge:recorded#4f53cda1|ci:0.9,jackknife-t<100,bootstrap1000,seed12345|v:3"
+    assert of() == "report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:recorded#4f53cda1|v:4"
+    assert of(compat="report_gen_eval") == "report_eval|compat:report_gen_eval|agg:macro|judge:recorded#4f53cda1|v:4"
+    interval = "|judge:recorded#4f53cda1|ci:0.9,jackknife-t<100,bootstrap1000,seed12345|v:4"
     assert of(confidence_interval=0.9).endswith(interval)
 
 
@@ -587,6 +591,48 @@ def test_a_number_is_the_prompts_document():
         item = item_of(report_eval([answer], [request], documents, lambda query: query.kind == "citation_support"))
         assert [one["doc_id"] for one in item["sentences"][0]["citations"]] == cited, answer
     assert item["sentences"][0]["citations"][0]["known"] is False
+
+
+@pytest.mark.parametrize("documents", [{1: "one", "2": "two"}, {"c": {1: "one", "2": "two"}}, {"1": "one", 2: "two"}])
+def test_keys_of_documents_are_compared_as_text(documents):
+    report = {"sentences": [{"text": "s", "citations": ["1", 2]}]}
+    judge = Counting(yes("citation_support"))
+    assert report_eval([report], [REQUEST], documents, judge).as_dict()["citation_support"] == 1.0
+    assert [query.fields["document"] for query in judge.waves[0]] == ["one", "two"]
+    (row,) = read_rows(["It rained [2]."], [REQUEST], {8: {"title": "T", "text": "one"}, 9: "two"})
+    assert row.report.sentences == (ReportSentence("It rained.", ("9",)),)
+
+
+def test_where_no_citation_of_a_report_resolves_one_warning_shows_both_sides():
+    reports = [{"sentences": [{"text": "s", "citations": cited}]} for cited in (["D1", "D2"], ["d1", "D1"], ["D3"])]
+    for documents, own in ((KNOWN, "`documents` has 'd1'"), ({"c": KNOWN}, "has 'd1' in the collection 'c'")):
+        with pytest.warns(UnknownCitationsWarning, match=rf"2 of 3 .*predictions\[0\] cites 'D1', .*{own}") as told:
+            report_eval(reports, [REQUEST] * 3, documents, lambda query: True)
+        assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        report_eval(reports[1:2], [REQUEST], KNOWN, lambda query: True)
+
+
+@pytest.mark.parametrize("compat", [None, "report_gen_eval"])
+def test_nuggets_without_info_count_the_same_whichever_way_they_come_in(compat, tmp_path):
+    """The program trips over them; for us they weigh 1."""
+    bare, vital = ({"question_text": question, "gold_answers": [question]} for question in "qr")
+    request = {"query_id": "7", "items": [bare, vital | {"info": {"importance": "vital"}}]}
+    report = {"request_id": "7", "collection_ids": ["c"], "sentences": [{"text": "q", "citations": ["d1"]}]}
+    (tmp_path / "nuggets.jsonl").write_text(json.dumps(request))
+    (tmp_path / "reports.jsonl").write_text(json.dumps({**report, "run_id": "r"}))
+    run = read_run(tmp_path / "reports.jsonl", tmp_path / "nuggets.jsonl")
+
+    def judge(query):
+        return query.fields.get("answer") in (None, query.fields["sentence"])
+
+    for form in (request, json.dumps(request), [request], run.requests[0], run.requests[0].as_row()):
+        item = item_of(report_eval([report], [form], {"c": KNOWN}, judge, compat=compat))
+        assert item["scores"] == ([1] if compat is None else [0])
+        assert item["ratios"]["nugget_coverage_weighted"] == ([1, 3] if compat is None else [0, 0])
+    of_files = score_run(run, from_callable(judge), documents={"c": KNOWN}, compat=compat)
+    assert item_of(of_files)["scores"] == item["scores"]
 
 
 def test_a_pool_of_documents_has_no_numbers():

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import warnings
 from functools import partial
 from pathlib import Path
 
@@ -14,11 +15,12 @@ from tests.reports.answers import answers, docs
 from tls_tasks.core import errors
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.hosts.lm_eval import process_results
+from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.judges import Recorded, Recorder, from_callable
 from tls_tasks.reports.judges import choose as judges
 from tls_tasks.reports.judges.choose import _cache_file, check_judge, make_judge
 from tls_tasks.reports.nuggets import parse_request
-from tls_tasks.reports.report_eval import report_eval
+from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
 from tls_tasks.reports.score import KEYS
 from tls_tasks.reports.task import TASKS, _shown_documents
 
@@ -42,6 +44,21 @@ def test_the_readme_tells_of_every_judge_and_key():
         assert f'"{source}"' in readme, f"{place} judge {source}, under Who judges"
     for key in (*KEYS, *COUNTS):
         assert f"`{key}`" in readme, f"{place} key {key}, under Metrics"
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_without_a_judge_says_at_load_what_to_type(name, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
+    data = {"data": str(EMBEDDED_RECORDING.parent)} if name.endswith("custom") else {"edition": "embedded"}
+    with pytest.warns(UnscoredWarning, match=f"{name}: no judge is named") as told:
+        TASKS[name].documents(**data)
+    (text,) = (str(one.message) for one in told if one.category is UnscoredWarning)
+    (metadata,) = re.findall(r"--metadata '(.*)'", text)
+    assert check_judge(json.loads(metadata)["judge"]).startswith("openai/MODEL")
+    assert "tls-tasks reports SAMPLES.jsonl -o OUT -p openai -m MODEL" in text
+    with warnings.catch_warnings(record=True) as told:
+        TASKS[name].documents(judge="recorded", **data)
+    assert not [one for one in told if one.category is UnscoredWarning]
 
 
 def test_the_task_loads_and_asks(task_manager):

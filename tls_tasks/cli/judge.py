@@ -16,7 +16,8 @@ from tls_tasks.cli.documents import PLACE_HELP, open_documents
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.terminal import text_table, visible
 from tls_tasks.data.keyed import some
-from tls_tasks.reports.documents import find_lookup, write_rows
+from tls_tasks.reports.documents import find_lookup
+from tls_tasks.reports.json_lines import write_rows
 from tls_tasks.reports.judges import Recorded, Recorder, choose, known_answers, price
 from tls_tasks.reports.judges.model import DEFAULTS
 from tls_tasks.reports.report_eval import UnscoredWarning
@@ -124,7 +125,7 @@ def _run(args: argparse.Namespace) -> int:
 
     Exit codes:
       0  judged and scored
-      1  --self-test: less accurate than --least, or no verdict at all
+      1  --self-test: less accurate than --least, or no better than guessing (the interval of its accuracy holds 0.5)
       1  scored, but more sentences lack a score than --allow-unscored permits, or something in REPORTS or
          NUGGETS could not be read: file, line and keys are named, with the forms that are known
       2  not scored: wrong arguments or files, or a judge that can't be used (wrong key, unknown model)
@@ -160,9 +161,11 @@ def _run(args: argparse.Namespace) -> int:
         return _dry_run(args, out, reports, options)
     recorder = Recorder(judge := judge or _judge(args, out))
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
             warnings.simplefilter("ignore", UnscoredWarning)  # the exit code and the last line say so
             score = score_run(reports, recorder, batch_size=args.batch_size, **options)
+        note(args.command, *dict.fromkeys(str(warning.message) for warning in caught))
     finally:
         if out is not None and (rows := recorder.rows()):  # also what was answered before a judge failed
             write_rows(out / "verdicts.jsonl", rows)
@@ -278,7 +281,14 @@ def _self_test(args: argparse.Namespace) -> int:
             lines += [visible(f"  {name}: {text}") for name, text in texts.items() if text]
         say("\n".join(lines))
     total = groups["all"]["all"]
-    return int(total.accuracy < args.least or total.unread == total.n)
+    said = {case.verdict.value for case in cases} - {None}
+    flaws = [f"answers {_WORDS[value]} to everything" for value in said if len(said) == 1]
+    if total.low <= 0.5:
+        accuracy = f"accuracy {total.accuracy:.2f}, interval {total.low:.2f} to {total.high:.2f}"
+        flaws.append(f"no better than guessing ({accuracy}): its verdicts can't be used")
+    if flaws:
+        return note(args.command, f"the judge: {'; '.join(flaws)}")
+    return int(total.accuracy < args.least)
 
 
 def _dry_run(args: argparse.Namespace, out: Path | None, reports: ReportRun, options: dict[str, Any]) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.reports.documents import read_objects
+from tls_tasks.reports.json_lines import read_objects
 from tls_tasks.reports.judges.recordings import Judgment, keep, read_judgment
 
 ALL = "all"

@@ -1,19 +1,26 @@
 r"""Citation marks in prose, and the documents that they point to.
 
-A mark is a list of ids in brackets, ``[1]``, ``(Doc. 2)``, ``【4:0†source】``, or the words ``document 2``. All other
-spellings, ``<sup>3</sup>``, ``\cite{2, 5-7}``, ``¹``, are first rewritten in square brackets (:func:`in_brackets`).
-What a mark cites is a number (the place of a document in the list that the prompt showed), the id or the title of a
-document, or a key of the answer's own list of references. Marks side by side are one, and what stands around them for
-their sake alone (``(see [1], [2])``) goes with them. Words that name a document (``According to document 2, …``) are
-part of their sentence and stay. A mark that points to no document is kept as an unknown id: citing what does not exist
-is a wrong citation, not a missing one.
+One rule: a candidate is any bracket, link, tag, footnote or label, and it is a mark if its content, without labels and
+markup, is the id or the title of a document, a key of the answer's own list of sources, or a number (the place of a
+document in the list that the prompt showed). Spellings other than brackets and labels, ``<sup>3</sup>``,
+``\cite{2, 5-7}``, ``¹``, ``<p cite="3">``, are first rewritten in square brackets (:func:`in_brackets`).
+
+A candidate that looks like an id and points to no document is kept as an unknown id: citing what does not exist is a
+wrong citation, not a missing one. But a lone year (``[2020]``) is text, and so is a bracket joined to a word
+(``a[7]``) where no other such bracket points to a document. Numbers in round brackets and behind full stops
+(``end.3 Next``) are marks in an answer that has no others, if one of them points to a document.
+
+Marks side by side are one, and what stands around them for their sake alone (``(see [1], [2])``) goes with them. Words
+that name a document (``According to document 2, …``) are part of their sentence and stay.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from os.path import commonprefix
 from typing import NamedTuple
 
 _MAX_RANGE = 50
@@ -23,53 +30,82 @@ _MAX_ENTRIES = 500
 
 # Openings and closings, with insides of bounded length: a text full of brackets takes no longer than any other.
 _NOUN = r"(?:doc(?:ument)?|source|passage)"
-_NUMBERS = r"[0-9][0-9,;\s–-]{0,60}"
+_NUMBERS = r"[0-9](?:[0-9,;\s–&-]|and\b|und\b|or\b|to\b){0,60}"
 _SMALL = "⁰¹²³⁴-⁹①-⑳"
-_SPELLINGS = (
-    # <cite index="3-1">It rained.</cite>, <co: 3>It rained.</co: 3>
-    (re.compile(r"<(co|cite)\b[:\s][^<>0-9]{0,40}([0-9]{1,4})[^<>]{0,100}>([^<>]{1,1000})</\1[^<>]{0,60}>"), r"\3[\2]"),
-    # <cite>3</cite>, <a href="#3">[3]</a>
-    (re.compile(r"<(a|cite|citation|ref|doc)\b[^<>]{0,200}>([^<>]{0,60}[0-9][^<>]{0,60})</\1>"), r"[\2]"),
-    (re.compile(rf"<(?:{_NOUN}|ref|cite)[\s:_#-]{{1,3}}({_NUMBERS})/?>"), r"[\1]"),
-    (re.compile(r"\\[A-Za-z]{0,20}cite[A-Za-z]{0,10}\*?(?:\[[^\[\]\n]{0,80}\]){0,2}\{([^{}\n]{1,300})\}"), r"[\1]"),
+_CITING = r"(?:co|cite|citations?|refs?|docs?|documents?|sources?|footnote)"
+_VALUE = r"""(?P<quote>["']?)(?P<inside>[^"'<>\n]{0,200}?)(?P=quote)(?=[\s/>])[^<>]{0,100}?"""
+_TAGS = [
+    re.compile(f"(?is){pattern}")
+    for pattern in (
+        # <p cite="3">It rained.</p>, <ref id="doc-b"/>, <co: 3>It rained.</co: 3>
+        rf"<(?P<own>(?={_CITING}\b))?(?P<tag>[a-z]\w{{0,20}})(?:\b[^<>]{{0,200}}?[\s-](?:(?P<attribute>{_CITING}(?:_?ids?)?)"
+        rf"|(?(own)(?:id|name|key|(?P<index>index))|(?!)))\s?=|:)\s?{_VALUE}(?:/>|>(?P<words>.{{0,1000}}?)</(?P=tag)\b[^<>]{{0,60}}>)",
+        rf"<(?P<tag>{_CITING})\b[^<>]{{0,200}}>(?P<inside>[^<>]{{1,200}})</(?P=tag)>",  # <cite>3</cite>
+        r"<(?P<inside>(?=[^<>]{0,80}[\W\d_])[^<>/\s][^<>]{1,300}?)\s?/?>",  # <doc 3>, <doc-b>
+    )
+]
+"""Tags that cite, if their ``inside`` does; the ``words`` between them stay."""
+_LINK = re.compile(r"(?i)<a\s[^<>]{0,100}?href=[\"']([^\"'<>\s]{1,500})[^<>]{0,100}>\[?([^<>\n]{1,200}?)\]?</a>")
+_SURE = re.compile(
+    r"\\[A-Za-z]{0,20}cite[A-Za-z]{0,10}\*?(?:\[[^\[\]\n]{0,80}\]){0,2}\{([^{}\n]{1,300})\}"  # LaTeX
+    r"|\ue200[a-z_]{1,20}\ue202([^\ue200\ue201\n]{1,300})\ue201"  # ChatGPT
+    r"|:?contentReference\[oaicite:([0-9]{1,3})\]\{[^{}\n]{0,40}\}"
 )
-"""Another way to write a mark -> the same in square brackets."""
+"""What cites, whatever its content is."""
 
 _IN_HTML = r"<sup\b[^<>]{0,100}>(?P<html>[^<>]{1,100})</sup>"
 _IN_TEX = r"\$?(?<!\[)(?:\^|\\textsuperscript)\{?(?P<power>\[?[0-9][0-9,;\s–-]{0,60}\]?)\}?[\^$]{0,2}"
-_IN_SMALL = rf"⁽?(?P<small>[{_SMALL}](?:[,;·˒⁻–\s]?\s?[{_SMALL}]){{0,40}})(?![⁺⁻ⁿ])⁾?"
+_IN_SMALL = rf"⁽?(?P<small>[{_SMALL}](?:[,;·˒⁻–\t ]?[^\S\n]?[{_SMALL}]){{0,40}})(?![⁺⁻ⁿ])⁾?"
 _RAISED = re.compile(rf"{_IN_HTML}|{_IN_TEX}|{_IN_SMALL}")
 # What stands before a power: a unit (m²), a letter (x²), digits that are no year (10⁶).
 _UNIT = r"(?<![^\W_])[0-9]*(?:[A-Za-z]|[kcdmnµμ]m|ft|yd|mi|in|sec|mc|ha|px)"
 _POWER = re.compile(rf"(?:{_UNIT}|(?<![^\W_])(?!(?:1[5-9]|20)[0-9]{{2}}$)[0-9]+|[⁻⁺])$")
-# The target of a link belongs to its mark.
-_SQUARE = r"[\[【［〔]{1,2}(?P<square>[^\[\]【】［］〔〕\n]{1,300})[\]】］〕]{1,2}(?:\([^()\s]{1,500}\))?"
-_NOT_SQUARE = r"(?<![\w^\\])[({（](?P<round>[^(){}（）\[\]【】<>\n]{1,300})[)}）]"
-_ONE = rf"{_NOUN}\s(?:no\.?\s|#)?[0-9]{{1,4}}\b(?!\s?[-–.,]?[0-9])"
-_SEVERAL = rf"{_NOUN}s\s[0-9]{{1,4}}(?:(?:,?\s(?:and|or|und)\s|\s?&\s?|,\s?|\s?[-–]\s?)[0-9]{{1,4}})+\b"
-_MARK = re.compile(rf"(?i){_SQUARE}|{_NOT_SQUARE}|\b(?P<words>{_ONE}|{_SEVERAL})")
-_JOINT = re.compile(r"\s{0,3}(?:(?P<span>[-–—])|[,;&·]?\s?(?:and\b|und\b)?)\s{0,3}")
-_SEPARATOR = re.compile(r"[,;，、；]\s{0,3}(?:(?:and|und)\s)?|\s(?:and|or|und|et|y)\s|&")
-_LABEL = re.compile(
-    r"(?:(?:see(?: also)?|cf\.?|as \w{1,20} in)\s{1,3})?(?:(?:docs?|documents?|doc_ids?|ids?|sources?|refs?|references?"
-    r"|passages?|articles?|texts?|nos?|cit(?:e|es|ed|ation|ations)|footnotes?|notes?|fn|dok(?:ument[eo]?n?)?|quellen?"
-    r"|documentos?|documenti|fuentes?|font[ei]|文档|文献|来源)(?![^\W\d_])[\s.:：#=_-]*){0,2}",
-    re.IGNORECASE,
+# The target of a link and the page belong to their mark.
+_SQUARE = (
+    r"(?P<joined>(?<=[^\W_])(?!\[@))?(?P<opened>(?<=\())?`?[\[【［〔]{1,2}(?P<square>[^\[\]【】［］〔〕\n]{1,300})[\]】］〕]{1,2}"
+    r"(?:\((?P<target>[^()\s]{1,500})\)\]?|:[0-9]{1,5}(?:[-–][0-9]{1,5})?(?![\w:]))?`?"
 )
-_OPENED = re.compile(rf"\(\s?{_LABEL.pattern}$", re.IGNORECASE)
+_NOT_SQUARE = r"(?<![\w^\\])[({（](?P<round>[^(){}（）\[\]【】<>\n]{1,300})[)}）]"
+# Behind an abbreviation it is a number: "No.3", "Vol.2".
+_STOP = r"(?:(?<=[^\s\d.][.!?])|(?<=\b(?:1[5-9]|20)\d\d[.!?])|(?<=[.!?][\"'”’)]))(?<!\b[Nn]o\.)(?<!\b(?:Fig|Vol)\.)"
+_BEHIND = rf"{_STOP}(?P<behind>[0-9]{{1,3}}(?:[,–-]\s?[0-9]{{1,3}}){{0,5}})(?=\s+[\"'“‘(]?[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]|\s*$)"
+_ID = r"(?=[^\s,;()\[\]]{0,60}[-_:/0-9])[^\s,;()\[\]]{2,100}"
+_ONE = rf"{_NOUN}\s(?:(?:no\.?\s|#)?[0-9]{{1,4}}\b(?!\s?[-–.,]?[0-9])|{_ID})"
+_SEVERAL = rf"{_NOUN}s\s[0-9]{{1,4}}(?:(?:,?\s(?:and|or|und)\s|\s?&\s?|,\s?|\s?[-–]\s?)[0-9]{{1,4}})+\b"
+_LABELLED = (
+    r"(?:^|(?<=[.!?;—–-]\s))(?:sources?|citations?|cited|refs?|references?)\s?[:：]\s{0,3}"
+    r"(?P<label>(?:[^\n()\[\].;]|[.](?=\S)){1,200})\.?(?=\s*$|\s+[A-Z])"
+)
+_MARK = re.compile(rf"(?im){_SQUARE}|{_NOT_SQUARE}|{_LABELLED}|\b(?P<words>{_SEVERAL}|{_ONE})|(?-i:{_BEHIND})")
+_JOINT = re.compile(r"\s{0,3}(?:(?P<span>[-–—])|[,;&·]?\s?(?:and\b|und\b)?)\s{0,3}")
+_SEPARATOR = re.compile(r"[,;，、；\ue202]\s{0,3}(?:(?:and|und)\s)?|\s(?:and|or|und|et|y)\s|&")
+_LABEL_NOUNS = (
+    r"(?:(?:docs?|documents?|doc_ids?|ids?|sources?|refs?|references?|passages?|articles?|texts?|nos?|footnotes?|notes?|fn"
+    r"|cit(?:e|es|ed|ation|ations)|dok(?:ument[eo]?n?)?|quellen?|documentos?|documenti|fuentes?|font[ei]|文档|文献|来源)"
+    r"(?![^\W\d_])[\s.:：#=_-]*)"
+)
+_SEE = r"(?:see(?: also)?|cf\.?|as \w{1,20} in)\s{1,3}"
+_LABEL = re.compile(f"@?(?:{_SEE}|{_LABEL_NOUNS})", re.IGNORECASE)
+_OPENED = re.compile(rf"\(\s?(?:{_SEE})?{_LABEL_NOUNS}{{0,2}}$", re.IGNORECASE)
 _CLOSED = re.compile(r"\s?\)")
-_PARTS = r"pp?\.?|pages?|lines?|sections?|para(?:graph)?s?\.?|§"
-_PAGE = re.compile(rf"(?i)(?:{_PARTS})\s?[0-9]{{1,6}}(?:\s?[-–]\s?[0-9]{{1,6}})?")
+_PARTS = r"(?i)@?(?:pp?\.?|pages?|l|lines?|sections?|para(?:graph)?s?\.?|§)"
+_PAGE = re.compile(rf"{_PARTS}\s?[0-9]{{1,6}}(?:\s?[-–]\s?L?[0-9]{{1,6}})?")
 _NUMBER = re.compile(r"[#^@SDR]?([0-9]{1,6})\^?")
-_RANGE = re.compile(r"[#^]?([0-9]{1,6})\s?(?:[-–—−]|to\s)\s?[#^]?([0-9]{1,6})")
-_PLACED = re.compile(r"([0-9]{1,6})(?:(?::[0-9]{1,6})?\s?†.*|\s?[:|]\s?[^\W\d_].*|\s[-–—]\s[^\W\d_].*)")
-_ID_LIKE = re.compile(r"(?=[^\s]{0,100}[^\W\d_])(?=[^\s]{0,100}\d)(?=[^\s]{0,100}(?:[-_:/]|\d{3}))[^\s]{4,100}")
-_NUMBERED = re.compile(rf"\b{_NOUN}\s?(?:no\.?\s|#)?([0-9]{{1,4}})\b", re.IGNORECASE)
+_RANGE = re.compile(r"[#^@]?([0-9]{1,6})\s?(?:[-–—−]|to\s)\s?[#^@]?([0-9]{1,6})")
+_TITLED = re.compile(r"(\S{1,100}?)(?:(?::[0-9]{1,6})?\s?†.*|\s?[:|]\s?[^\W\d_].*|\s[-–—]\s[^\W\d_].*)")
+_YEARS = re.compile(r"(?:1[5-9]|20)[0-9]{2}(?:\s?[-–—]\s?[0-9]{2,4})?")
+_WITH_SIGNS = r"(?=\S{0,100}[^\W\d_])(?=\S{0,100}\d)(?=\S{0,100}(?:[-_:/]|\d{3}))\S{4,100}"
+_ID_LIKE = re.compile(rf"{_WITH_SIGNS}|\w{{2,10}}://\S{{1,500}}")
+_NUMBERED = re.compile(rf"\b{_NOUN}\s?(?:no\.?\s|#)?\[?([0-9]{{1,4}})\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\s,;()\[\]<>\"']+")
-_ROUND = re.compile(rf"(?<=[^,;:\s])\s?[({{（](?P<round>{_NUMBERS})[)}}）](?=[.,;:!?\n。]|$)")
-_BULLET = r"\s{0,12}(?:[-*+•>]\s{1,4}|[0-9]{1,3}[.)]\s{1,3}(?=[\[【]))?\*{0,2}"
-_KEY = r"(?:[\[【]{1,2}\^?(?P<square>[^\[\]【】\n]{1,60})[\]】]{1,2}:?|(?P<number>\(?[0-9]{1,3}[.):])(?=\s))?"
+_WEAK = re.compile(rf"(?<=[^,;:\s])\s?[({{（](?P<round>{_NUMBERS})[)}}）](?=[.,;:!?\n。]|$)|{_BEHIND}")
+_SOURCE_NAME = re.compile(r"(?i)\W*(?:sources?|link|here|[\w-]+(?:\.[\w-]+)+)\W*")
+# A number before a mark is a bullet; before a link it is the key.
+_BULLET = r"\s{0,12}(?:[-*+•>]\s{1,4}|[0-9]{1,3}[.)]\s{1,3}(?=[\[【](?![^\[\]\n]{1,300}\]\()))?\*{0,2}"
+_KEY = r"(?:[\[【]{1,2}[\^@]?(?P<square>[^\[\]【】\n]{1,60})[\]】]{1,2}:?|(?P<number>\(?[0-9]{1,3}[.):])(?=\s))?"
 _ENTRY = re.compile(_BULLET + _KEY + r"\*{0,2}[:\s]{0,3}(?P<rest>.*)")
+# A line that is or ends with an address, and no sentence that cites it: "It rained (https://bay.org)."
+_ADDRESS = re.compile(r"\w://[^\s()]{1,500}\)?\s*$")
 
 
 class Mark(NamedTuple):
@@ -89,13 +125,13 @@ Entry = tuple[str, str]
 
 
 class _Match(NamedTuple):
-    """A mark in a text: where it begins and ends, what it cites, and whether its words stay."""
+    """A mark in a text: where it begins and ends, what it cites, what it says, and which words of it stay."""
 
     start: int
     end: int
     ids: tuple[str, ...]
     inside: str
-    stays: bool = False
+    kept: str = ""
 
 
 class Citations:
@@ -116,12 +152,18 @@ class Citations:
         self._known = {doc_id.casefold(): doc_id for doc_id in reversed(self._listed)}
         self._titles = {bare: own for title, own in zip(titles, doc_ids, strict=False) if len(bare := _bare(title)) > 3}
         self._keys: dict[str, str] = {}
-        self._round = False
+        # What all ids begin with makes others look like one: doc-z beside doc-a, s9 beside s1.
+        prefix = commonprefix(list(self._known)).rstrip("0123456789")  # noqa: RUF071 - by characters
+        more = "[0-9]{1,9}" if prefix.isalnum() else r"\S{1,100}"
+        self._alike = re.compile(re.escape(prefix) + more if prefix else "(?!)", re.IGNORECASE)
+        self._weak = False  # whether numbers behind full stops and in round brackets are marks
+        self._joins = True  # whether unknown numbers joined to words are
 
     def of_answer(self, body: str, entries: Iterable[Entry] = ()) -> Citations:
         """The same for one answer: by the keys of its list of references, and in its own style.
 
-        Plain numbers in round or curly brackets are marks if the answer has no others and one of them ends a clause.
+        Plain numbers behind full stops, or in round or curly brackets at the end of a clause, are marks if the answer
+        has no others.
 
         Args:
             body: The answer without its list of references.
@@ -133,12 +175,16 @@ class Citations:
             (('It rained.', (Mark(position=9, ids=('b',)),)), ('a',))
         """
         of_answer = Citations(self._listed)
-        of_answer._titles = self._titles
+        of_answer._titles, of_answer._joins = self._titles, False
         for key, rest in list(entries)[:_MAX_ENTRIES]:
-            if key and (doc_id := self._document_in(rest) or next(iter(self.ids(key)), "")):
+            # The key of an address that is no document's is known, and cites nothing.
+            if key and (doc_id := self._document_in(rest) or next(iter(self.ids(key)), key * ("://" in rest))):
                 of_answer._keys.setdefault(_bare(key), doc_id)
-        if not any(of_answer._read(match) for match in _MARK.finditer(body) if match["words"] is None):
-            of_answer._round = any(of_answer._numbers(match["round"]) for match in _ROUND.finditer(body))
+        marks = [match for match in _MARK.finditer(body) if of_answer._read(match)]
+        of_answer._joins = any(match["joined"] is not None for match in marks)
+        if all(match["words"] is not None for match in marks):
+            numbers = (of_answer.ids(match["round"] or match["behind"]) for match in _WEAK.finditer(body))
+            of_answer._weak = any(ids and all(map(of_answer.is_known, ids)) for ids in numbers)
         return of_answer
 
     def is_known(self, doc_id: str) -> bool:
@@ -156,30 +202,33 @@ class Citations:
         bare = _bare(text)
         if bare in self._keys or bare.isdigit():
             return self._keys.get(bare, "")
-        return self._known.get(text.strip("`*\"'").casefold()) or self._known.get(bare) or self._titles.get(bare) or ""
+        names = (text.strip("`*\"'").casefold(), bare, re.split(r"[?&]utm_|#", bare, maxsplit=1)[0].rstrip("/"))
+        return next((self._known[name] for name in names if name in self._known), "") or self._titles.get(bare, "")
 
     def ids(self, content: str, *, strict: bool = False) -> tuple[str, ...]:
         """What the inside of a mark cites; nothing unless every part of it is a citation.
 
         Args:
             content: The text between opening and closing.
-            strict: For round brackets: only documents of the list and labelled numbers (``doc 3``) count.
+            strict: For round brackets: only documents of the list, ids like theirs and labelled numbers (``doc 3``)
+                count.
         """
         if doc_id := self.named(content):
             return (doc_id,)
         ids: list[str] = []
         labelled = titled = False
-        for part in map(str.strip, _SEPARATOR.split(content)):
-            label = _LABEL.match(part)
-            bare = part[label.end() :].strip() if label else part
-            labelled = labelled or bare != part
-            own = self._part(part, bare, strict and not labelled)
+        for part in (part.strip(" ()") for part in _SEPARATOR.split(content)):
+            stages = list(_without_labels(part))
+            labelled = labelled or len(stages) > 1
+            is_page = ids and _PAGE.fullmatch(part) and not self.named(part)
+            own = [] if is_page else self._part(stages, strict and not labelled)
             if own:
                 ids += own
-                titled = titled or bool(_PLACED.fullmatch(bare))
-            elif not ids or not (_PAGE.fullmatch(part) or titled):
+                titled = titled or bool(_TITLED.fullmatch(stages[-1]))
+            elif not is_page and not (ids and titled):
                 return ()
-        return tuple(dict.fromkeys(ids))
+        is_year = _YEARS.fullmatch(content.strip()) and not any(map(self.is_known, ids))
+        return () if is_year else tuple(dict.fromkeys(ids))
 
     def strip(self, text: str) -> tuple[str, tuple[Mark, ...]]:
         """Remove the marks from a text.
@@ -196,9 +245,9 @@ class Citations:
         length = position = 0
         for bare in self._matches(text):
             match = _with_brackets(text, bare, position)
-            piece = text[position : match.end if match.stays else match.start]
+            piece = text[position : match.start] + match.kept
             position = match.end
-            if not match.stays:
+            if not match.kept:
                 piece = piece.rstrip(" \t\n~")
                 if not piece and not pieces:  # at the very beginning: leave no space behind
                     position += len(text[position:]) - len(text[position:].lstrip())
@@ -217,7 +266,7 @@ class Citations:
         while possible := _MARK.search(text, position):
             match = self._read(possible)
             position = possible.end() if match else possible.start() + 1
-            last = matches[-1] if match and matches and not (matches[-1].stays or match.stays) else None
+            last = matches[-1] if match and matches and not (matches[-1].kept or match.kept) else None
             if match and last and (joint := _JOINT.fullmatch(text, last.end, match.start)):
                 between = self.ids(f"{last.inside}-{match.inside}") if joint["span"] else ()
                 ids = tuple(dict.fromkeys([*last.ids, *between, *match.ids]))
@@ -228,33 +277,43 @@ class Citations:
 
     def _read(self, match: re.Match[str]) -> _Match | None:
         """A match as a mark; None if it is none."""
-        kind = match.lastgroup or ""
-        inside, is_round = match[kind], kind == "round"
-        ids = self._numbers(_LABEL.sub("", inside, count=1)) if kind == "words" else self.ids(inside, strict=is_round)
-        if not ids and is_round and self._round and not _opens(match.string, match.start()):
-            ids = self._numbers(inside)
-        is_mark = ids or inside == "cite_start"  # which cites nothing and is no word of the report
-        return _Match(match.start(), match.end(), ids, inside, kind == "words") if is_mark else None
+        kind = "square" if match["square"] is not None else match.lastgroup or ""
+        inside, kept = match[kind], match[0] if kind == "words" else ""
+        ids: tuple[str, ...] = ()
+        if kind == "square":
+            url, ids = match["target"] or "", self.ids(inside)
+            if target := self.named(url) or ("" if ids else next(iter(self.ids(url, strict=True)), "")):
+                is_mark = ids or match["opened"] is not None or _SOURCE_NAME.fullmatch(inside)
+                ids, kept = (target,), "" if is_mark else inside
+            elif match["joined"] is not None and not (self._joins or not self._listed or any(map(self.is_known, ids))):
+                ids = ()
+        elif kind != "behind":
+            ids = self.ids(inside.rstrip("."), strict=True)
+            ids = ids if kind != "words" or all(map(self.is_known, ids)) else ()
+        if self._weak and not ids and re.fullmatch(_NUMBERS, inside) and not _opens(match.string, match.start()):
+            ids = self.ids(inside)
+            ends = kind == "behind" or match.string[match.end() : match.end() + 1] in ".,;:!?\n。"
+            ids = ids if all(map(self.is_known, ids)) or (ends and len(inside) < 4) else ()
+        if not ids and inside != "cite_start":  # which cites nothing and is no word of the report
+            return None
+        return _Match(match.start(), match.end(), ids, inside, kept)
 
-    def _numbers(self, content: str) -> tuple[str, ...]:
-        """What a text of numbers of documents cites; nothing if one is out of the list."""
-        if any(map(str.isalpha, re.sub(r"\b(?:and|or|to|und)\b", "", content))):
-            return ()
-        ids = self.ids(content)
-        return ids if all(map(self.is_known, ids)) else ()
-
-    def _part(self, part: str, bare: str, strict: bool) -> list[str]:
-        if known := self.named(part) or self.named(bare):
+    def _part(self, stages: Sequence[str], strict: bool) -> list[str]:
+        """What a part of a mark cites, from the part and what is left of it without one label after the other."""
+        bare = stages[-1]
+        if known := next(filter(None, map(self.named, chain(stages, map(_head, stages)))), ""):
             return [known]
+        alike = list(filter(self._alike.fullmatch, stages))
         if strict:
-            return []
-        numbers = [number[1]] if (number := _NUMBER.fullmatch(bare) or _PLACED.fullmatch(bare)) else []
+            return alike[:1]
+        numbers = [number[1]] if (number := _NUMBER.fullmatch(_head(bare))) else []
         if span := _RANGE.fullmatch(bare):
             first, last = int(span[1]), int(span[2])
             numbers = list(map(str, range(first, last + 1))) if 0 <= last - first < _MAX_RANGE else []
         if span or number:
             return [self._keys.get(number) or self.of_number(int(number)) for number in numbers]
-        return [bare] if _ID_LIKE.fullmatch(bare) else []
+        is_id = _ID_LIKE.fullmatch(bare) or re.fullmatch(r"-?@[^\s@]{2,100}", bare)
+        return alike[:1] or ([bare.lstrip("-@")] if is_id else [])
 
     def _document_in(self, rest: str) -> str:
         """The document that an entry of a list of references names."""
@@ -262,7 +321,15 @@ class Citations:
         if number and 1 <= int(number[1]) <= len(self._listed):
             return self.of_number(int(number[1]))
         tokens = (token.casefold().strip(".:") for token in _TOKEN.findall(rest) if not token.isdigit())
-        return self.named(rest) or next((self._known[token] for token in tokens if token in self._known), "")
+        named = self.named(rest) or next((self._known[token] for token in tokens if token in self._known), "")
+        bare = _bare(rest)
+        return named or next((own for title, own in self._titles.items() if " " in title and title in bare), "")
+
+    def is_source(self, line: str) -> bool:
+        """Whether a line after the text is sure to be an entry of a list of sources: it is an address or a document."""
+        key, rest = entry_of(line)
+        is_address = _ADDRESS.search(line) or (key and "://" in rest and not rest.endswith(")."))
+        return bool(is_address or self.named(rest if key else _head(rest)))
 
 
 def entry_of(line: str) -> Entry:
@@ -273,33 +340,64 @@ def entry_of(line: str) -> Entry:
         (('2', 'Rain (2019)'), ('', 'Hale (2020). Snow.'))
     """
     entry = next(_ENTRY.finditer(line[:500]))  # it matches any line
-    return entry["square"] or (entry["number"] or "").strip("(.):"), entry["rest"].strip()
+    return (entry["square"] or entry["number"] or "").strip(" (.):"), entry["rest"].strip()
 
 
-def in_brackets(text: str) -> str:
+def in_brackets(text: str, citations: Citations) -> str:
     r"""A text whose marks are written in square brackets, but for those in round ones and in words.
 
+    An @ says that no such bracket stood there: it may be joined to a word.
+
     Example:
-        >>> in_brackets(r"It rained<sup>3</sup> on 7 m².² It stopped \cite{2, 5-7}.")
-        'It rained[3] on 7 m².[2] It stopped [2, 5-7].'
+        >>> in_brackets(r"It rained<sup>3</sup> on 7 m².² It stopped \cite{2, 5-7}.", Citations("abc"))
+        'It rained[@3] on 7 m².[@2] It stopped [@2; @5-7].'
+        >>> in_brackets('<p cite="b">It rained <ref>c</ref>.</p> <cite>The Times</cite>', Citations("abc"))
+        'It rained [@c].[@b] <cite>The Times</cite>'
     """
-    for pattern, replacement in _SPELLINGS:
-        text = pattern.sub(replacement, text)
+
+    def cited(tag: re.Match[str]) -> str:
+        groups = tag.groupdict(default="")
+        inside = re.sub(r"[\[\]]", "", groups["inside"])
+        if groups.get("index"):  # Claude's: document-sentence
+            inside = re.sub(r"(?<=[0-9])-[0-9]+", "", inside)
+        if citations.ids(inside, strict="tag" not in groups):
+            return f"{groups.get('words', '')}[@{inside}]"
+        return (groups.get("attribute") and groups["words"]) or tag[0]
+
+    text = _SURE.sub(lambda mark: f"[@{'; @'.join(_SEPARATOR.split(mark[mark.lastindex or 0]))}]", text)
+    text = _LINK.sub(r"[\2](\1)", text)
+    for pattern in _TAGS:
+        text = pattern.sub(cited, text)
     return _RAISED.sub(_lowered, text)
 
 
 def _lowered(match: re.Match[str]) -> str:
-    inside = match[match.lastgroup or ""]
-    is_item = "①" <= inside[0] <= "⑳" and _opens(match.string, match.start())
+    inside = re.sub(r"\]\([^()\s]{1,500}\)|[\[\]]", "", match[match.lastgroup or ""])
+    is_item = "①" <= inside[:1] <= "⑳" and _opens(match.string, match.start())
     if is_item or _POWER.search(match.string[max(0, match.start() - 24) : match.start()]):
         return match[0]
     if match["small"]:
         inside = unicodedata.normalize("NFKC", re.sub(r"[\s˒·]+", ",", inside.replace("⁻", "-")))
-    return f"[{inside}]"
+    return f"[{'@' * inside[:1].isdigit()}{inside}]"
 
 
 def _bare(text: str) -> str:
-    return " ".join(text.casefold().split()).strip(" \"'`*_“”‘’«».,:;()[]^#")
+    return " ".join(text.casefold().split()).strip(" \"'`*_“”‘’«».,:;()[]{}<>^#@†-–—")
+
+
+def _without_labels(part: str) -> Iterator[str]:
+    """A part of a mark, and what is left of it without one label after the other: "see Source: doc 3", …, "3"."""
+    yield part
+    for _ in range(3):
+        if label := _LABEL.match(part):
+            part = part[label.end() :].strip()
+            yield part
+
+
+def _head(text: str) -> str:
+    """What stands before a title or a place: "4" of "4:0†source", "doc-b" of "doc-b: Rain"."""
+    titled = _TITLED.fullmatch(text)
+    return titled[1] if titled else text
 
 
 def _opens(text: str, position: int) -> bool:
@@ -312,6 +410,6 @@ def _with_brackets(text: str, match: _Match, done: int) -> _Match:
     """A mark with the round brackets around it, as far as the mark before it leaves them."""
     before = text[max(done, match.start - 60) : match.start]
     opened, closed = _OPENED.search(before), _CLOSED.match(text, match.end)
-    if match.stays or not opened or not closed:
+    if match.kept or not opened or not closed:
         return match
     return match._replace(start=match.start - len(before) + opened.start(), end=closed.end())

@@ -31,7 +31,8 @@ from tls_tasks.core.options import check_whole_number
 from tls_tasks.data.catalogue import find_data_set, public_sets, read_catalogue
 from tls_tasks.data.models import DataRow, Id, named, read_model, read_models
 from tls_tasks.data.order import EMBEDDED, Loaded, Reading, load, read_place
-from tls_tasks.reports.documents import CollectionRow, DocumentRow, read_objects
+from tls_tasks.reports.documents import CollectionRow, DocumentRow
+from tls_tasks.reports.json_lines import read_objects
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of documents in a prompt, some 6,000 tokens of English: a context of 8k has room for the report."""

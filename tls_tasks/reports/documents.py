@@ -6,24 +6,21 @@ reports cite, enough to judge and score them, and small enough to be kept with t
 ``id``, ``title``, ``text``, and ``collection`` where there are several collections.
 """
 
-import json
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, NoReturn, TypeVar
+from typing import Annotated, Any, NoReturn, cast
 
 from pydantic import BeforeValidator
 
 from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.core.parsed import Parsed, Problem
 from tls_tasks.core.rows import describe
-from tls_tasks.core.terminal import visible
-from tls_tasks.core.whole import replaced
-from tls_tasks.data.files import file_rows, json_lines
+from tls_tasks.data.files import file_rows
 from tls_tasks.data.models import DataRow, Id, named, read_model
-from tls_tasks.reports.types import Report, ReportRequest
+from tls_tasks.reports.json_lines import read_objects, write_rows
+from tls_tasks.reports.types import Report
 
 _SAME_COLLECTION = {"neuclir/1/zho": "neuclir/1/zh", "neuclir/1/fas": "neuclir/1/fa", "neuclir/1/rus": "neuclir/1/ru"}
 """Second spelling of a collection's id -> the first one. No other ids are considered equal."""
@@ -78,10 +75,12 @@ class LookUp:
             are not kept by collection, and the document as it is stored, or None.
         collections: The existing collections by their first spelling, in order; None if documents are not kept by
             collection.
+        example: One of the keys, as messages show it; empty where there is none or nobody can tell.
     """
 
     find: Callable[[Sequence[str], str], tuple[str, Any]]
     collections: tuple[str, ...] | None = None
+    example: str = ""
 
     def __call__(self, collection_ids: Sequence[str], doc_id: str) -> str | None:
         """A document as a judge reads it, its title, if it has one, and its text; None if there is no such document.
@@ -106,7 +105,7 @@ def look_up(documents: Any) -> LookUp:
         documents: Document id -> document; or collection id -> such a mapping, searched in the order in which a report
             names its collections (all of them if it names none); or a function of both ids that returns a document or
             None. Any object with ``keys`` and ``get`` is a mapping; a store of millions is only asked for single
-            documents.
+            documents. Keys are compared as text: 1 is "1".
 
     Raises:
         InputError: Anything else.
@@ -127,7 +126,8 @@ def look_up(documents: Any) -> LookUp:
             raise InputError("documents", None, describe(documents), _ACCEPTED)
         return LookUp(lambda collection_ids, doc_id: ("", documents(collection_ids, doc_id)))
     if not _is_nested(documents):
-        return LookUp(lambda _, doc_id: ("", documents.get(doc_id)))
+        get = _get_by_text(documents)
+        return LookUp(lambda _, doc_id: ("", get(doc_id)), example=_first_key(documents))
     by_collection: dict[str, Any] = {}
     for spelling in documents:
         name, members = canonical_collection(str(spelling)), documents.get(spelling)
@@ -135,15 +135,16 @@ def look_up(documents: Any) -> LookUp:
             raise InputError(f"documents[{spelling!r}]", None, describe(members), "a mapping of document ids")
         if name in by_collection:
             raise InputError(f"documents[{spelling!r}]", None, "a collection that was given before", f"{name!r} once")
-        by_collection[name] = members
+        by_collection[name] = _get_by_text(members)
 
     def find(collection_ids: Sequence[str], doc_id: str) -> tuple[str, Any]:
         for name in map(canonical_collection, collection_ids or by_collection):
-            if name in by_collection and (document := by_collection[name].get(doc_id)) is not None:
+            if name in by_collection and (document := by_collection[name](doc_id)) is not None:
                 return name, document
         return "", None
 
-    return LookUp(find, tuple(by_collection))
+    keys = (f"{key} in the collection {name!r}" for name in documents if (key := _first_key(documents.get(name))))
+    return LookUp(find, tuple(by_collection), next(keys, ""))
 
 
 def shown_titles(documents: Any, doc_ids: Sequence[str] = ()) -> dict[str, str]:
@@ -163,12 +164,27 @@ def shown_titles(documents: Any, doc_ids: Sequence[str] = ()) -> dict[str, str]:
     if not doc_ids:
         keys = list(islice(documents.keys(), _MOST_SHOWN + 1))
         doc_ids = [str(key) for key in keys if len(keys) <= _MOST_SHOWN]
-    shown = {doc_id: documents.get(doc_id) for doc_id in doc_ids}
+    get = _get_by_text(documents)
+    shown = {doc_id: get(doc_id) for doc_id in doc_ids}
     return {doc_id: str(row.get("title") or "") if isinstance(row, Mapping) else "" for doc_id, row in shown.items()}
 
 
 def _is_mapping(value: Any) -> bool:
     return hasattr(value, "keys") and hasattr(value, "get")
+
+
+def _first_key(documents: Any) -> str:
+    return next((repr(str(key)) for key in documents.keys()), "")  # noqa: SIM118 - it need not be iterable
+
+
+def _get_by_text(documents: Any) -> Callable[[str], Any]:
+    """Finds documents by the text of their keys; those of a store, which are text, are not read."""
+    keys: Iterable[Any] = documents.keys()
+    keys = keys if isinstance(documents, dict) else islice(keys, 1)
+    if all(isinstance(key, str) for key in keys):
+        return cast(Callable[[str], Any], documents.get)
+    own = {str(key): key for key in documents.keys()}  # noqa: SIM118 - it need not be iterable
+    return lambda doc_id: documents.get(own[doc_id]) if doc_id in own else None
 
 
 def _is_nested(documents: Any) -> bool:
@@ -292,138 +308,3 @@ def _pickled_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for doc_id, document in documents.items():
         parts = document if isinstance(document, dict) else {"text": document}
         yield f"{path}, document {doc_id!r}", {**parts, "id": doc_id}
-
-
-T = TypeVar("T", Report, ReportRequest)
-
-_MOST_KEYS, _KEY_LENGTH = 12, 40
-"""How much of a row that was not understood an error shows."""
-
-
-class BadRow(NamedTuple):
-    """Something in a file that could not be read as it stood.
-
-    Attributes:
-        file: The file's name.
-        line: The line's number, from 1.
-        message: What was wrong; begins with the field where there is one.
-        lost: Whether the whole row is lost, or only the part that the message names.
-    """
-
-    file: str
-    line: int
-    message: str
-    lost: bool = True
-
-    def __str__(self) -> str:
-        """As shown to users."""
-        return f"{self.file}, line {self.line}: {self.message}"
-
-
-Read = tuple[tuple[T, ...], tuple[BadRow, ...]]
-"""What the rows of a file hold, and what was wrong with them."""
-
-
-def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a JSON Lines file, decompressed if its name ends in ``.gz``, each with its place for errors.
-
-    Raises:
-        DataError: A file that can't be read, or a line that is not a JSON object; names file and line.
-    """
-    for place, value in json_lines(path):
-        if not isinstance(value, dict):
-            raise DataError(f"{place}: got {type(value).__name__}, expected an object")
-        yield place, value
-
-
-def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
-    """Write JSON Lines, completely or not at all.
-
-    Returns:
-        How many lines were written.
-
-    Raises:
-        OSError: The file can't be written.
-    """
-    # UTF-8 has no lone surrogates; written with a backslash they are JSON's own escapes.
-    with replaced(path) as file, file.open("w", encoding="utf-8", errors="backslashreplace") as lines:
-        written = [lines.write(json.dumps(row, ensure_ascii=False) + "\n") for row in rows]
-    return len(written)
-
-
-def with_keys(row: Any) -> str:
-    """What an error says of an object that was not understood: the keys that were there.
-
-    Example:
-        >>> with_keys({"facts": [], "qid": 7}), with_keys({}), with_keys(7)
-        ('with the keys facts, qid', 'with no keys', '')
-    """
-    if not isinstance(row, Mapping):
-        return ""
-    keys = [visible(str(key))[:_KEY_LENGTH] for key in islice(row, _MOST_KEYS)]
-    more = f" and {len(row) - _MOST_KEYS} more" if len(row) > _MOST_KEYS else ""
-    return f"with the keys {', '.join(keys)}{more}" if keys else "with no keys"
-
-
-def read_rows(
-    lines: Iterable[str], name: str, parse: Callable[[Any], Parsed[T]], key: Callable[[T], Any], forms: dict[str, str]
-) -> Read[T]:
-    """Read rows, one a line; a file of one object or one list over several lines is read as well.
-
-    An object that only holds rows is read as those: ``banks`` (NuggetBanks), or ``artifacts`` with ``data``
-    (castorini). A bad row is listed with file, line and field, and the other rows are read.
-
-    Args:
-        lines: The lines.
-        name: The file's name, for messages.
-        parse: A row -> what it holds.
-        key: What must be unique to a row; the first of several counts, and one that is equal to it is passed over.
-        forms: The forms that a row may have, and what tells each apart; for messages.
-
-    Returns:
-        What the rows hold, and what was wrong with them.
-    """
-    known = f"; known forms: {'; '.join(f'{shape} ({who})' for who, shape in forms.items())}"
-    first: dict[Any, tuple[int, T]] = {}
-    bad: list[BadRow] = []
-    for line, row, error in _json_rows(list(lines)):
-        parsed: Parsed[T] = Parsed(None, (Problem("no_json", error),)) if error else parse(row)
-        if parsed.value is None or not parsed.value.request_id:
-            details = "; ".join(noted.detail for noted in parsed.problems) if parsed.value is None else "no request_id"
-            if isinstance(row, Mapping):
-                details += f", in an object {with_keys(row)}{known}"
-                known = ""  # once a file
-            bad.append(BadRow(name, line, details))
-            continue
-        bad += (BadRow(name, line, f"{noted.detail}: {noted.kind}", False) for noted in parsed.problems)
-        unique = key(parsed.value)
-        first_line, value = first.setdefault(unique, (line, parsed.value))
-        if value != parsed.value:
-            bad.append(BadRow(name, line, f"a second row for {unique!r}; the one of line {first_line} counts"))
-    return tuple(value for _, value in first.values()), tuple(bad)
-
-
-def _json_rows(lines: list[str]) -> list[tuple[int, Any, str]]:
-    """Line number, value, and what was wrong."""
-    whole, error = _load("\n".join(lines))
-    values = [(1, value, "") for value in (whole if isinstance(whole, list) else [whole])]
-    if error:
-        values = [(n, *_load(line)) for n, line in enumerate(lines, start=1) if line.strip().strip("\ufeff")]
-    return [(number, row, error) for number, value, error in values for row in _held(value)]
-
-
-def _held(value: Any) -> list[Any]:
-    """The rows in an object that only holds rows; otherwise the value itself."""
-    if isinstance(value, Mapping) and isinstance(value.get("banks"), Mapping):
-        return list(value["banks"].values())
-    if isinstance(value, Mapping) and isinstance(value.get("artifacts"), list):
-        found = (own.get("data", own.get("value")) for own in value["artifacts"] if isinstance(own, Mapping))
-        return [row for data in found for row in (data if isinstance(data, list) else [data])]
-    return [value]
-
-
-def _load(text: str) -> tuple[Any, str]:
-    try:
-        return json.loads(text.lstrip("\ufeff")), ""
-    except (ValueError, RecursionError) as error:
-        return None, f"not JSON: {error}"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tls_tasks.core.parsed import Parsed, Problem, problem
-from tls_tasks.reports.documents import Read, read_rows, with_keys
+from tls_tasks.reports.json_lines import Read, read_rows, with_keys
 from tls_tasks.reports.read import ID_FIELDS, first_id, first_text, id_text, refused, shown
 from tls_tasks.reports.types import Nugget, NuggetAnswer, ReportRequest
 
@@ -138,7 +138,8 @@ def _nugget(key: Any, entry: Mapping[str, Any], place: str, is_claim: bool, prob
         if not (has_question and entry.get(_SUB_NUGGETS)):
             problems.append(problem("no_answers" if has_question else "bad_item", f"{place} {with_keys(entry)}"))
         return None
-    fields = {**entry, **entry["info"]} if isinstance(entry.get("info"), Mapping) else entry
+    info: Mapping[str, Any] = entry["info"] if isinstance(entry.get("info"), Mapping) else {}
+    fields, has_info = {**entry, **info}, "importance" in info or not place.startswith("items[")
     aggregator = str(fields.get("aggregator_type") or "OR").rpartition(".")[2].upper()
     if aggregator not in _AGGREGATORS:
         problems.append(problem("bad_aggregator", place))
@@ -148,7 +149,7 @@ def _nugget(key: Any, entry: Mapping[str, Any], place: str, is_claim: bool, prob
         problems.append(problem("bad_importance", f"{place}: {shown(importance)}"))
     answers = tuple(_answers(given, place, problems))
     question_id = first_id(entry, ("question_id", "claim_id")) or question
-    return Nugget(question_id, question, answers, _AGGREGATORS.get(aggregator, "OR"), known)
+    return Nugget(question_id, question, answers, _AGGREGATORS.get(aggregator, "OR"), known, has_info)
 
 
 def _answers(given: Any, place: str, problems: list[Problem]) -> Iterator[NuggetAnswer]:

@@ -100,6 +100,7 @@ class ReportPlan:
 
     Attributes:
         pairs: The distinct (question, answer) pairs of the request -> the question's id.
+        can_reward: Whether there is a nugget that a sentence can give or, as a negative statement, confirm.
     """
 
     def __init__(self, report: Report, request: ReportRequest, find: LookUp | None, scope: str = "cited") -> None:
@@ -112,6 +113,7 @@ class ReportPlan:
                 self.pairs.setdefault(Pair(nugget.question, answer.text), nugget.question_id)
             if not nugget.answers:
                 self._unanswerable.setdefault(Pair(nugget.question, _NO_ANSWER), nugget.question_id)
+        self.can_reward = bool(self.pairs or self._unanswerable)
 
     def walks(self) -> list[Walk[Outcome]]:
         """A walk for each sentence that has text."""

@@ -18,7 +18,7 @@ from tls_tasks.core.parsed import Parsed, Problem, problem
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.rows import describe
 from tls_tasks.reports.citations import Citations, in_brackets
-from tls_tasks.reports.documents import Read, read_rows, with_keys
+from tls_tasks.reports.json_lines import Read, read_rows, with_keys
 from tls_tasks.reports.read_prose import prose_sentences
 from tls_tasks.reports.types import Report, ReportSentence
 
@@ -348,7 +348,7 @@ def _row_sentence(row: Any, citations: Citations, own_list: list[Any]) -> Report
     """The sentence of a row, however many full stops it has; marks in its text count as well."""
     fields: Mapping[Any, Any] = {"text": row} if isinstance(row, str) else row
     cited = next((fields[name] for name in _CITATION_FIELDS if name in fields), None)
-    clean, marks = citations.strip(in_brackets(" ".join(first_text(fields, _TEXT_FIELDS).split())))
+    clean, marks = citations.strip(in_brackets(" ".join(first_text(fields, _TEXT_FIELDS).split()), citations))
     ids = [*_cited_ids(cited, citations, own_list), *(doc_id for mark in marks for doc_id in mark.ids)]
     return ReportSentence(clean.strip(), tuple(dict.fromkeys(ids))) if any(map(str.isalnum, clean)) else None
 
@@ -367,7 +367,7 @@ def _cited_ids(given: Any, citations: Citations, own_list: list[Any]) -> list[st
             own = own_list[cited] if 0 <= cited < len(own_list) else None
             ids.append(own if isinstance(own, str) else citations.of_number(cited))
         elif isinstance(cited, str) and cited.strip():
-            marked = citations.strip(in_brackets(cited))[1]
+            marked = citations.strip(in_brackets(cited, citations))[1]
             found = citations.ids(cited.strip().strip("[]")) or [doc_id for mark in marked for doc_id in mark.ids]
             ids += found or [cited.strip()]
     return ids

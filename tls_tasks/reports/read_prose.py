@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence, Set
 from itertools import chain
 
 from tls_tasks.reports.citations import Citations, Entry, Mark, entry_of, in_brackets
@@ -29,12 +29,15 @@ _SOURCES = (
 )
 _REFERENCES = re.compile(rf"(?i)[\s#>*_-]{{0,12}}(?:{_SOURCES})[\s*_]{{0,4}}(?:[:：][\s*_]{{0,4}}(?P<more>.*))?$")
 _BELOW = r"[\s>*_-]{0,12}(?:sources?|citations?|references?)[\s*_]{0,4}:[\s*_]{0,4}"
-_SOURCE_BELOW = re.compile(rf"(?im)^{_BELOW}(?P<marks>[\[【(][^\n]{{1,100}}[\])】])\s{{0,9}}$")
+_SOURCE_BELOW = re.compile(rf"(?im)^{_BELOW}(?P<marks>[^\n]{{1,100}}?)\s{{0,9}}$")
+_CITED = re.compile(r"(?<=[^\s*•>-]) ?[\[【,;–-] ?[\^@]?([^\[\]【】,;:\s]{1,60})(?=[\]】,;:\s–-])")
+"""What is cited within a line, and not at its beginning."""
 _DEFINITION = re.compile(r"\s{0,12}\[\^?[^\[\]\n]{1,60}\]:\s")
 _SENTENCE_END = re.compile(
     r"(?<![.!?…])[.!?…]+[\"'”’»)*_]*(?=\s)|(?<![。！？])[。！？]+[”’」』）]*|(?<![।؟۔])[।؟۔]+[\"'”’»)]*"
 )
 _TITLES = "Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Sen|Rep|Gov|Gen|Col|Lt"
+_HOURS = re.compile(r"\b[ap]\.m\.$")  # these end a sentence only where a mark stands behind them
 _ABBREVIATION = re.compile(rf"\b(?:[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]|{_TITLES}|vs|No|Nos|Fig|approx|ca|cf|e\.g|i\.e|al|p|pp)\.$")
 _LEAD_IN_WORDS = 12
 _MARK_COLUMNS = re.compile(r"\W*(?:docs?|documents?|sources?|citations?|cited|references?|evidence)\W*$", re.IGNORECASE)
@@ -64,7 +67,7 @@ def prose_sentences(text: str, citations: Citations) -> list[ReportSentence]:
         ReportSentence(text='says that it snowed.', citations=('b',))
     """
     sentences: list[ReportSentence] = []
-    paragraphs, entries = _paragraphs(_without_markup(text), citations)
+    paragraphs, entries = _paragraphs(_without_markup(text, citations), citations)
     citations = citations.of_answer("\n".join(chain.from_iterable(paragraphs)), entries)
     for block in chain.from_iterable(map(_blocks, paragraphs)):
         clean, marks = citations.strip(block)
@@ -75,15 +78,15 @@ def prose_sentences(text: str, citations: Citations) -> list[ReportSentence]:
     return sentences
 
 
-def _without_markup(text: str) -> str:
+def _without_markup(text: str, citations: Citations) -> str:
     r"""A text with its HTML as lines and its marks in brackets, without invisible characters and the prompt's cue.
 
     Example:
-        >>> _without_markup("Report: It rained \\[1\\].<br>It stopped [2")
+        >>> _without_markup("Report: It rained \\[1\\].<br>It stopped [2", Citations())
         'It rained [1].\nIt stopped [2]'
     """
-    text = _TAG.sub(_tag_text, _ESCAPED.sub(r"\1", text.translate(_INVISIBLE)))
-    text = in_brackets(text.rstrip())
+    text = in_brackets(_ESCAPED.sub(r"\1", text.translate(_INVISIBLE)), citations)
+    text = _TAG.sub(_tag_text, text).rstrip()
     cue = _CUE.match(text)
     return f"{text[cue.end() if cue else 0 :]}{']' if _CUT_OFF.search(text[-60:]) else ''}"
 
@@ -130,11 +133,11 @@ def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[
     """
     entries: list[Entry] = []
     paragraphs: list[list[str]] = [[]]
-    in_references = False
-    stand_below = len(_SOURCE_BELOW.findall(text)) > 1  # each sentence has a line with its sources
+    in_references, more = False, ""
+    stand_below = sum(bool(_cited_below(line, citations)) for line in text.splitlines()) > 1  # each sentence has one
     for line, is_title in _lines(text):
-        if stand_below and (below := _SOURCE_BELOW.match(line)):
-            paragraphs[-1].append(below["marks"])
+        if stand_below and (below := _cited_below(line, citations)):
+            paragraphs[-1].append(below)
             continue
         references = _REFERENCES.match(line[:200])
         if _DEFINITION.match(line[:200]):
@@ -151,14 +154,32 @@ def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[
             continue
         paragraphs.append([])
     paragraphs = _without_speech([lines for lines in paragraphs if lines], citations)
-    while len(paragraphs) > 1 and all(_is_reference(*entry_of(line), citations) for line in paragraphs[-1]):
-        entries += map(entry_of, paragraphs.pop())
+    cited = set(_CITED.findall("\n".join(chain.from_iterable(paragraphs))))
+    while len(paragraphs) > 1 and _are_sources(paragraphs[-1], cited, citations):
+        for line in reversed(paragraphs.pop()):
+            key, rest = entry_of(line)
+            more = f"{rest} {more}".rstrip()  # an entry may have several lines
+            if key:
+                entries.append((key, more))
+                more = ""
     return paragraphs, entries
 
 
-def _is_reference(key: str, rest: str, citations: Citations) -> bool:
-    """Whether a line after the text is an entry of a list of references that has no heading."""
-    return bool(key and (citations.named(rest) or "://" in rest))
+def _cited_below(line: str, citations: Citations) -> str:
+    """The marks in a line such as "Source: [1]" or "Sources: doc-a, doc-b"; empty if it has none."""
+    below = _SOURCE_BELOW.match(line[:200])
+    marks = re.sub(r"[\[\]()【】]", "", below["marks"]) if below else ""
+    return f"[{marks}]" if citations.ids(f"source: {marks}", strict=True) else ""
+
+
+def _are_sources(lines: Sequence[str], cited: Set[str], citations: Citations) -> bool:
+    """Whether lines after the text are a list of sources without a heading: each begins with a mark or is an address.
+
+    If no line is sure to be a source, the text must cite by one of the marks: other reports begin each line with one.
+    """
+    sure = [citations.is_source(line) for line in lines]
+    keys = [entry_of(line)[0] if line.lstrip("-*• ")[:1] in "[【" else "" for line in lines]
+    return all(map(any, zip(sure, keys, strict=True))) and (any(sure) or not cited.isdisjoint(keys))
 
 
 def _without_speech(paragraphs: list[list[str]], citations: Citations) -> list[list[str]]:
@@ -214,6 +235,7 @@ def _sentence_spans(text: str, marked: Container[int] = (), leading: bool = Fals
         end = match.end()
         following = text[end : end + 20].lstrip()[:1]
         is_short = match.start() not in marked and _ABBREVIATION.search(text, max(begin, end - 12), end)
+        is_short = is_short or (end not in marked and _HOURS.search(text, max(begin, end - 12), end))
         if (leading and end in marked) or not (following.islower() or is_short):
             spans.append((begin, end))
             begin = end

@@ -22,16 +22,20 @@ from tls_tasks.reports.judges.callable import CallableJudge, from_callable
 from tls_tasks.reports.judges.recordings import PROGRAM, Recorded
 from tls_tasks.reports.plan import SCOPES, Outcome, ReportPlan, walk_together
 from tls_tasks.reports.report_gen_eval import score_as_program
-from tls_tasks.reports.rows import read_rows
+from tls_tasks.reports.rows import ReportRow, read_rows
 from tls_tasks.reports.types import Judge, Query, Report, Verdict
 
-VERSION = 3
+VERSION = 4
 
 _JUDGE_FORMS = "a judge (see tls_tasks.reports.judges), a function of a query, or recorded judgments (a list of dicts)"
 
 
 class UnscoredWarning(UserWarning):
-    """A judge left questions unanswered; the sentences concerned have no score."""
+    """A judge left questions unanswered, or there is none; the sentences concerned have no score."""
+
+
+class UnknownCitationsWarning(UserWarning):
+    """Nothing that a report cites is among the documents: their ids may be written in another way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,7 @@ def report_eval(
     Warns:
         ParseFailureWarning: Predictions in which nothing could be read.
         UnscoredWarning: Questions were left unanswered.
+        UnknownCitationsWarning: A report cites, and nothing of it is among the documents.
 
     Example:
         >>> score = report_eval(
@@ -123,7 +128,7 @@ def report_eval(
         >>> result["recall"], result["precision"], result["nugget_coverage"], result["f1"]
         (0.5, 1.0, 1.0, 1.0)
         >>> score.signature  # doctest: +ELLIPSIS
-        'report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:custom(<lambda>#...)|v:3'
+        'report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:custom(<lambda>#...)|v:4'
     """
     judged_by = _as_judge(judge)
     name = judged_by.name  # before it has been asked
@@ -162,6 +167,8 @@ def report_eval(
     table = scores.results_table(aggregate, zero=compat is not None)
     score = Score("report_eval", signed, definitions=table, **scores.from_items(items), interval=interval)
     _warn_of_unscored([outcome for of_report in outcomes for outcome in of_report])
+    if find is not None:
+        _warn_of_unknown(rows, outcomes, find.example)
     return score
 
 
@@ -202,6 +209,21 @@ class _NoJudge:
         """
         kinds = ", ".join(dict.fromkeys(query.kind for query in queries))
         raise InputError("judge", None, f"None, and {len(queries)} questions to ask ({kinds})", _JUDGE_FORMS)
+
+
+def _warn_of_unknown(rows: Sequence[ReportRow], outcomes: Sequence[Sequence[Outcome]], example: str) -> None:
+    """One warning where no citation of a report resolves, with a key of each side."""
+    lost = [
+        (row.row, cited[0])
+        for row, of_report in zip(rows, outcomes, strict=False)  # compat has no outcomes
+        if (cited := [doc_id for outcome in of_report for doc_id in outcome.citations])
+        and not any(outcome.citations.keys() - outcome.unknown for outcome in of_report)
+    ]
+    for place, doc_id in lost[:1]:
+        keys = f"`documents` has {example}" if example else "`documents` has nothing of that id"
+        told = f"report_eval: {len(lost)} of {len(rows)} reports cite nothing that is in `documents`, and nothing of it"
+        message = f"{told} counts as supported: predictions[{place}] cites {doc_id!r}, {keys}; ids must be equal"
+        warn_caller(message, UnknownCitationsWarning)
 
 
 def _warn_of_unscored(outcomes: Sequence[Outcome]) -> None:

@@ -20,7 +20,7 @@ RATIOS = ("recall", "precision", "sentence_support", "citation_support", "nugget
 """Of each what is hit, and of how many:
 
 - ``recall``: nuggets that rewarded sentences give / nuggets.
-- ``precision``: rewarded sentences / rewarded and penalised ones.
+- ``precision``: rewarded sentences / rewarded and penalised ones; undefined where the request has no nuggets.
 - ``sentence_support``: sentences whose every citation holds / sentences that cite or need a citation.
 - ``citation_support``: citations that hold / citations.
 - ``nugget_coverage``: questions answered / questions; ``nugget_coverage_weighted``: the same by weight.
@@ -246,6 +246,8 @@ def report_item(
     ratios["citation_support"] = (sum(citations), len(citations))
     if row.report is None:
         ratios |= dict.fromkeys(("precision", "sentence_support", "citation_support"), (0, 1))
+    if not plan.can_reward:
+        ratios["precision"] = UNDEFINED
     verdicts = [pair for outcome in outcomes for pair in outcome.verdicts]
     asked = [query.kind for query, _ in verdicts]
     answered = [query.kind for query, verdict in verdicts if verdict.value is not None]

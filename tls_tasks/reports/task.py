@@ -15,7 +15,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import DataError
+from tls_tasks.core.errors import DataError, warn_caller
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.prf import f_beta
 from tls_tasks.core.score import Score, grouped, mean, total
@@ -23,14 +23,15 @@ from tls_tasks.core.task import Doc, Task, answer_text
 from tls_tasks.data.files import text_lines
 from tls_tasks.data.keyed import files_in, some
 from tls_tasks.reports.data import ALL_SETS, examples, load_documents, prompt, shorter
-from tls_tasks.reports.documents import BadRow, Read, T, look_up, read_objects
+from tls_tasks.reports.documents import look_up
+from tls_tasks.reports.json_lines import BadRow, Read, T, read_objects
 from tls_tasks.reports.judges.choose import check_judge, is_paid, make_judge, unpaid
 from tls_tasks.reports.judges.price import price, read_prices
 from tls_tasks.reports.judges.recordings import Recorded, record
 from tls_tasks.reports.nuggets import parse_request, read_requests
 from tls_tasks.reports.plan import Outcome, ReportPlan, walk_together
 from tls_tasks.reports.read import parse_report, read_reports
-from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
+from tls_tasks.reports.report_eval import UnknownCitationsWarning, UnscoredWarning, report_eval
 from tls_tasks.reports.score import KEYS, RATIOS, from_items, macro, micro
 from tls_tasks.reports.types import Judge, Query, Report, ReportRequest, ReportSentence, Verdict
 
@@ -149,6 +150,10 @@ _log = logging.getLogger(__name__)
 _TEXT = "The council of the town decided in June that the old bridge over the river is to be built anew, said the mayor"
 _NOBODY = "none"
 """The judge's name where nobody judges."""
+_NO_JUDGE = """{}: no judge is named, so that every score will be NaN. To have the reports judged, type
+  --metadata '{{"judge": {{"provider": "openai", "model": "MODEL"}}}}'
+or run with --log_samples and judge them afterwards:
+  tls-tasks reports SAMPLES.jsonl -o OUT -p openai -m MODEL"""
 
 
 def _f1_of_ratios(support_of: float, support_hits: float, coverage_of: float, coverage_hits: float) -> float:
@@ -217,6 +222,8 @@ def _load(
         prices = read_prices("judge.price", judge["price"])
         judge = {key: value for key, value in judge.items() if key != "price"}
     name_of_judge = check_judge(judge)
+    if name_of_judge == _NOBODY:
+        warn_caller(_NO_JUDGE.format(name), UnscoredWarning)
     if provenance is not None:
         provenance["judge"] = name_of_judge
     documents = load_documents(name, judge=judge, provenance=provenance, **options)
@@ -273,6 +280,7 @@ def _score(doc: Doc, judged: Mapping[str, Any]) -> Score:
     judge = Recorded(judged["judgments"], name=str(judged["judge"]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnscoredWarning)  # n_unscored counts them for the whole run
+        warnings.simplefilter("ignore", UnknownCitationsWarning)  # and unknown_citations these
         return report_eval([report], [_request_row(doc)], _shown_documents(doc), judge)
 
 

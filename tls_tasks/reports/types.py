@@ -75,6 +75,7 @@ class Nugget:
         answers: Right answers; empty if nobody knows, and a report should say so.
         aggregator: ``OR``: any answer suffices; ``AND``: all are required.
         importance: ``vital`` has weight 2, anything else (``okay``, empty) weight 1.
+        has_info: False where its item lacks ``info.importance``, over which report_gen_eval trips.
     """
 
     question_id: str
@@ -82,11 +83,13 @@ class Nugget:
     answers: tuple[NuggetAnswer, ...]
     aggregator: str = "OR"
     importance: str = "vital"
+    has_info: bool = True
 
     def as_row(self) -> dict[str, Any]:
         """The nugget as an item of a request's row."""
         info = {"importance": self.importance, "aggregator_type": self.aggregator}
-        item = {"question_id": self.question_id, "question_text": self.question, "info": info}
+        about = {"info": info} if self.has_info else info
+        item = {"question_id": self.question_id, "question_text": self.question, **about}
         return {**item, "gold_answers": [answer.as_row() for answer in self.answers]}
 
 

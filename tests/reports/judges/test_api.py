@@ -1,6 +1,7 @@
 """evaluate_report: one report in one call, as report_gen_eval has it."""
 
 import json
+import math
 
 import pytest
 
@@ -40,7 +41,11 @@ def test_one_report(nuggets, options):
 
 def test_a_request_without_nuggets(nuggets):
     results = evaluate_report({**REPORT, "request_id": "301"}, nuggets, documents={}, judge=judge)
-    assert results["metrics"]["total_nuggets"] == 0 and results["metrics"]["precision"] == 0.0
+    assert results["metrics"]["total_nuggets"] == 0 and math.isnan(results["metrics"]["precision"])
+    compat = evaluate_report(
+        {**REPORT, "request_id": "301"}, nuggets, documents={}, judge=judge, compat="report_gen_eval"
+    )
+    assert compat["metrics"]["precision"] == 0.0
 
 
 def test_what_is_missing(nuggets, tmp_path, monkeypatch):

@@ -59,6 +59,19 @@ def test_an_oracle_passes_and_has_nothing_to_learn(ask, capsys):
     assert "expected, got" not in out and err == "" and "m@127.0.0.1" in out
 
 
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda *_: "YES", "answers YES to everything; no better than guessing"),
+        (lambda *_: "NO", "answers NO to everything; no better than guessing"),
+        (lambda *_: "MAYBE", "the judge: no better than guessing"),
+        (lambda sentence, n, messages: "YES" if len(messages[-1]["content"]) % 2 else "NO", "the judge: no better"),
+    ],
+)
+def test_a_judge_that_guesses_fails(ask, capsys, answer, words):
+    assert ask(answer) == 1 and words in capsys.readouterr().err
+
+
 def test_a_gullible_judge_is_found_out(ask, capsys):
     """It knows everything, and obeys whoever speaks to it."""
 

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+import sqlite3
 from collections import Counter
 from dataclasses import replace
 
@@ -106,9 +107,20 @@ def test_a_nugget_adds_no_line_to_those_that_are_numbered():
 
 
 def test_numbered_verdicts():
-    text = "Here they are:\n**1.** Yes\n2) NO, it is another year\n(3) - no\n4: NO evidence\n7: YES\nYES"
+    text = "Here they are:\n**1.** Yes\n2) NO, it is another year\n(3) - no\n4: NO evidence\nYES"
     assert read_numbered(text, 6) == [True, False, False, None, None, None]
     assert read_numbered("<answer>1: YES</answer><answer>2: NO</answer>", 2) == [True, False]
+
+
+@pytest.mark.parametrize(
+    "text", ["0: YES\n1: NO\n2: YES", "0. unclear\n1. NO\n2. NO", "**3.** YES\n1. NO", "(1) NO\n(2) NO\n(4) NO"]
+)
+def test_a_number_that_was_not_asked_for_makes_the_answer_unread(serve, text):
+    """It may count from 0; each question is asked again, alone."""
+    assert read_numbered(text, 2) == [None, None]
+    server = serve(lambda sentence, n, messages: text if "1. Question" in messages[-1]["content"] else "YES")
+    verdicts = from_endpoint(server.url, "m", nuggets_per_call=2).ask(nuggets("It rained.", 2))
+    assert [verdict.value for verdict in verdicts] == [True, True] and len(server.requests) == 3
 
 
 def dry_run(capsys, *more):
@@ -168,13 +180,16 @@ def test_a_dry_run_needs_no_key_and_writes_nothing(capsys, tmp_path, monkeypatch
 def test_what_the_cache_answers_is_not_paid_again(serve, capsys, tmp_path):
     server = serve(lambda *_: "NO")
     asked = [*FILES, "-o", str(tmp_path / "out"), "--base-url", server.url, "-m", "m"]
-    before = dry_run(capsys, *asked[4:])
     assert main(["judge", *asked]) == 0
     n_requests = len(server.requests)
     capsys.readouterr()
     after = dry_run(capsys, *asked[4:])
-    assert after["citation_support"]["calls"] == after["negative"]["calls"] == [0, 0]
-    assert before["all"]["calls"][1] - after["all"]["calls"][1] == n_requests == len(server.requests)
+    assert after["all"]["calls"] == [0, 0] and after["all"]["questions"] == [n_requests] * 2
+    with sqlite3.connect(tmp_path / "out" / "verdicts.sqlite") as store:  # as a run that was killed leaves it
+        store.execute("DELETE FROM verdicts WHERE request IN (SELECT request FROM verdicts LIMIT 5)")
+    low, high = dry_run(capsys, *asked[4:])["all"]["calls"]
+    assert main(["judge", *asked]) == 0
+    assert low <= len(server.requests) - n_requests == 5 <= high < n_requests
 
 
 def test_a_judge_of_judges_adds_up_what_they_send():

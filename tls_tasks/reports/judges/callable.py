@@ -9,11 +9,12 @@ from tls_tasks.core.custom import custom_sign
 from tls_tasks.core.errors import InputError, MissingExtraError
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.rows import describe
-from tls_tasks.reports.judges.price import calls_of
+from tls_tasks.reports.judges.price import calls_of, known_to
 from tls_tasks.reports.judges.questions import ask_once, from_probability, shorten, verdict_in
 from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
 
 _log = logging.getLogger(__name__)
+_Say = Callable[[Judge, Sequence[Query]], Sequence[Verdict]]
 
 
 class CallableJudge:
@@ -162,11 +163,15 @@ class ByKind:
         """How many questions and bytes each request has that the judges would send."""
         return [call for judge, asked in self._shares(queries) for call in calls_of(judge, list(asked.values()))]
 
-    def ask(self, queries: Sequence[Query]) -> list[Verdict]:
+    def known(self, queries: Sequence[Query]) -> list[Verdict]:
+        """The verdicts that the judges' caches have."""
+        return self.ask(queries, known_to)
+
+    def ask(self, queries: Sequence[Query], say: _Say = lambda judge, asked: judge.ask(asked)) -> list[Verdict]:
         """One verdict per query, in order."""
         verdicts: dict[int, Verdict] = {}
         for judge, asked in self._shares(queries):
-            verdicts |= zip(asked, judge.ask(list(asked.values())), strict=True)
+            verdicts |= zip(asked, say(judge, list(asked.values())), strict=True)
         return [verdicts[index] for index in range(len(queries))]
 
     def _shares(self, queries: Sequence[Query]) -> list[tuple[Judge, dict[int, Query]]]:

@@ -76,6 +76,15 @@ class ChatJudge:
         sent = ["".join(message["content"] for message in self._messages(batch)) for batch in batches]
         return [(len(batch), len(text.encode("utf-8", "replace"))) for batch, text in zip(batches, sent, strict=True)]
 
+    def known(self, queries: Sequence[Query]) -> list[Verdict]:
+        """The verdicts that the cache has; one without a value for every other question. Nothing is sent."""
+
+        def of_cache(asked: Mapping[str, Query]) -> list[Verdict]:
+            verdicts = self.cache.get(list(asked))
+            return [verdicts.get(key, Verdict(None)) for key in asked]
+
+        return questions.ask_once(queries, of_cache, self.endpoint.window, self._key)
+
     def _key(self, query: Query) -> str:
         """The key of a question in the cache; one that is asked with others has another one."""
         parts: list[Any] = [self.endpoint.model, self._render(query), self.endpoint.sent]

@@ -1,7 +1,8 @@
 """What judging costs, before anybody is asked.
 
 Which questions are asked depends on the verdicts on earlier ones. So the reports are scored several times by judges who
-suppose the verdicts: what all of these are asked is asked for certain, and nothing is asked that none of them is.
+suppose the verdicts that no cache has: what all of these are asked is asked for certain, and nothing is asked that none
+of them is.
 """
 
 import math
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.reports.judges.recordings import Recorded, Recorder
-from tls_tasks.reports.types import QUERY_KINDS, Judge, Query
+from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
 
 BYTES_PER_TOKEN = 4
 """Of UTF-8, in a prompt: about what tokenizers make of English; two thirds of it in most other languages."""
@@ -27,6 +28,25 @@ def calls_of(judge: Any, queries: Sequence[Query]) -> list[tuple[int, int]]:
     Every window of a long document is a question.
     """
     return judge.calls(queries) if hasattr(judge, "calls") else []
+
+
+def known_to(judge: Any, queries: Sequence[Query]) -> Sequence[Verdict]:
+    """The verdicts that a judge has in its cache; one without a value for every other question."""
+    return judge.known(queries) if hasattr(judge, "known") else [Verdict(None)] * len(queries)
+
+
+class _Supposed:
+    """Says what is in a judge's cache, and of all else what is supposed."""
+
+    name = "supposed"
+
+    def __init__(self, judge: Judge, other: Judge) -> None:
+        self._judge, self._other = judge, other
+
+    def ask(self, queries: Sequence[Query]) -> list[Verdict]:
+        """One verdict per query, in order."""
+        pairs = zip(known_to(self._judge, queries), self._other.ask(queries), strict=True)
+        return [supposed if known.value is None else known for known, supposed in pairs]
 
 
 class Price(NamedTuple):
@@ -85,7 +105,7 @@ def price(score: Callable[[Judge], Any], judge: Judge) -> dict[str, Price]:
     runs: list[dict[Any, Query]] = []
     for refused in _REFUSED:
         verdicts = {kind: kind not in refused for kind in QUERY_KINDS}
-        supposed = Recorder(Recorded([], defaults=verdicts, name="supposed"))
+        supposed = Recorder(_Supposed(judge, Recorded([], defaults=verdicts, name="supposed")))
         score(supposed)
         runs.append({query.identity: query for query, _ in supposed.asked})
     queries = {identity: query for run in runs for identity, query in run.items()}

@@ -34,7 +34,7 @@ _OPENING = re.compile(rf"{_MARKS}(?:{_LABEL}(?:{_IS})?{_MARKS})?{_WORD}{_END}", 
 _LABELLED = re.compile(rf"{_MARKS}{_LABEL}(?:{_IS})?{_MARKS}{_WORD}{_END}", re.IGNORECASE)
 _SAYING = rf"{_BEFORE}(?:{_LABEL}{_IS}|I\s+(?:think|say)){_MARKS}"
 _CLOSING = re.compile(rf"(?:[.,:;!…–—-][\s\"'’*`_(]{{0,9}}|{_SAYING}){_WORD}{_MARKS}\Z", re.IGNORECASE)
-_NUMBERED = re.compile(rf"{_MARKS}(\d{{1,4}}){_MARKS}{_WORD}{_END}", re.IGNORECASE | re.ASCII)
+_NUMBERED = re.compile(rf"{_MARKS}(\d{{1,4}})(?:{_MARKS}{_WORD}{_END}|[*_`]{{0,3}}[.:)])", re.IGNORECASE | re.ASCII)
 _NEAR = 200
 """How far from the beginning or the end of a line its verdict may stand, in characters."""
 
@@ -172,15 +172,21 @@ def read_verdict(text: str, prompts: Sequence[str] = ()) -> bool | None:
 def read_numbered(text: str, n: int, prompts: Sequence[str] = ()) -> list[bool | None]:
     r"""The verdicts on ``n`` questions that were asked together, one a line after its number; None where it is unclear.
 
+    A number that was not asked for, such as 0, says that the answer counts in another way: then nothing of it is read.
+
     Example:
         >>> read_numbered("1: YES\n2. **no**\n3: maybe\n4: YES or NO\n5: YES\n5: NO", 6)
         [True, False, None, None, None, None]
+        >>> read_numbered("0: YES\n1: NO", 2)
+        [None, None]
     """
     said: dict[int, set[bool]] = {}
     for line in _lines(_said(text, prompts)):
         if match := _NUMBERED.match(line[:_NEAR]):
-            words = (match[2], *_CAPITALS.findall(line))
+            words = (match[2], *_CAPITALS.findall(line)) if match[2] else ()
             said.setdefault(int(match[1]), set()).update(word.upper() == "YES" for word in words)
+    if not said.keys() <= set(range(1, n + 1)):
+        return [None] * n
     return [_only(said.get(number, set())) for number in range(1, n + 1)]
 
 

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.rows import describe
-from tls_tasks.reports.documents import read_objects, write_rows
+from tls_tasks.reports.json_lines import read_objects, write_rows
 from tls_tasks.reports.judges.questions import read_verdict, shorten
 from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
 

@@ -246,7 +246,7 @@ def test_options_of_a_task():
 
 def test_prompts_fit_the_context_that_is_told():
     _, asked = run_inspect("summ_qmsum", edition="embedded", max_length=400, limit=2)
-    assert asked[0][1].max_tokens == 200
+    assert asked[0][1].max_tokens == 256  # least_answer_tokens
 
 
 ASKED = []

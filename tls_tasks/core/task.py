@@ -8,13 +8,13 @@ from __future__ import annotations
 import inspect
 import json
 import logging
-import re
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tls_tasks.core.options import check_options
+from tls_tasks.core.paragraphs import beginning
 from tls_tasks.core.score import Results, Score, Unit, parts_of, unscored, values
 
 _log = logging.getLogger(__name__)
@@ -141,29 +141,6 @@ def shorter_text(doc: Doc, by: int) -> Doc:
     """
     kept = beginning(doc["text"], len(doc["text"]) - by)
     return {**doc, "text": kept, "text_truncated": doc["text_truncated"] + len(doc["text"]) - len(kept)}
-
-
-_PARAGRAPH_END = re.compile(r"(?=\n[ \t\r]*\n)")
-_SENTENCE_END = re.compile(r"""[.!?…]["'”’)\]]*(?=\s)|[。！？]|(?=\n)""")
-
-
-def beginning(text: str, most: int) -> str:
-    r"""The whole paragraphs with which a text begins, of at most so many characters together.
-
-    It is whole sentences where the paragraphs would leave less than a quarter of the room filled: a title, or nothing.
-
-    Example:
-        >>> beginning("It rained.\n\nIt snowed. It hailed.", 24), beginning("It rained. It snowed.", 12)
-        ('It rained.', 'It rained.')
-    """
-    if most >= len(text):
-        return text
-    last = 0
-    for end in (_PARAGRAPH_END, _SENTENCE_END):
-        last = max((found.end() for found in end.finditer(text) if found.end() <= most), default=0)
-        if last * 4 >= most:
-            break
-    return text[:last]
 
 
 def answer_text(results: Sequence[Any]) -> str:

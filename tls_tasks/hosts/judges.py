@@ -1,14 +1,16 @@
 """Models of a host as judges: of the harness, by the likelihoods of YES and NO, and of Inspect, by what they answer."""
 
+import difflib
+import inspect
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
 from tls_tasks.core.coroutines import run_to_end
-from tls_tasks.core.errors import InputError, MissingExtraError
-from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.errors import MissingExtraError
+from tls_tasks.core.options import check_choice, check_options, check_whole_number
 from tls_tasks.reports.judges.model import DEFAULTS
 from tls_tasks.reports.judges.prompts import Message, prompts_hash, render, second_try
 from tls_tasks.reports.judges.questions import WINDOW, ask_once, from_probability, shorten, verdict_in, window_name
@@ -20,6 +22,7 @@ WORDS = (" YES", " NO")
 _PROMPT_TOKENS = 1300  # room for the prompt and the passage around the sentence, beside a window
 _EXAMPLES_TOKENS = 700
 _SMALLEST_WINDOW = 200  # characters
+_REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 _log = logging.getLogger(__name__)
 
@@ -102,9 +105,27 @@ def from_options(
         label, method = ",".join(f"{name}={value}" for name, value in sorted(model_args.items())), "create_from_arg_obj"
     if loads:
         from lm_eval.api.registry import get_model
+        from lm_eval.utils import simple_parse_args_string
 
-        lm = getattr(get_model(model), method)(model_args or "", options)
+        made = get_model(model)
+        given = model_args if isinstance(model_args, Mapping) else simple_parse_args_string(model_args or "")
+        _check_arguments(model, made, given)
+        lm = getattr(made, method)(model_args or "", options)
     return HarnessJudge(lm, name=f"{model}({label})", **how)
+
+
+def _check_arguments(model: str, made: type, given: Iterable[str]) -> None:
+    """Refuse arguments that a model of the harness doesn't have; of those that it hands on to others, slips of the pen.
+
+    Raises:
+        OptionError: Lists the model's own arguments.
+    """
+    found = [one for base in made.__mro__ for one in inspect.signature(base.__init__).parameters.values()]  # type: ignore[misc]
+    known = [*dict.fromkeys(one.name for one in found if one.name != "self" and one.kind not in _REST)]
+    own = inspect.signature(made).parameters.values()
+    hands_on = any(one.kind is one.VAR_KEYWORD for one in own)
+    wrong = [name for name in given if not hands_on or difflib.get_close_matches(name, known, cutoff=0.8)]
+    check_options(f"the judge's model {model}", wrong, known)
 
 
 def _probability_of_first(first: float, second: float) -> float:
@@ -131,7 +152,7 @@ class InspectJudge:
 
     Raises:
         MissingExtraError: Inspect isn't installed.
-        InputError: Parameters that Inspect doesn't have, or a window that is too small.
+        InputError: A window that is too small; OptionError for parameters that Inspect doesn't have.
 
     Example:
         ``InspectJudge("openai/gpt-4o").name`` begins with ``inspect/openai/gpt-4o,prompts:``.
@@ -152,8 +173,8 @@ class InspectJudge:
         except ImportError as error:
             raise MissingExtraError("judge", "inspect") from error
         given = dict(parameters or {})
-        if unknown := next((key for key in given if key not in GenerateConfig.model_fields), None):
-            raise InputError(f"parameters.{unknown}", None, repr(given[unknown]), "a field of Inspect's GenerateConfig")
+        for parameter in given:
+            check_choice("parameters", parameter, GenerateConfig.model_fields)
         self._model, self._examples, self._cache = model, examples, cache
         self._window = check_whole_number("window", window, 100)
         self._config = GenerateConfig(**{**DEFAULTS, **given})

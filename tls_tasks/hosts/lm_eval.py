@@ -160,7 +160,7 @@ def _load(task: Task, **options: Any) -> dict[str, Any]:
     kinds = {key: Value("int64" if isinstance(value, int) else "string") for key, value in rows[0].items()}
     splits = {"test": rows}
     if task.fewshot is not None:
-        splits["fewshot"] = [dict(row) for row in task.fewshot(name)]
+        splits["fewshot"] = [{key: row.get(key) for key in kinds} for row in task.fewshot(name)]
     return {split: Dataset.from_list(of, features=Features(kinds)) for split, of in splits.items()}
 
 

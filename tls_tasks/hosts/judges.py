@@ -22,7 +22,6 @@ WORDS = (" YES", " NO")
 _PROMPT_TOKENS = 1300  # room for the prompt and the passage around the sentence, beside a window
 _EXAMPLES_TOKENS = 700
 _SMALLEST_WINDOW = 200  # characters
-_REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 _log = logging.getLogger(__name__)
 
@@ -115,17 +114,15 @@ def from_options(
 
 
 def _check_arguments(model: str, made: type, given: Iterable[str]) -> None:
-    """Refuse arguments that a model of the harness doesn't have; of those that it hands on to others, slips of the pen.
+    """Refuse slips of the pen among the arguments of a model of the harness; it may hand others on to who knows them.
 
     Raises:
         OptionError: Lists the model's own arguments.
     """
-    found = [one for base in made.__mro__ for one in inspect.signature(base.__init__).parameters.values()]  # type: ignore[misc]
-    known = [*dict.fromkeys(one.name for one in found if one.name != "self" and one.kind not in _REST)]
-    own = inspect.signature(made).parameters.values()
-    hands_on = any(one.kind is one.VAR_KEYWORD for one in own)
-    wrong = [name for name in given if not hands_on or difflib.get_close_matches(name, known, cutoff=0.8)]
-    check_options(f"the judge's model {model}", wrong, known)
+    names = [name for base in made.__mro__ for name in inspect.signature(base.__init__).parameters]  # type: ignore[misc]
+    known = [name for name in dict.fromkeys(names) if name not in ("self", "args", "kwargs")]
+    slips = [name for name in given if difflib.get_close_matches(name, known, cutoff=0.8)]
+    check_options(f"the judge's model {model}", slips, known)
 
 
 def _probability_of_first(first: float, second: float) -> float:

@@ -91,9 +91,10 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
         least = max(least, min(wanted, model.size // 4))
         rest["context_budget"] = max(1, model.prompt(least)) * _MOST_BYTES_PER_TOKEN
     docs = task.load(name, **rest)
-    long = [prompt for prompt in map(task.prompt, docs) if _n_bytes(prompt) > model.prompt(wanted)]
-    spare = model.prompt(0) - max(map(model.count, long), default=0)
-    answer = generation["max_gen_toks"] = min(wanted, max(least, spare))
+    answer, prompts = wanted, [task.prompt(doc) for doc in docs]
+    if not all(_fits(prompt, model.prompt(answer), model.count) for prompt in prompts):
+        answer = min(wanted, max(least, model.prompt(0) - max(map(model.count, prompts))))
+    generation["max_gen_toks"] = answer
     room = model.prompt(answer)
     fitting = [_fitting(task, doc, room, model.count) for doc in docs]
     n_cut = sum(new is not old for new, old in zip(fitting, docs, strict=True))
@@ -153,11 +154,7 @@ def _smallest(task: Task, docs: Sequence[Doc], model: ModelContext, answer: int)
 
 def _fits(prompt: str, room: int, count: Callable[[str], int]) -> bool:
     """No token is shorter than a byte, so that most prompts need not be counted for a large context."""
-    return _n_bytes(prompt) <= room or count(prompt) <= room
-
-
-def _n_bytes(text: str) -> int:
-    return len(text.encode("utf-8", "replace"))
+    return len(prompt.encode("utf-8", "replace")) <= room or count(prompt) <= room
 
 
 def drop_stale_requests(name: str, source: object, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -22,4 +22,6 @@ def beginning(text: str, most: int) -> str:
         last = max((found.end() for found in end.finditer(text) if found.end() <= most), default=0)
         if last * 4 >= most:
             break
-    return text[:last]
+    if not last and most > 1000:  # a transcript without punctuation
+        last = text.rfind(" ", 0, most)
+    return text[: max(0, last)].rstrip()

@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "after": {*BASE, *FAMILIES, "registry", "hosts", "__init__"},
     "cli": {*BASE, *FAMILIES, "registry", "hosts", "after", "__init__"},
     "space": {*BASE, *FAMILIES, "registry", "after", "__init__"},
-    "__init__": {"registry", *FAMILIES},  # for type checkers; what is loaded is tested below
+    "__init__": {"registry", "core", *FAMILIES},  # core: for the error of an unknown name; families: for type checkers
     "__main__": {"cli"},
     "metrics": {"hosts", *BASE, *FAMILIES, "registry", "__init__"},
 }

@@ -53,7 +53,9 @@ def __getattr__(name: str) -> Any:
         return METRICS[name].load()
     if name in FAMILIES:
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from tls_tasks.core.errors import nearest
+
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{nearest(name, [*__all__, *FAMILIES])}")
 
 
 def __dir__() -> list[str]:

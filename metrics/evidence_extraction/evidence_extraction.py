@@ -21,7 +21,7 @@ class EvidenceExtraction(evaluate_module.Module):
         >>> print(results["f1"], results["polarity_accuracy"], results["bucket_accuracy"], results["evidence_coverage"])
         1.0 1.0 0.0 1.0
         >>> print(results["signature"])
-        evidence_extraction|schema:journal|overlap:jaccard|tok:whitespace|threshold:0.5|matching:greedy|agg:micro|v:3
+        evidence_extraction|schema:journal|overlap:jaccard|tok:whitespace|threshold:0.5|matching:greedy|agg:micro|v:4
     """
 
     metric = "evidence_extraction"

@@ -99,6 +99,9 @@ def test_options_reach_the_score(files, capsys, tmp_path):
     _, out, _ = run(capsys, *files(told), "--threshold", "1/3", "--matching", "optimal")
     assert out.splitlines()[1].split()[:4] == ["total", "1", "0", "1"]
     assert "matching:optimal" in out and "threshold:0.333" in out
+    code, out, _ = run(capsys, *files(), "--postprocess", "drop")
+    assert code == 0 and "|post:drop|" in out and out.splitlines()[1].split()[:4] == ["total", "1", "1", "1"]
+    refused(capsys, *files(), "--postprocess", "drops", said="postprocess: got 'drops', expected one of")
     schema = EvidenceSchema("plain", ("food", "symptom"))
     (tmp_path / "s.json").write_text(json.dumps(schema.as_dict()))
     _, out, _ = run(capsys, *files(told), "--schema", tmp_path / "s.json")

@@ -28,7 +28,7 @@ def test_timelines_in_the_layout_of_the_papers_scripts(made_runs, capsys):
     code, out, err = run("score", capsys, made_runs / "base")
     assert (code, err) == (0, "")
     reported = results_of(made_runs / "base", "tls_crisis")
-    block = out[out.index("tls_crisis (version 3, embedded edition), 8 documents") :]
+    block = out[out.index("tls_crisis (version 4, embedded edition), 8 documents") :]
     assert block.count("Topic: ") >= 4
     average = block[block.index("=== AVERAGE (4 topics) ===") :].splitlines()[1:4]
     assert average == [

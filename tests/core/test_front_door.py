@@ -19,7 +19,7 @@ import pytest
 import tls_tasks
 import tls_tasks.timelines
 from tests.conftest import ROOT, ByFamily
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.registry import METRICS
 
 TEA = {"domain": "food", "evidence_span": "had tea", "polarity": "present", "time_bucket": "today"}
@@ -49,6 +49,43 @@ ROWS = ByFamily(
              {"judge": judge}),
 )  # fmt: skip
 NAMES = sorted(METRICS)
+
+
+def test_a_misspelt_name_suggests_the_right_one():
+    with pytest.raises(OptionError, match=r"option of alignment_rouge: got 'variants'.*; did you mean 'variant'"):
+        tls_tasks.alignment_rouge([DAYS], [DAYS], variants="align")
+    score = tls_tasks.rouge_l(["a"], ["a"])
+    for of, name, meant in (
+        (score, "resultz", "results"),
+        (score, "by_topics", "by_topic"),
+        (score, "rouge_l_f", "rouge_l_f1"),
+        (tls_tasks, "AlignmentRouge", "alignment_rouge"),
+        (tls_tasks, "summarys", "summaries"),
+    ):
+        with pytest.raises(AttributeError, match=f"no attribute .*{name!r}; did you mean {meant!r}"):
+            getattr(of, name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("way", ["by_scorer", "by_module"])
+def test_columns_of_pandas_have_the_same_labels(name, way):
+    predictions, references, options = ROWS[METRICS[name].family]
+    told, gold = (pandas.Series(rows, index=["a", "b"]) for rows in (predictions, references))
+    score = functools.partial(globals()[way], name, **options)
+    assert score(told, gold) == score(told, list(gold)) == score(predictions, references)
+    for other, place, labels in ((gold.iloc[::-1], 0, ("b", "a")), (gold.rename({"b": 7}), 1, (7, "b"))):
+        got, wanted = labels
+        with pytest.raises(
+            InputError, match=rf"references\[{place}\]: got the label {got!r}, expected the label {wanted!r}"
+        ):
+            score(told, other)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_rows_are_warned_of(name):
+    *_, options = ROWS[METRICS[name].family]
+    with pytest.warns(UserWarning, match="predictions has no rows, so that no result says anything"):
+        by_scorer(name, [], [], **options)
 
 
 @functools.cache

@@ -7,6 +7,7 @@ import pytest
 
 import tls_tasks
 from tests.data_parts import prepare
+from tests.harness_parts import manager, run_here
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.timelines.data import _load_topics
@@ -87,3 +88,25 @@ def test_unknown_data_under_a_public_name_is_said_once(crisis, caplog):
     assert record.message.startswith(f"tls_crisis: unknown data: {crisis} is not what this release knows as Crisis")
     assert f'run tls_custom with --metadata \'{{"data": "{crisis}", "name": "ours"}}\'' in record.message
     assert "data" not in provenance_of("tls_crisis", edition="embedded")
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "alias"),
+    [
+        ("summ_qmsum", {}, "summ_qmsum (unknown data)"),
+        ("summ_custom", {"name": "ours"}, "summ_custom (ours)"),
+        ("tls_custom_closed_book", {}, "tls_custom_closed_book (own data)"),
+        ("summ_dialogsum", {"edition": "embedded", "data": None}, "summ_dialogsum"),
+    ],
+)
+def test_the_table_of_the_harness_says_what_the_data_is(rows_file, task, options, alias):
+    from lm_eval.utils import make_table
+
+    from tls_tasks.hosts.models import DatewiseLM, LeadLM
+
+    qmsum = {"id": "a", "transcript": "It rained.", "query": "Rain?", "summary": "Rain."}
+    options = {"data": str(rows_file(TOPIC if task.startswith("tls") else qmsum)), **options}
+    model = LeadLM() if task.startswith("summ") else DatewiseLM()
+    for _ in range(2):  # the harness may use one configuration twice
+        run = run_here(manager(**{key: value for key, value in options.items() if value}), [task], model)
+        assert make_table(run).split("\n")[2].split("|")[1].strip() == alias

@@ -5,13 +5,14 @@ import math
 from fractions import Fraction
 from pathlib import Path
 
+import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.conftest import ORACLES, read_jsonl
+from tests.conftest import ORACLES, ROOT, read_jsonl
 from tests.evidence import slow_evidence_extraction as slow
-from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError, OptionError, ParseFailureWarning
 from tls_tasks.core.score import values
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceSchema
@@ -457,6 +458,38 @@ def test_abstention_is_no_parse_failure():
 
 
 # --- what is asked wrongly ---
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pandas.NA])
+@pytest.mark.parametrize("gold", [[obj("a")], []])
+def test_a_missing_prediction_is_an_answer_in_which_nothing_can_be_read(missing, gold):
+    columns = [missing, [obj("b")]], [gold, [obj("b")]]
+    with pytest.warns(ParseFailureWarning, match=r"1 of 2 predictions .* rows \[0\]"):
+        score = evidence_extraction(*columns)
+    assert score.as_dict() == evidence_extraction(["I can't.", columns[0][1]], columns[1]).as_dict()
+    assert (score.parse_failures, score["tp"], score["fn"]) == (1, 1, len(gold))
+    module = pytest.importorskip("evaluate").load(str(ROOT / "metrics" / "evidence_extraction"))
+    module.add(prediction=missing, reference=gold)
+    assert module.compute()["parse_failures"] == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "right"),
+    [
+        ({"domain": "Food"}, 1),
+        ({"domain": "FOOD", "polarity": "PRESENT"}, 1),
+        ({"polarity": "Present", "time_bucket": "Last night"}, 1),
+        ({"polarity": "PRESENTED"}, 0),
+    ],
+)
+def test_categories_of_an_answer_may_be_in_any_case(changed, right):
+    gold = {**obj("tea"), "polarity": "present", "intensity_bucket": "low", "time_bucket": "last_night"}
+    answer = json.dumps([{**gold, **changed}])
+    for text in (answer, f"Here it is:\n```json\n{answer}\n```"):
+        score = evidence_extraction([text], [[gold]])
+        assert (score["tp"], score["polarity_accuracy"], score["schema_invalid"]) == (1, right, 1 - right)
+        assert score["time_accuracy"] == 1
+    assert evidence_extraction([text], [answer])["polarity_accuracy"] == 1  # a reference that is text is read like it
 
 
 @pytest.mark.parametrize(("columns", "message"), CASES["rows_that_cant_be_scored"])

@@ -240,7 +240,7 @@ def test_rows_survive_packing():
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (None, r"predictions\[0\]: got None"),
+        (3, r"predictions\[0\]: got int 3"),
         ([None], r"predictions\[0\]\[0\]: got None, expected an object"),
         ([{**TEA, "when": {1, 2}}], r"predictions\[0\]: got a value of class set"),
         (b"[]", r"predictions\[0\]: got bytes"),

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
+from tests.harness_parts import manager, run_here
 from tests.timelines.test_task import read
+from tls_tasks.core.errors import OptionError
 from tls_tasks.evidence.data import DATA_SETS
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.task import TASKS, result_of
@@ -38,6 +40,28 @@ def numbers(values):
 
 def metric_list(name):
     return read(FOLDER / f"{name}.yaml").get("metric_list") or read(FOLDER / "_default_yaml")["metric_list"]
+
+
+def test_postprocess_is_an_option_of_the_task():
+    told = json.dumps([TEA, {**TEA, "evidence_span": "Had coffee"}, {**FEVER, "polarity": "perhaps"}])
+    for how in (None, "keep", "drop"):
+        doc = {**DOC, "postprocess": how}
+        score = TASK.scores(doc, told)["evidence_extraction"]
+        direct = evidence_extraction([told], [[TEA, FEVER]], [TEXT], postprocess=how)
+        assert score == direct and (f"|post:{how}|" in score.signature) is (how is not None)
+        assert process(doc, [told])["evidence_f1"] == direct.f1
+    with pytest.raises(OptionError, match=r"postprocess: got 'drops', expected one of .*; did you mean 'drop'"):
+        TASK.documents(edition="embedded", postprocess="drops")
+
+
+def test_the_harness_runs_with_postprocess_and_examples():
+    from tls_tasks.hosts.models import KeywordLM
+
+    how = {"limit": 2, "num_fewshot": 1}
+    run = run_here(manager(postprocess="drop", edition="embedded"), ["evidence_journals"], KeywordLM(), **how)
+    samples = run["samples"]["evidence_journals"]
+    assert [sample["doc"]["postprocess"] for sample in samples] == ["drop"] * 2
+    assert samples[0]["arguments"][0][0].count("<document>") == 2
 
 
 # --- configs ---

@@ -5,7 +5,9 @@ A field is a path with dots into what a log says of a document (``answer``, ``ta
 """
 
 import inspect
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +38,8 @@ Fields = Mapping[str, str]
 
 Paths = Mapping[str, Sequence[str | None]]
 """Where a column may be: the first path that is there counts; None: a row may lack it."""
+
+_MAYBE_IN_LOGS: Paths = {"source": ("doc.text", None)}  # where our own extraction tasks have it
 
 _OF_ROWS: Paths = {
     "prediction": PREDICTION_FIELDS,
@@ -102,7 +106,17 @@ def score_logs(runs: Iterable[RunFiles], metric: str, fields: Fields, options: O
         if "reference" not in fields:
             _refuse_lists(rows)
         # Nobody has reported these numbers, so that what was reported of others is left out.
-        yield replace(run, logged={}, results={}, score=score_rows(metric, rows, paths, options, {}), scored=scored)
+        score = score_rows(metric, rows, paths, {**_schema(metric, rows), **options}, _MAYBE_IN_LOGS)
+        yield replace(run, logged={}, results={}, score=score, scored=scored)
+
+
+def _schema(metric: str, rows: Iterable[Row]) -> Options:
+    """The schema that the documents of our own tasks hold as JSON, if it is one for all and the metric takes one."""
+    told = {doc["schema"] for _, (_, doc) in rows if isinstance(doc.get("schema"), str)}
+    with suppress(ValueError):
+        if len(told) == 1 and "schema" in inspect.signature(METRICS[metric].load()).parameters:
+            return {"schema": json.loads(told.pop())}
+    return {}
 
 
 def score_rows(metric: str, rows: Sequence[Row], fields: Fields, options: Options, usual: Paths = _OF_ROWS) -> Score:

@@ -65,6 +65,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--schema", type=Path, help="JSON file with the schema; default: that of journals")
     add("--threshold", default="0.5", help="overlap of words that a match needs (default 0.5)")
     add("--matching", default="greedy", help="greedy (default) or optimal")
+    add("--postprocess", help="make objects fit the schema first; keep, drop or uncertain: those that quote no text")
     answer, gold = "file with a model's answer, or with many", "file with the reference, as JSON, or with many"
     add = _add_command(subparsers, "trees", _trees, prediction=answer, reference=gold)
     add("--schema", type=Path, required=True, metavar="FILE", help="file with the schema")
@@ -183,9 +184,9 @@ def _evidence(args: argparse.Namespace) -> None:
     journals, answers = read_three(args.journals, args.gold, args.predictions, schema)
     predictions = ["[]" if answer is None else answer for answer in answers.values()]
     columns = predictions, [journal.objects for journal in journals], [journal.text for journal in journals]
-    options = {"schema": schema, "threshold": args.threshold, "matching": args.matching}
+    options = {name: getattr(args, name) for name in ("threshold", "matching", "postprocess")}
     with _warnings_as_notes(args):
-        score = tls_tasks.evidence_extraction(*columns, **options)
+        score = tls_tasks.evidence_extraction(*columns, schema=schema, **options)
     note("evidence", *missing_note(answers.items(), "journals", "all their gold objects are missed"))
     names = [journal.id for journal in journals]
     if misquoted := [own.id for own in journals for gold in own.objects if gold[schema.span_field] not in own.text]:

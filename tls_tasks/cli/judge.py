@@ -114,7 +114,8 @@ def _run(args: argparse.Namespace) -> int:
     The judge is one of: -p PROVIDER -m MODEL; --base-url URL -m MODEL (any OpenAI-compatible server); --harness
     NAME --model-args ARGS (a model of lm_eval, by the likelihood of YES and NO); --recorded FILE (asks nobody).
     Keys come from OPENAI_API_KEY, ANTHROPIC_API_KEY, TOGETHER_API_KEY or the variable that --api-key-env names, in
-    the environment or in a file .env. With --recorded FILE and no OUT the scores are printed, and nothing is written.
+    the environment or in a file .env; OPENAI_BASE_URL there is another address of openai. With --recorded FILE and no
+    OUT the scores are printed, and nothing is written.
 
     --compat report_gen_eval is that program's arithmetic: given the same verdicts, the same numbers. Its questions
     differ from ours, and so do a judge's answers. To have them too, --prompts FOLDER asks its questions (its folder

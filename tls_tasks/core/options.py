@@ -1,9 +1,10 @@
 """Options that several metrics have, checked once and in the same words; and the signature that is made of them."""
 
 import dataclasses
+import functools
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from tls_tasks.core.custom import custom_sign
 from tls_tasks.core.errors import InputError, OptionError
@@ -19,7 +20,8 @@ def signed_by(config: type, *, data: Collection[str] = (), adds: Collection[str]
     """Declare what a scorer's signature holds: every option, unless it is named here as one that moves no number.
 
     A field of ``config`` holds the option of its name, or those that its metadata name (``of``). A scorer with an
-    option that nobody has thought of can't be imported.
+    option that nobody has thought of can't be imported. The scorer refuses options that it doesn't have, as
+    :func:`check_options` does.
 
     Args:
         config: The dataclass that :func:`signature` takes.
@@ -42,14 +44,20 @@ def signed_by(config: type, *, data: Collection[str] = (), adds: Collection[str]
     fields = {name: field for field in dataclasses.fields(config) for name in field.metadata.get("of", (field.name,))}
 
     def declare(function: F) -> F:
-        parameters = inspect.signature(function).parameters
+        parameters = tuple(inspect.signature(function).parameters)  # in a closure, which signatures describe
         if unsaid := [name for name in parameters if name not in {*fields, *data, *adds}]:
             raise TypeError(f"{function.__name__}: say of {', '.join(unsaid)} whether the signature holds it")
         if unknown := [name for name in (*data, *adds) if name not in parameters]:
             raise TypeError(f"{function.__name__} has no {', '.join(unknown)}")
+
+        @functools.wraps(function)
+        def checked(*given: Any, **options: Any) -> Any:
+            check_options(function.__name__, options, parameters)
+            return function(*given, **options)
+
         signs = {name: fields[name].metadata.get("sign", fields[name].name) for name in parameters if name in fields}
-        function.options = {**signs, **dict.fromkeys(adds)}  # type: ignore[attr-defined]
-        return function
+        checked.options = {**signs, **dict.fromkeys(adds)}  # type: ignore[attr-defined]
+        return cast(F, checked)
 
     return declare
 

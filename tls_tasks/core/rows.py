@@ -13,7 +13,7 @@ from enum import Enum
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import InputError, warn_caller
 
 
 def describe(value: Any) -> str:
@@ -45,7 +45,7 @@ def read_columns(is_row: IsRow | None = None, /, **columns: Any) -> list[Any]:
 
     A column is a list, or an array or column of numpy, pandas, pyarrow or datasets. Where both predictions
     and references are mappings name -> row, the rows are joined by name, in the order of the predictions. In rows, what
-    :func:`as_values` can unfold is plain afterwards.
+    :func:`as_values` can unfold is plain afterwards. Warns if there are no rows.
 
     Args:
         is_row: Tells such a mapping of names from a bare row that lacks the list around it; None: none is a row.
@@ -55,7 +55,7 @@ def read_columns(is_row: IsRow | None = None, /, **columns: Any) -> list[Any]:
         The columns in the order given; None where not given.
 
     Raises:
-        InputError: Naming the column: what is no column, columns of unequal length, names that differ.
+        InputError: Naming the column: what is no column, columns of unequal length, names or labels that differ.
 
     Example:
         >>> read_columns(predictions={"a": "x", "b": "y"}, references={"b": "Y", "a": "X"})
@@ -77,6 +77,9 @@ def read_columns(is_row: IsRow | None = None, /, **columns: Any) -> list[Any]:
             turned = name == "references" and all(isinstance(row, list | tuple) and len(row) == n for row in column)
             hint = "; did you mean one list a document, list(zip(*references))?" if column and turned else ""
             raise InputError(name, None, f"length {len(column)}", f"{n}, as many as predictions{hint}")
+    _check_labels(given)
+    if not lists["predictions"]:
+        warn_caller("predictions has no rows, so that no result says anything", UserWarning)
     return [lists.get(name) for name in columns]
 
 
@@ -93,6 +96,19 @@ def _joined(columns: Mapping[str, Any]) -> dict[str, list[Any]]:
         if sides := [f"{side} {shorten(found)}" for side, found in (("without", lacking), ("with", unknown)) if found]:
             raise InputError(column, None, f"a mapping {' and '.join(sides)}", "the names that predictions has")
     return {column: [rows[name] for name in names] for column, rows in columns.items()}
+
+
+def _check_labels(columns: Mapping[str, Any]) -> None:
+    """Refuse columns of pandas whose labels (the index) differ: their rows are those of different documents."""
+    indexes: dict[str, Any] = {name: getattr(column, "index", None) for name, column in columns.items()}
+    labels = {name: index for name, index in indexes.items() if hasattr(index, "equals")}
+    for name, own in labels.items():
+        first, others = next(iter(labels.items()))
+        pairs = () if own.equals(others) else zip(own.tolist(), others.tolist(), strict=True)
+        if found := next(((n, *pair) for n, pair in enumerate(pairs) if pair[0] != pair[1]), None):
+            n, got, wanted = found
+            hint = f"give both columns in one order, or {name}=list({name}) if the order is right"
+            raise InputError(name, n, f"the label {got!r}", f"the label {wanted!r}, which {first} has there; {hint}")
 
 
 def _listed(name: str, column: Any) -> list[Any]:

@@ -20,7 +20,8 @@ class Shown:
         """A result by its key."""
         known = self.__dict__.get("definitions", ())  # copy and pickle ask before there is any
         if name.startswith("_") or name not in known:
-            raise AttributeError(f"a score has no attribute or result {name!r}{nearest(name, known)}")
+            near = nearest(name, [*known, *(own for own in dir(self) if not own.startswith("_"))])
+            raise AttributeError(f"a score has no attribute or result {name!r}{near}")
         return self[name]
 
     def __getitem__(self, key: str) -> Any:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tls_tasks.core.options import check_options
+from tls_tasks.core.paragraphs import beginning
 from tls_tasks.core.score import Results, Score, Unit, parts_of, unscored, values
 
 _log = logging.getLogger(__name__)
@@ -132,15 +133,14 @@ class Task:
 
 
 def shorter_text(doc: Doc, by: int) -> Doc:
-    """A document whose ``text`` is shorter by some characters; ``text_truncated`` counts them.
+    """A document whose ``text`` is shorter by at least so many characters; ``text_truncated`` counts them.
 
     Example:
-        >>> shorter_text({"text": "It rained.", "text_truncated": 3}, 8)
-        {'text': 'It', 'text_truncated': 11}
+        >>> shorter_text({"text": "It rained. It snowed.", "text_truncated": 3}, 8)
+        {'text': 'It rained.', 'text_truncated': 14}
     """
-    kept = max(0, len(doc["text"]) - by)
-    cut = len(doc["text"]) - kept
-    return {**doc, "text": doc["text"][:kept], "text_truncated": doc["text_truncated"] + cut}
+    kept = beginning(doc["text"], len(doc["text"]) - by)
+    return {**doc, "text": kept, "text_truncated": doc["text_truncated"] + len(doc["text"]) - len(kept)}
 
 
 def answer_text(results: Sequence[Any]) -> str:

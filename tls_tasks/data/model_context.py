@@ -25,6 +25,7 @@ class ModelContext:
     Attributes:
         size: How many tokens prompt and answer may have together.
         count: Text -> its number of tokens.
+        examples: Tokens of the few-shot examples, which stand before each prompt.
 
     Example:
         >>> context = ModelContext(4096, len)
@@ -34,14 +35,15 @@ class ModelContext:
 
     size: int
     count: Callable[[str], int]
+    examples: int = 0
 
     def answer(self, share: float) -> int:
         """The room for the answer, ``max_gen_toks``: a share of the context."""
         return max(1, min(LONGEST_ANSWER, int(self.size * share)))
 
     def prompt(self, answer: int) -> int:
-        """What is left for the prompt: a sixteenth is for the chat template, a system instruction and examples."""
-        return max(0, self.size - answer - self.size // 16)
+        """What is left for the prompt: a sixteenth is for the chat template and a system instruction."""
+        return max(0, self.size - answer - self.size // 16 - self.examples)
 
 
 def model_context(options: Mapping[str, Any]) -> ModelContext | None:
@@ -50,7 +52,8 @@ def model_context(options: Mapping[str, Any]) -> ModelContext | None:
     Args:
         options: What the harness hands to a task's load: all of ``--model_args`` and ``--metadata``. ``max_length`` (or
             vLLM's ``max_model_len``) is taken if it is given; else what the configuration of ``pretrained`` says, or
-            the tokenizer. The model has been loaded by then, so that nothing is fetched.
+            the tokenizer. The model has been loaded by then, so that nothing is fetched. ``examples`` is the text of
+            the few-shot examples.
 
     Returns:
         None where nothing is known: of a model behind an API, or without transformers.
@@ -65,7 +68,8 @@ def model_context(options: Mapping[str, Any]) -> ModelContext | None:
     tokenizer = next(filter(None, tokenizers), None)
     given = next((str(options[key]) for key in ("max_length", "max_model_len") if options.get(key)), "")
     size = int(given) if given.isdecimal() else _size(options, tokenizer)
-    return ModelContext(size, _estimate if tokenizer is None else _counter(tokenizer)) if size else None
+    count = _estimate if tokenizer is None else _counter(tokenizer)
+    return ModelContext(size, count, count(options.get("examples", ""))) if size else None
 
 
 def token_counter(tokenizer: str) -> Callable[[str], int]:

@@ -13,13 +13,14 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.options import check_choice, check_whole_number
 from tls_tasks.core.score import grouped
 from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.files import Rows, file_rows, split_files, text_lines
 from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed
 from tls_tasks.data.models import DataRow, Id, named, read_model
 from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, load, read_place, text_fields
+from tls_tasks.evidence.postprocess import UNGROUNDED, check_uncertain
 from tls_tasks.evidence.read import ObjectReader
 from tls_tasks.evidence.types import EvidenceSchema, read_schema
 
@@ -235,6 +236,7 @@ def load_documents(
     edition: str | None = None,
     context_budget: int = DEFAULT_CONTEXT_BUDGET,
     accuracies: Sequence[str] | None = None,
+    postprocess: str | None = None,
     provenance: MutableMapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
     """Load the documents of one task.
@@ -251,6 +253,8 @@ def load_documents(
         context_budget: How many characters of a document a prompt shows; the rest is cut off, and gold objects in it
             are missed.
         accuracies: The accuracies that the task's ``metric_list`` reports; None if unknown.
+        postprocess: ``keep``, ``drop`` or ``uncertain``: answers are scored after
+            :func:`~tls_tasks.evidence.postprocess.postprocess`, with this for ungrounded objects.
         provenance: Filled with ``edition`` and ``origin`` of the data, and so shown in the results file.
 
     Returns:
@@ -279,8 +283,11 @@ def load_documents(
     own = other or schema_of(ALL_SETS[data_set])
     if accuracies is not None and sorted(accuracies) != sorted(own.accuracy_names):
         raise InputError("schema", None, f"accuracies {own.accuracy_names}", f"{list(accuracies)}, {_OWN}")
+    check_choice("postprocess", postprocess, (None, *UNGROUNDED))
+    check_uncertain("postprocess", postprocess, own)
     loaded.note(provenance, name)
-    return [_row(data_set, document, own, loaded.edition, budget) for document in loaded.documents]
+    rows = [_row(data_set, document, own, loaded.edition, budget) for document in loaded.documents]
+    return rows if postprocess is None else [{**row, "postprocess": postprocess} for row in rows]
 
 
 def examples(name: str) -> list[dict[str, Any]]:

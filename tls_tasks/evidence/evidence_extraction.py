@@ -26,7 +26,7 @@ from tls_tasks.text.quotes import Source
 from tls_tasks.text.rouge155 import Tokenizer
 from tls_tasks.text.tokenizers import find_tokenizer
 
-VERSION = 3
+VERSION = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def evidence_extraction(
     """Score extracted objects by domain, quoted span and attributes.
 
     Args:
-        predictions: One row a document: model text, a JSON string, or a list of objects.
+        predictions: One row a document: model text, a JSON string, or a list of objects; None for no answer.
         references: One row a document: a JSON string or a list of objects. A row has one reference.
         sources: The documents' texts; None if a text is unknown. If no text is known, coverage is None.
         schema: Domains, attributes and keys: a schema, its name, or a mapping, see
@@ -103,7 +103,7 @@ def evidence_extraction(
         >>> result["f1"], result["polarity_accuracy"], result["evidence_coverage"]
         (0.6666666666666666, 1.0, 0.5)
         >>> result["signature"]
-        'evidence_extraction|schema:journal|overlap:jaccard|tok:whitespace|threshold:0.5|matching:greedy|agg:micro|v:3'
+        'evidence_extraction|schema:journal|overlap:jaccard|tok:whitespace|threshold:0.5|matching:greedy|agg:micro|v:4'
     """
     read = read_schema(schema)
     limit = _read_threshold(threshold)

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_choice
-from tls_tasks.core.parsed import folded
 from tls_tasks.evidence.read import ObjectReader
-from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceObject, EvidenceSchema, scalar_text
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceObject, EvidenceSchema, known_name, scalar_text
 from tls_tasks.text.quotes import Source
 
 UNGROUNDED = ("keep", "drop", "uncertain")
@@ -71,7 +70,7 @@ def postprocess(
         ...     "intensity_bucket": "low", "time_bucket": "today"}, {"domain": "food", "evidence_span": "tea"}]'''
         >>> done = postprocess(parse_evidence(answer).value, "I felt calm.", ungrounded="drop")
         >>> done.objects[0].fields["arousal_bucket"], [change.kind for change in done.changes]
-        ('low', ['corrected_domain', 'moved_level', 'defaulted_level', 'dropped_ungrounded'])
+        ('low', ['moved_level', 'defaulted_level', 'dropped_ungrounded'])
     """
     check_choice("ungrounded", ungrounded, UNGROUNDED)
     check_uncertain("ungrounded", ungrounded, schema)
@@ -121,7 +120,7 @@ def _fit(fields: dict[str, Any], schema: EvidenceSchema) -> Iterator[tuple[str, 
     domain = fields.get(schema.domain_field)
     if not isinstance(domain, str):
         return
-    known = _known(domain, schema.domains)
+    known = known_name(domain, schema.domains)
     if known is not None and known != domain:
         yield "corrected_domain", domain, known
         domain = fields[schema.domain_field] = known
@@ -135,7 +134,7 @@ def _fit(fields: dict[str, Any], schema: EvidenceSchema) -> Iterator[tuple[str, 
                 yield f"removed_{attribute.name}", value, None
         value = fields.get(key)
         text = scalar_text(value)
-        known = None if text is None else _known(text, attribute.values)
+        known = None if text is None else known_name(text, attribute.values)
         if known is None and attribute.default is not None:
             fields[key] = attribute.default
             yield f"defaulted_{attribute.name}", value, attribute.default
@@ -143,12 +142,3 @@ def _fit(fields: dict[str, Any], schema: EvidenceSchema) -> Iterator[tuple[str, 
             fields[key] = known
             if known != text:
                 yield f"corrected_{attribute.name}", value, known
-
-
-def _known(text: str, values: Iterable[str]) -> str | None:
-    """The value that a text stands for: an equal one, or the only one equal but for case, blanks and hyphens."""
-    values = tuple(values)
-    if text in values:
-        return text
-    alike = [value for value in values if folded(value) == folded(text)]
-    return alike[0] if len(alike) == 1 else None

@@ -13,7 +13,7 @@ from tls_tasks.core.markdown_tables import table_at
 from tls_tasks.core.parsed import Parsed, Problem, folded, problem
 from tls_tasks.core.reasoning import first_reading, strip_thinking
 from tls_tasks.core.yaml_text import find_yaml
-from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema, scalar_text
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema, known_name, scalar_text
 
 LEAD = 200
 """Characters before a value in which words are looked for."""
@@ -167,6 +167,17 @@ class ObjectReader:
         taken = Counter(meant.values())
         return {key if taken[meant[key]] > 1 else meant[key]: inner for key, inner in value.items()}
 
+    def spelt(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A model's fields with the schema's spelling of domain and values: case, blanks and hyphens don't matter."""
+        domain = fields.get(self.domain)
+        name = known_name(domain, self.schema.domains) if isinstance(domain, str) else None
+        named = {self.domain: name} if name is not None else {}
+        for attribute, key in self.schema.fields_of(name or ""):
+            value = fields.get(key)
+            if isinstance(value, str) and (known := known_name(value, attribute.values)) is not None:
+                named[key] = known
+        return {**fields, **named}
+
     def _is_object(self, value: Mapping[str, Any]) -> bool:
         return self.domain in value or self.span in value
 
@@ -304,6 +315,7 @@ def parse_evidence(text: str, schema: EvidenceSchema = JOURNAL_SCHEMA) -> Parsed
     Args:
         text: The model's text. Thinking, prose and code fences around the JSON don't matter; several lists or objects
             are read one after the other; what a token limit cut off is dropped, and what stood before it is kept.
+            Domains and values of attributes may be in any case.
         schema: Which keys hold domain and span, and what an object must have.
 
     Returns:
@@ -336,7 +348,7 @@ def _evidence_of(reader: ObjectReader, text: str) -> ParsedEvidence:
         found = replace(other, problems=found.problems + other.problems) if other.values else found
     entries = list(_entries(found, answer, reader))
     noted = found.problems + tuple(entry for entry in entries if isinstance(entry, Problem))
-    objects = tuple(reader.read(entry) for entry in entries if not isinstance(entry, Problem))
+    objects = tuple(reader.read(reader.spelt(entry)) for entry in entries if not isinstance(entry, Problem))
     if objects:
         return ParsedEvidence(objects, noted, _status(found))
     status = _abstention(text, answer, reader, found)

@@ -40,7 +40,8 @@ def _schema(text: str) -> EvidenceSchema:
 
 def _score(doc: Mapping[str, Any], answer: str) -> Score:
     """The text is what the prompt showed: the source of the quotes."""
-    return evidence_extraction([answer], [json.loads(doc["references"])], [doc["text"]], schema=_schema(doc["schema"]))
+    columns = [answer], [json.loads(doc["references"])], [doc["text"]]
+    return evidence_extraction(*columns, schema=_schema(doc["schema"]), postprocess=doc.get("postprocess") or None)
 
 
 def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, TypeAdapter, ValidationError, with_config
 
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.options import check_choice
+from tls_tasks.core.parsed import folded
 from tls_tasks.core.rows import describe
 
 _RESERVED_NAMES = ("bucket", "bucket_field")  # bucket_accuracy is the accuracy of several attributes together
@@ -33,6 +34,19 @@ def scalar_text(value: Any) -> str | None:
     if isinstance(value, int):
         return str(value) if value.bit_length() <= _MAX_BITS else None
     return repr(value) if isinstance(value, float) and math.isfinite(value) else None
+
+
+def known_name(text: str, names: Collection[str]) -> str | None:
+    """The name that a text stands for: an equal one, or the only one equal but for case, blanks and hyphens.
+
+    Example:
+        >>> known_name("Last night", ("today", "last_night")), known_name("a_b", ("A b", "a-b"))
+        ('last_night', None)
+    """
+    if text in names:
+        return text
+    alike = [name for name in names if folded(name) == folded(text)]
+    return alike[0] if len(alike) == 1 else None
 
 
 def _with_fields(value: Any) -> Any:

@@ -6,7 +6,6 @@ shell.
 
 import importlib
 import inspect
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import datasets
@@ -77,7 +76,7 @@ class Module(evaluate.Metric):
         known = [name for name in inspect.signature(type(self)._compute).parameters if name not in ("self", *columns)]
         check_options(self.metric, options.keys() - columns.keys(), known)
         topics = options.get("topics")
-        if isinstance(topics, Mapping):  # no column of evaluate's: joined while there are names
+        if topics is not None and predictions is not None:  # no column of evaluate's: joined while there are names
             options["topics"] = read_columns(predictions=predictions, references=references, topics=topics)[2]
         result: dict[str, Any] | None = evaluate.Metric.compute(self, **{**columns, **options})
         return result

@@ -9,6 +9,7 @@ import inspect
 import json
 import math
 import textwrap
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -171,7 +172,9 @@ def _table(of: str, options: Mapping[str, Any], metadata: Mapping[str, Any]) -> 
     if of not in METRICS:
         return _ordered(of, find_task(of).for_document(metadata).table)
     nothing: dict[str, Any] = {column: [] for column in METRICS[of].columns}
-    score: Score = METRICS[of].load()(**nothing, **_with_schema(of, options, metadata))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of no rows
+        score: Score = METRICS[of].load()(**nothing, **_with_schema(of, options, metadata))
     return _ordered(of, score.definitions)
 
 

@@ -1,14 +1,16 @@
 """Models of a host as judges: of the harness, by the likelihoods of YES and NO, and of Inspect, by what they answer."""
 
+import difflib
+import inspect
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
 from tls_tasks.core.coroutines import run_to_end
-from tls_tasks.core.errors import InputError, MissingExtraError
-from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.errors import MissingExtraError
+from tls_tasks.core.options import check_choice, check_options, check_whole_number
 from tls_tasks.reports.judges.model import DEFAULTS
 from tls_tasks.reports.judges.prompts import Message, prompts_hash, render, second_try
 from tls_tasks.reports.judges.questions import WINDOW, ask_once, from_probability, shorten, verdict_in, window_name
@@ -102,9 +104,25 @@ def from_options(
         label, method = ",".join(f"{name}={value}" for name, value in sorted(model_args.items())), "create_from_arg_obj"
     if loads:
         from lm_eval.api.registry import get_model
+        from lm_eval.utils import simple_parse_args_string
 
-        lm = getattr(get_model(model), method)(model_args or "", options)
+        made = get_model(model)
+        given = model_args if isinstance(model_args, Mapping) else simple_parse_args_string(model_args or "")
+        _check_arguments(model, made, given)
+        lm = getattr(made, method)(model_args or "", options)
     return HarnessJudge(lm, name=f"{model}({label})", **how)
+
+
+def _check_arguments(model: str, made: type, given: Iterable[str]) -> None:
+    """Refuse slips of the pen among the arguments of a model of the harness; it may hand others on to who knows them.
+
+    Raises:
+        OptionError: Lists the model's own arguments.
+    """
+    names = [name for base in made.__mro__ for name in inspect.signature(base.__init__).parameters]  # type: ignore[misc]
+    known = [name for name in dict.fromkeys(names) if name not in ("self", "args", "kwargs")]
+    slips = [name for name in given if difflib.get_close_matches(name, known, cutoff=0.8)]
+    check_options(f"the judge's model {model}", slips, known)
 
 
 def _probability_of_first(first: float, second: float) -> float:
@@ -131,7 +149,7 @@ class InspectJudge:
 
     Raises:
         MissingExtraError: Inspect isn't installed.
-        InputError: Parameters that Inspect doesn't have, or a window that is too small.
+        InputError: A window that is too small; OptionError for parameters that Inspect doesn't have.
 
     Example:
         ``InspectJudge("openai/gpt-4o").name`` begins with ``inspect/openai/gpt-4o,prompts:``.
@@ -152,8 +170,8 @@ class InspectJudge:
         except ImportError as error:
             raise MissingExtraError("judge", "inspect") from error
         given = dict(parameters or {})
-        if unknown := next((key for key in given if key not in GenerateConfig.model_fields), None):
-            raise InputError(f"parameters.{unknown}", None, repr(given[unknown]), "a field of Inspect's GenerateConfig")
+        for parameter in given:
+            check_choice("parameters", parameter, GenerateConfig.model_fields)
         self._model, self._examples, self._cache = model, examples, cache
         self._window = check_whole_number("window", window, 100)
         self._config = GenerateConfig(**{**DEFAULTS, **given})

@@ -57,7 +57,7 @@ def _check_options(task: Task, options: Mapping[str, Any]) -> None:
     variable = "nothing: set the variable that the model reads, such as OPENAI_API_KEY or HF_TOKEN"
     check_no_secret({name: text for name, text in texts.items() if name in models}, "--model_args", variable)
     others = _HARNESS | _ABOUT | models
-    for name in options.keys() - others - {"generation", "answer_tokens", *task.options}:
+    for name in options.keys() - others - {"generation", "answer_tokens", "least_answer_tokens", *task.options}:
         if (task.family, name) in _said:
             continue
         _said.add((task.family, name))
@@ -150,14 +150,33 @@ def _load(task: Task, **options: Any) -> dict[str, Any]:
 
     name = next(options.pop(key) for key in list(options) if key.endswith("_data_set"))
     _check_options(task, options)
-    rows = [dict(row) for row in load_fitting(task, name, options)]
+    config, n_examples = _run()
+    rows = [dict(row) for row in load_fitting(task, name, {"num_fewshot": n_examples, **options})]
+    if config is not None and (said := options.get("provenance", {}).get("data")):
+        # The harness may use one configuration twice.
+        config.task_alias = f"{(config.task_alias or config.task).removesuffix(f' ({said})')} ({said})"
     drop_stale_requests(name, options.get("config_source"), rows)
     # Text and whole numbers only: the JSON in some columns is never looked into, so that no date becomes a time.
     kinds = {key: Value("int64" if isinstance(value, int) else "string") for key, value in rows[0].items()}
     splits = {"test": rows}
     if task.fewshot is not None:
-        splits["fewshot"] = [dict(row) for row in task.fewshot(name)]
+        splits["fewshot"] = [{key: row.get(key) for key in kinds} for row in task.fewshot(name)]
     return {split: Dataset.from_list(of, features=Features(kinds)) for split, of in splits.items()}
+
+
+def _run() -> tuple[Any, int]:
+    """The configuration of the task that is loaded now, if any, and how many examples the run puts before each prompt.
+
+    The harness tells its tasks of neither before they are loaded; the frames of its functions hold both.
+    """
+    config, n, frame = None, None, sys._getframe()
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if frame.f_globals.get("__name__", "").partition(".")[0] == "lm_eval":
+            config = getattr(frame.f_locals.get("self"), "config", None) if config is None else config
+            n = frame.f_locals.get("num_fewshot") if n is None else n
+    own = getattr(config, "num_fewshot", None)
+    return config, (own if n is None or own == 0 else n) or 0
 
 
 def _judge(task: Task, responses: Sequence[Any], docs: Sequence[Mapping[str, Any]]) -> list[str]:

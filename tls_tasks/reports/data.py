@@ -28,6 +28,7 @@ from pydantic import AfterValidator, Field
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.paragraphs import beginning
 from tls_tasks.data.catalogue import find_data_set, public_sets, read_catalogue
 from tls_tasks.data.models import DataRow, Id, named, read_model, read_models
 from tls_tasks.data.order import EMBEDDED, Loaded, Reading, load, read_place
@@ -158,16 +159,16 @@ def shorter(doc: Mapping[str, Any], by: int) -> Mapping[str, Any]:
     """A request whose prompt shows fewer documents, the last ones first; of the only one it shows less.
 
     Example:
-        >>> shown = '[{"id": "d1", "title": "", "text": "It rained."}, {"id": "d2", "title": "", "text": "It snowed."}]'
+        >>> shown = '[{"id": "d1", "title": "", "text": "Rain. Hail."}, {"id": "d2", "title": "", "text": "Snow."}]'
         >>> doc = shorter({"documents": shown, "documents_left_out": 0}, 4)
         >>> doc["documents_left_out"], shorter(doc, 4)["documents"]
-        (1, '[{"id": "d1", "title": "", "text": "It rai"}]')
+        (1, '[{"id": "d1", "title": "", "text": "Rain."}]')
     """
     shown, left_out = json.loads(doc["documents"]), doc["documents_left_out"]
     while by > 0 and len(shown) > 1:
         by, left_out = by - _length(shown.pop()), left_out + 1
     if by > 0 and not left_out > doc["documents_left_out"]:
-        shown = [{**shown[0], "text": shown[0]["text"][: max(0, len(shown[0]["text"]) - by)]}]
+        shown = [{**shown[0], "text": beginning(shown[0]["text"], len(shown[0]["text"]) - by)}]
     return {**doc, "documents": json.dumps(shown, ensure_ascii=False), "documents_left_out": left_out}
 
 

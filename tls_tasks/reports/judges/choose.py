@@ -122,7 +122,8 @@ def from_provider(
         model_name: The model, as the provider calls it.
         api_key: By default the value of ``TOGETHER_API_KEY``, ``OPENAI_API_KEY`` or ``ANTHROPIC_API_KEY``, in the
             environment or in the file ``.env``.
-        base_url: Another URL at which the provider answers.
+        base_url: Another URL at which the provider answers; of ``openai`` by default the value of ``OPENAI_BASE_URL``,
+            and the judge is then named by model and host.
         name: For the signature; by default provider and model.
         **options: See :class:`~tls_tasks.reports.judges.model.Endpoint`.
 
@@ -138,8 +139,9 @@ def from_provider(
     check_choice("provider", provider, _HOSTS)
     known = ModelProvider(provider).value
     key = read_key(f"{known.upper()}_API_KEY") if api_key is None else api_key
-    url, label = base_url or f"https://{_HOSTS[known]}/v1", name or f"{known}/{model_name}"
-    return from_endpoint(url, model_name, api_key=key, name=label, **options)
+    told = _setting("OPENAI_BASE_URL") if known == "openai" and not base_url else ""
+    url, label = base_url or told or f"https://{_HOSTS[known]}/v1", None if told else f"{known}/{model_name}"
+    return from_endpoint(url, model_name, api_key=key, name=name or label, **options)
 
 
 def read_key(variable: str) -> str:
@@ -154,15 +156,19 @@ def read_key(variable: str) -> str:
         ...
         tls_tasks.core.errors.InputError: NO_SUCH_KEY: got nothing, expected a key in the environment or in .env
     """
+    if not (key := _setting(variable)):
+        raise InputError(variable, None, "nothing", "a key in the environment or in .env")
+    return key
+
+
+def _setting(variable: str) -> str:
+    """The value of a variable of the environment, or else of ``.env``; empty if there is none."""
     text = ""
     with suppress(OSError, UnicodeDecodeError):
         text = Path(".env").read_text(encoding="utf-8")
     # Nothing is substituted, and nothing is run.
     assigned = {name: "".join(values) for name, *values in _ASSIGNMENT.findall(text)}
-    key = os.environ.get(variable, "").strip() or assigned.get(variable, "").strip()
-    if not key:
-        raise InputError(variable, None, "nothing", "a key in the environment or in .env")
-    return key
+    return os.environ.get(variable, "").strip() or assigned.get(variable, "").strip()
 
 
 def evaluate_report(

@@ -7,10 +7,12 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import fields
 from functools import partial
 from typing import Any
 
 from tls_tasks.core.coroutines import run_to_end
+from tls_tasks.core.options import check_options
 from tls_tasks.reports.judges import prompts, questions
 from tls_tasks.reports.judges.model import Endpoint, JudgeStats, Unanswered
 from tls_tasks.reports.judges.store import VerdictCache
@@ -137,6 +139,8 @@ class ChatJudge:
 
         # A server that was down has one failure left before it counts as down again.
         self._n_failures = min(self._n_failures, self.endpoint.give_up_after - 1)
+        if not self.stats.tries:  # keys and documents go there: a variable may have named it
+            _log.warning("judge %s: asks %s", self.name, self.endpoint.url)
         client = ChatClient(self.endpoint, self.stats)
         async with client.openai:
             with tqdm(total=sum(map(len, waiting)), desc="judge", disable=None) as bar:
@@ -185,7 +189,7 @@ def from_endpoint(url: str, model: str, **options: Any) -> ChatJudge:
         **options: See :class:`Endpoint`.
 
     Raises:
-        InputError: An argument that can't be used.
+        InputError: An argument that can't be used; OptionError for one that doesn't exist.
         DataError: A cache that can't be opened.
 
     Example:
@@ -193,4 +197,6 @@ def from_endpoint(url: str, model: str, **options: Any) -> ChatJudge:
         >>> judge.name.rpartition(",")[0]
         'my-model@localhost,temperature:1'
     """
+    known = [option.name for option in fields(Endpoint) if option.init and option.name not in ("url", "model")]
+    check_options(f"the judge {model}", options, known)
     return ChatJudge(Endpoint(url, model, **options))

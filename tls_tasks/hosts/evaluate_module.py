@@ -6,14 +6,13 @@ shell.
 
 import importlib
 import inspect
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import datasets
 import evaluate
 
 from tls_tasks.core.options import check_options, check_switches
-from tls_tasks.core.rows import pack_columns, read_columns, unpack_column
+from tls_tasks.core.rows import pack_columns, unpack_column
 from tls_tasks.registry import METRICS
 
 
@@ -76,9 +75,10 @@ class Module(evaluate.Metric):
         columns = {**dict.fromkeys(METRICS[self.metric].columns), "predictions": predictions, "references": references}
         known = [name for name in inspect.signature(type(self)._compute).parameters if name not in ("self", *columns)]
         check_options(self.metric, options.keys() - columns.keys(), known)
-        topics = options.get("topics")
-        if isinstance(topics, Mapping):  # no column of evaluate's: joined while there are names
-            options["topics"] = read_columns(predictions=predictions, references=references, topics=topics)[2]
+        if "topics" in known:  # no column of evaluate's: joined while there are names
+            by_name = importlib.import_module(METRICS[self.metric].rows).by_name
+            predictions, references, options["topics"] = by_name(predictions, references, options.get("topics"))
+            columns |= {"predictions": predictions, "references": references}
         result: dict[str, Any] | None = evaluate.Metric.compute(self, **{**columns, **options})
         return result
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import InputError, warn_caller
 from tls_tasks.core.options import check_choice
-from tls_tasks.text.rouge155 import LETTERS_AND_DIGITS, Tokenizer
+from tls_tasks.text.rouge155 import LETTERS_AND_DIGITS, NonAsciiWarning, Tokenizer, is_mostly_unseen
 
 Splitter: TypeAlias = Callable[[str], Iterable[str]]
 """Text -> its sentences."""
@@ -109,9 +109,13 @@ class ByCharacter(dict[int, str]):
         return replacement
 
 
+def _is_by_character(code: int) -> bool:
+    return any(first <= code <= last for first, last in _BY_CHARACTER)
+
+
 def _separated(character: str) -> str:
     """A character that is a word of its own between blanks, a part of a word as it is, a blank for any other."""
-    if any(first <= ord(character) <= last for first, last in _BY_CHARACTER):
+    if _is_by_character(ord(character)):
         return f" {character} "
     # Marks, too: vowel signs are part of their word.
     return character if unicodedata.category(character)[0] in "LNM" else " "
@@ -128,6 +132,18 @@ def unicode_words(text: str) -> list[str]:
         ['café', 'müde', '开', '罗', 'протест']
     """
     return unicodedata.normalize("NFC", text).lower().translate(_SEPARATORS).split()
+
+
+def _is_unspaced(text: str) -> bool:
+    """Whether a text has few blanks where ``unicode`` tells each character from the next.
+
+    Example:
+        >>> [_is_unspaced(text) for text in ("开罗爆发抗议活动", "开罗 爆发 抗议", "Protests in 开罗")]
+        [True, False, False]
+    """
+    if text.isascii():
+        return False
+    return sum(_is_by_character(ord(character)) for character in text) > 2 * len(text.split())
 
 
 def whitespace_words(text: str) -> list[str]:
@@ -159,6 +175,29 @@ SUMMARY_TOKENIZERS: Mapping[str, Tokenizer] = {
     "unicode": unicode_words,
 }
 """The tokenisers of ``rouge_l`` by name."""
+
+
+_ONLY_ASCII = "most letters are not ASCII, and {} sees only ASCII letters and digits"
+_UNSEEN: Mapping[object, tuple[Callable[[str], bool], str]] = {
+    "rouge155": (is_mostly_unseen, _ONLY_ASCII.format("the rouge155 engine")),
+    "rouge": (is_mostly_unseen, _ONLY_ASCII.format("the tokenizer 'rouge'")),
+    "whitespace": (_is_unspaced, "a text is written without blanks, so that the tokenizer 'whitespace' sees few words"),
+}
+
+
+def warn_of_unseen(tokenizer: object, rows: Sequence[Iterable[str]]) -> None:
+    """Warn once, with the numbers of the rows with a text whose words a tokeniser does not see.
+
+    Args:
+        tokenizer: Its name; a function of the caller's is trusted.
+        rows: The texts of each row.
+    """
+    is_unseen, why = _UNSEEN.get(tokenizer if isinstance(tokenizer, str) else "", (None, ""))
+    unseen = [index for index, texts in enumerate(rows) if any(map(is_unseen, texts))] if is_unseen else []
+    if unseen:
+        shown = f"{unseen[:10]}{' …' if len(unseen) > 10 else ''}"
+        message = f"in {len(unseen)} of {len(rows)} rows {why} (rows {shown}): use tokenizer='unicode'"
+        warn_caller(message, NonAsciiWarning)
 
 
 def find_tokenizer(tokenizer: str | Tokenizer, known: Mapping[str, Tokenizer]) -> Tokenizer:

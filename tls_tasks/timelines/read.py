@@ -25,6 +25,7 @@ from tls_tasks.timelines.read_lines import read_lines
 from tls_tasks.timelines.types import Timeline
 
 PROBLEM_KINDS = (
+    "no_answer",  # None: there is no text
     "invalid_date",  # an entry's date is unreadable, impossible or of two readings; the entry is dropped
     "partial_date",  # month or year only; see TimelinePolicy.partial
     "date_range",  # two dates; see TimelinePolicy.range
@@ -105,13 +106,14 @@ def read_policy(value: Any) -> TimelinePolicy:
     return TimelinePolicy(**(value or {}))
 
 
-def parse_timeline(text: str, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed[Timeline]:
+def parse_timeline(text: str | None, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed[Timeline]:
     r"""Read the timeline that a model wrote.
 
     Args:
-        text: The model's text: JSON in any of the forms of :func:`~tls_tasks.timelines.read_json.json_entries`, or
-            lines and tables as :func:`~tls_tasks.timelines.read_lines.read_lines` reads them; prose, code fences and
-            thinking around it are ignored. Several lists or blocks are read as one timeline.
+        text: The model's text, None if it gave none: JSON in any of the forms of
+            :func:`~tls_tasks.timelines.read_json.json_entries`, or lines and tables as
+            :func:`~tls_tasks.timelines.read_lines.read_lines` reads them; prose, code fences and thinking around it are
+            ignored. Several lists or blocks are read as one timeline.
         policy: What to do where the text leaves a choice.
 
     Returns:
@@ -127,6 +129,8 @@ def parse_timeline(text: str, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed
         >>> parse_timeline("No dates here.").failed, parse_timeline("[]").failed
         (True, False)
     """
+    if text is None:
+        return Parsed(None, (problem("no_answer", ""),))
     return first_reading(text, partial(_timeline_of, policy))
 
 

@@ -146,6 +146,55 @@ def _is_unspaced(text: str) -> bool:
     return sum(_is_by_character(ord(character)) for character in text) > 2 * len(text.split())
 
 
+_SOUTH_EAST_ASIAN = (*range(0x0E00, 0x1100), *range(0x1780, 0x1800))  # no blanks between words, either
+_UNCOUNTED = frozenset(_SOUTH_EAST_ASIAN)
+
+
+def count_words(text: str) -> int:
+    """How many words a text has; where these are written without blanks, how many characters.
+
+    Example:
+        >>> count_words("Photo : AP / Reuters"), count_words("开罗爆发抗议。") >= 6
+        (3, True)
+    """
+    apart = 0 if text.isascii() else sum(_is_by_character(code) or code in _UNCOUNTED for code in map(ord, text))
+    return apart + sum(any(map(str.isalnum, word)) for word in text.split())
+
+
+_APART = re.compile(r"\s[.,](?=\s|$)")
+_JOINS = [
+    (re.compile(pattern), joined)
+    for pattern, joined in (
+        (r"\s+(?=[.,:;!?%)\]”…](?!\w)|['’](?:s|re|ve|ll|d|m)\b|n['’]t\b)", ""),
+        (r"(?<=[(\[$£€“‘#])\s+", ""),
+        # Anti-government, al-Assad, 2-1, but not "CAIRO - Protests"
+        (r"(?<=[\w.]) - (?=[a-z])|(?<=\d) - (?=\d)|(?<=[a-z]) - (?=[A-Z])", "-"),
+        (r"(?<!\S)' ([^\s'](?:[^']|(?<=\w)'(?=\w))*?) ?'(?!\w)", r"'\1'"),
+        (r"(?<=s) (?=['’]\s)", ""),
+        (r"(?<!\S)\" ([^\"]*[^\"\s]) ?\"(?!\w)", r'"\1"'),
+    )
+]
+
+
+def as_written(texts: Sequence[str]) -> list[str]:
+    r"""Texts whose words and punctuation a tokeniser has set apart, joined back; any others as they are.
+
+    Args:
+        texts: From one source: all are taken for tokenised if in most of them a full stop or a comma stands apart.
+
+    Example:
+        >>> print(*as_written(["Egypt 's army , \" neutral \" , has n't moved .", "Anti - government chants ( AP )"]))
+        Egypt's army, "neutral", hasn't moved. Anti-government chants (AP)
+        >>> as_written(["Cairo - a city - waits, for now."])
+        ['Cairo - a city - waits, for now.']
+    """
+    if 2 * sum(_APART.search(text) is not None for text in texts) < len(texts):
+        return list(texts)
+    for pattern, joined in _JOINS:
+        texts = [pattern.sub(joined, text) for text in texts]
+    return list(texts)
+
+
 def whitespace_words(text: str) -> list[str]:
     """Lower-case words, split at whitespace; punctuation stays attached to its word.
 

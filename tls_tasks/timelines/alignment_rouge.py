@@ -31,7 +31,7 @@ from tls_tasks.timelines.rows import TimelineRow, by_name, read_rows
 from tls_tasks.timelines.tilse_engine import tilse_counts
 from tls_tasks.timelines.types import Timeline
 
-VERSION = 3
+VERSION = 4
 
 _ENGINES = ("rouge155", "tilse")
 """``rouge155`` is our own, exact and in Python; ``tilse`` is tilse itself with its Perl script (extra ``tilse``) and
@@ -139,7 +139,7 @@ def alignment_rouge(
         >>> round(score.as_dict()["ar1_precision"], 3), round(score.as_dict()["ar1_recall"], 3)
         (0.5, 0.4)
         >>> score.signature
-        'alignment_rouge|variant:align+m:1|engine:rouge155|refs:separate|agg:f_of_means|v:3'
+        'alignment_rouge|variant:align+m:1|engine:rouge155|refs:separate|agg:f_of_means|v:4'
     """
     check_switches(remove_stopwords=remove_stopwords, use_stemmer=use_stemmer, exact_date_mean=exact_date_mean)
     predictions, references, topics = by_name(predictions, references, topics)

@@ -19,7 +19,7 @@ from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, read_policy
 from tls_tasks.timelines.rows import TimelineRow, by_name, read_rows
 from tls_tasks.timelines.types import Timeline
 
-VERSION = 3
+VERSION = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def date_f1(
     Example:
         >>> score = date_f1([{"2011-01-25": "a", "2011-01-27": "b"}], [{"2011-01-25": "a", "2011-01-28": "b"}])
         >>> score.as_dict()["date_f1"], score.signature
-        (0.5, 'date_f1|days:0|refs:separate|agg:f_of_means|v:3')
+        (0.5, 'date_f1|days:0|refs:separate|agg:f_of_means|v:4')
         >>> date_f1([{"2011-01-27": "b"}], [{"2011-01-28": "b"}], tolerance=1).as_dict()["date_f1"]
         1.0
     """

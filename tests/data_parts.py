@@ -57,7 +57,12 @@ TIMELINES = [
     [["2011-02-11T00:00:00", ["Mubarak resigns."]]],
 ]
 ARTICLES = [
-    {"id": "a1", "time": "2011-01-25T10:00:00", "title": "Cairo", "sentences": ["Protests in Egypt.", "It rains."]},
+    {
+        "id": "a1",
+        "time": "2011-01-25T10:00:00",
+        "title": "Cairo",
+        "sentences": ["Egypt is in shock.", "It rains a lot."],
+    },
     {"id": "a2", "time": "2011-01-28T00:00:00", "title": None, "sentences": ["The army is in Cairo."]},
 ]
 

@@ -18,7 +18,7 @@ class AlignmentRouge(evaluate_module.Module):
         >>> print(round(results["ar1_precision"], 4), round(results["ar1_recall"], 4), round(results["ar1_f1"], 4))
         0.5 0.4 0.4444
         >>> print(results["signature"])
-        alignment_rouge|variant:align+m:1|engine:rouge155|refs:separate|agg:f_of_means|v:3
+        alignment_rouge|variant:align+m:1|engine:rouge155|refs:separate|agg:f_of_means|v:4
     """
 
     metric = "alignment_rouge"

@@ -17,7 +17,7 @@ class DateF1(evaluate_module.Module):
         >>> print(results["date_precision"], results["date_recall"], results["date_f1"])
         0.5 0.5 0.5
         >>> print(results["signature"])
-        date_f1|days:0|refs:separate|agg:f_of_means|v:3
+        date_f1|days:0|refs:separate|agg:f_of_means|v:4
     """
 
     metric = "date_f1"

@@ -115,6 +115,18 @@ def test_a_mistake_is_told_in_one_line(half, tmp_path, capsys, gold, predictions
     refused(capsys, half[gold], place, said=said)
 
 
+@pytest.mark.parametrize("wrapped", [dict, lambda named: {"gold_timelines": named}])
+def test_names_beside_one_document_are_its_annotators(tmp_path, capsys, wrapped):
+    named = {"cnn": GOLD["egypt"], "bbc": {"2011-01-28": "The army waits."}}
+    answer = write(tmp_path / "answer.txt", "2011-01-25: Protests begin in Cairo.\n2011-02-11: Mubarak resigns.")
+    assert metrics(capsys, write(tmp_path / "gold.json", wrapped(named)), answer)["date_mean_f"] == 0.5
+    topics = write(tmp_path / "topics.json", {"egypt": wrapped(named), "libya": GOLD["egypt"]})
+    told = write(
+        tmp_path / "told.jsonl", {"topic": "egypt", "prediction": None}, {"topic": "libya", "timeline": GOLD["egypt"]}
+    )
+    assert metrics(capsys, topics, told)["date_mean_f"] == 0.5
+
+
 def test_swapped_sides_are_suspected(tmp_path, capsys):
     write(tmp_path / "p" / "egypt.txt", ANSWER)
     write(tmp_path / "g" / "egypt" / "timelines.jsonl", *[[["2011-01-25T00:00:00", ["A."]]]] * 3)

@@ -158,8 +158,8 @@ def test_a_refused_row_leaves_the_module_usable(module, name, example):
 
     prediction, reference = example.prediction, example.reference
     module.add(prediction=prediction, reference=reference)
-    with pytest.raises(InputError, match=r"predictions\[0\]: got None"):
-        module.add(prediction=None, reference=reference)
+    with pytest.raises(InputError, match=r"predictions\[0\]: got NaN"):
+        module.add(prediction=float("nan"), reference=reference)
     with pytest.raises(InputError, match=r"references: got length 2, expected 1"):
         module.add_batch(predictions=[prediction], references=[reference, reference])
     assert module.compute(**example.required) == direct(name, [prediction], [reference])

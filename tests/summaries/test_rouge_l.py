@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 
 from tests.conftest import ORACLES, SENTENCES, read_jsonl
 from tests.summaries import slow_rouge_l as slow
-from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError, OptionError, ParseFailureWarning
+from tls_tasks.registry import find_task
 from tls_tasks.summaries.evaluators import SummarizationQuality
 from tls_tasks.summaries.evaluators import rouge_l as rouge_l_of_one_pair
 from tls_tasks.summaries.rouge_l import NoBoundaryWarning, _counts, rouge_l
+from tls_tasks.text.rouge155 import NonAsciiWarning
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
@@ -323,3 +325,35 @@ def test_the_evaluator_takes_no_arguments_and_has_a_name():
 def test_the_evaluator_refuses_what_is_no_text(original, processed, message):
     with pytest.raises(InputError, match=message):
         SummarizationQuality().score(original, processed)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokenizer", "is_warned"),
+    [
+        ("开罗爆发抗议活动", "whitespace", True),
+        ("カイロで抗議デモが始まった。 警察", "whitespace", True),
+        ("开罗 爆发 抗议 活动", "whitespace", False),
+        ("Протесты в Каире", "whitespace", False),
+        ("카이로에서 시위가 시작되었다", "whitespace", False),
+        ("Протесты в Каире", "rouge", True),
+        ("开罗爆发抗议活动", "unicode", False),
+        ("开罗爆发抗议活动", str.split, False),
+    ],
+)
+def test_words_that_the_tokeniser_does_not_see_are_warned_of(text, tokenizer, is_warned):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        rouge_l(["a b", text], ["a b", "c d"], tokenizer=tokenizer)
+    said = [str(one.message) for one in caught if one.category is NonAsciiWarning]
+    assert len(said) == is_warned
+    assert all(message.startswith("in 1 of 2 rows") and "tokenizer='unicode'" in message for message in said)
+
+
+@pytest.mark.parametrize("reference", ["a b", ""])
+def test_no_answer_is_the_worst_one_and_counted(reference):
+    with pytest.warns(ParseFailureWarning, match=r"1 of 2 predictions .* rows \[1\]"):
+        score = rouge_l(["a b", None], ["a b", reference])
+    assert (score.rouge_l_f1, score.parse_failures, score.problems) == (0.5, 1, {1: {"no_answer": 1}})
+    assert "0 words in common" in score.explain(1)
+    task = find_task("summ_qmsum")
+    assert task.process(task.documents(edition="embedded")[0], None)["empty_answers"] == 1

@@ -250,7 +250,7 @@ def test_beta_weighs_recall():
 def test_an_empty_batch_scores_0():
     assert alignment_rouge([], []).as_dict() == {
         **{f"ar{n}_{part}": 0.0 for n in (1, 2) for part in ("precision", "recall", "f1")},
-        "signature": "alignment_rouge|variant:align+m:1|engine:rouge155|refs:separate|agg:f_of_means|v:3",
+        "signature": "alignment_rouge|variant:align+m:1|engine:rouge155|refs:separate|agg:f_of_means|v:4",
     }
 
 

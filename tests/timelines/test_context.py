@@ -114,3 +114,17 @@ def test_two_fifths_of_the_real_dates_are_among_the_days_that_24000_characters_s
         shown += len(dates.intersection(shown_days(build_context(topic.articles, [Budget(24_000)]).text)))
         there += len(dates)
     assert there == 492 and shown / there >= 0.40
+
+
+def test_captions_are_not_shown_and_tokenised_text_is_joined_back_but_not_changed_where_it_is_scored():
+    articles = [
+        article(
+            DAY(2011, 1, 25),
+            "Egypt 's crisis , live",
+            "Egypt 's army , so far , waits .",
+            "开罗爆发抗议。",
+            "Photo : AP",
+        )
+    ]
+    assert build_context(articles, []).text.splitlines()[1:] == ["- Egypt's army, so far, waits.", "- 开罗爆发抗议。"]
+    assert articles[0].sentences[0] == "Egypt 's crisis , live"

@@ -105,7 +105,7 @@ def tokenizer(tmp_path):
 def test_task_with_token_budget(crisis, tokenizer):
     # a word or mark is a token: 7 of the heading, 5 of the sentence
     named = load_documents("tls_crisis", data=crisis, context_tokens=13, tokenizer=tokenizer)
-    assert named[0]["context"] == "Tuesday, 2011-01-25\n- Protests in Egypt.\n"
+    assert named[0]["context"] == "Tuesday, 2011-01-25\n- Egypt is in shock.\n"
     models_own = load_documents("tls_crisis", data=crisis, context_tokens=13, model_args={"pretrained": tokenizer})
     assert [doc["context"] for doc in models_own] == [doc["context"] for doc in named]
 
@@ -203,8 +203,8 @@ def test_auto_fills_the_context_and_says_so_where_it_is_not_known(shared_data, c
         (row, *_) = load_documents("tls_crisis", data=shared_data / "crisis", context_budget="auto")
     assert 23_000 < len(row["context"]) <= DEFAULT_CONTEXT_BUDGET
     assert "context is not known" in caplog.text
-    assert "the prompts show 677 of 64032 sentences (1.1 %), on 631 of 3111 days (20.3 %)" in caplog.text
-    assert (row["context_days"], row["context_days_total"]) == (147, 802)
+    assert "the prompts show 677 of 61301 sentences (1.1 %), on 633 of 3099 days (20.4 %)" in caplog.text
+    assert (row["context_days"], row["context_days_total"]) == (147, 796)
 
 
 def test_more_than_the_model_holds_is_cut_with_one_warning(shared_data, caplog):

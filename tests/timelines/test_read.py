@@ -44,7 +44,7 @@ def test_json_that_needs_guessing_does_not_win_over_lines() -> None:
 
 
 def test_lists_in_one_text_are_one_timeline() -> None:
-    text = 'First [{"date": "2011-01-25", "text": "A"}], then [{"date": "2011-01-25", "text": "B"}].'
+    text = 'First [{"date": "2011-01-25", "text": "A"}], [{"date": "2011-01-25", "text": "B"}].'
     parsed = parse_timeline(text)
     assert (days(parsed), parsed.counts()) == ({"2011-01-25": ["A", "B"]}, {"repeated_date": 1})
 
@@ -70,7 +70,7 @@ def test_problems_stand_in_the_order_of_the_text_and_are_short() -> None:
         "repeated_date",
         "undated_text",
     ]
-    assert [noted.detail for noted in parsed.problems[:3]] == ["2011-02-30", "2012", "2011-01-25"]
+    assert [noted.detail for noted in parsed.problems[:3]] == ["2011-02-30: C", "2012", "2011-01-25"]
     assert all(len(noted.detail) <= 80 for noted in parsed.problems)
 
 

@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tls_tasks.core.errors import InputError
+from tests.conftest import ROOT
+from tls_tasks.core.errors import InputError, ParseFailureWarning
 from tls_tasks.core.rows import pack_columns, unpack_column
+from tls_tasks.registry import find_task
+from tls_tasks.timelines.alignment_rouge import alignment_rouge
+from tls_tasks.timelines.date_f1 import date_f1
 from tls_tasks.timelines.rows import as_plain, check_row, read_prediction, read_references
 from tls_tasks.timelines.types import Timeline
 
@@ -106,3 +110,57 @@ def test_a_row_that_cannot_be_scored_is_refused_before_it_is_packed(field, row, 
 
 def test_a_models_text_is_never_refused():
     check_row("No timeline in here.", "predictions", 0)
+
+
+A, B, C = ({day: ["Protests."]} for day in ("2011-01-25", "2011-02-11", "2012-05-05"))
+ENTRIES = [{"date": "2011-01-25", "text": "Protests."}]
+
+
+def module(predictions, references):
+    evaluate = pytest.importorskip("evaluate")
+    return evaluate.load(str(ROOT / "metrics" / "date_f1")).compute(predictions=predictions, references=references)
+
+
+@pytest.mark.parametrize("score", [module, lambda *columns: date_f1(*columns).as_dict()], ids=["module", "function"])
+@pytest.mark.parametrize(
+    ("predictions", "references", "expected"),
+    [
+        ({"a": A, "b": C}, {"b": A, "a": [A, B]}, 0.25),  # of three pairs one is right, of the first topic's two
+        ({"a": A}, {"b": A, "a": [A, B]}, 0.25),  # a topic without prediction
+        ({"a": A, "b": None}, {"b": A, "a": {"cnn": A, "bbc": B}}, 0.25),
+        (A, {"cnn": A, "bbc": B}, 0.5),  # one timeline, two annotators
+        ([A], {"cnn": A, "bbc": B}, 0.5),
+        (ENTRIES, {"cnn": ENTRIES, "bbc": B}, 0.5),
+        ("2011-01-25: Protests.", {"cnn": [["2011-01-25", "Protests."]], "bbc": [["2011-02-11", "No."]]}, 0.5),
+        ([A, None], [{"cnn": A, "bbc": A}, A], 2 / 3),
+        ([["2011-01-25", datetime.date(2011, 2, 11)]], [["2011-01-25"]], 2 / 3),
+    ],
+)
+def test_names_are_topics_and_those_of_one_timeline_annotators(score, predictions, references, expected):
+    assert score(predictions, references)["date_f1"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "message"),
+    [
+        ({"a": A, "c": A}, {"a": A, "b": A}, r"predictions: got the names \['c'\], but references has \['a', 'b'\]"),
+        ({"gpt": A}, {"cnn": A}, r"predictions: got the names \['gpt'\]"),
+        ([A, B], {"cnn": A}, "predictions: got list .*, and references by name"),
+        ({"gpt": A}, B, "references: got dict .*, and predictions by name"),
+    ],
+)
+def test_other_mappings_are_told_both_readings(predictions, references, message):
+    with pytest.raises(InputError, match=f"{message}.*, expected either names of topics .*, or one timeline"):
+        date_f1(predictions, references)
+
+
+def test_no_answer_is_counted_and_dates_alone_are_not_scored_by_words():
+    with pytest.warns(ParseFailureWarning, match=r"1 of 2 predictions .* rows \[1\]"):
+        score = alignment_rouge([A, None], [A, A])
+    assert (score.parse_failures, score.problems) == (1, {1: {"no_answer": 1}})
+    task = find_task("tls_crisis")
+    assert task.process(task.documents(edition="embedded")[0], None)["parse_failures"] == 1
+    with pytest.raises(InputError, match=r"predictions\[0\]: got dates without text"):
+        alignment_rouge([["2011-01-25"]], [A])
+    with pytest.raises(InputError, match=r"predictions\[0\]\[1\]: got str 'soon', expected an entry"):
+        date_f1([["2011-01-25", "soon"]], [A])

@@ -46,6 +46,11 @@ class Row(NamedTuple):
             return self.value
         return field_of(self.value, names, self.where)
 
+    def answer(self, names: Iterable[str]) -> Any:
+        """The same of what a model said, which may be null."""
+        present = [self.value[name] for name in names if name in self.value] if isinstance(self.value, Mapping) else ()
+        return None if present and not any(value is not None for value in present) else self.field(names)
+
 
 @dataclass(frozen=True, slots=True)
 class Keyed:

@@ -75,9 +75,13 @@ class Module(evaluate.Metric):
         columns = {**dict.fromkeys(METRICS[self.metric].columns), "predictions": predictions, "references": references}
         known = [name for name in inspect.signature(type(self)._compute).parameters if name not in ("self", *columns)]
         check_options(self.metric, options.keys() - columns.keys(), known)
-        topics = options.get("topics")
-        if topics is not None and predictions is not None:  # no column of evaluate's: joined while there are names
-            options["topics"] = read_columns(predictions=predictions, references=references, topics=topics)[2]
+        if "topics" in known:  # no column of evaluate's: joined while there are names
+            by_name = importlib.import_module(METRICS[self.metric].rows).by_name
+            predictions, references, topics = by_name(predictions, references, options.get("topics"))
+            if topics is not None and predictions is not None:
+                topics = read_columns(predictions=predictions, references=references, topics=topics)[2]
+            columns |= {"predictions": predictions, "references": references}
+            options["topics"] = topics
         result: dict[str, Any] | None = evaluate.Metric.compute(self, **{**columns, **options})
         return result
 

@@ -288,6 +288,7 @@ def read_summaries(gold: Path, predictions: Path) -> list[SummaryRow]:
         with said_of(reference):
             references = read_texts(reference.field(REFERENCE_FIELDS), 0)
         with said_of(prediction or reference):
-            text = prediction and read_text(prediction.field((*PREDICTION_FIELDS, "summary")), "predictions", 0)
+            told = prediction and prediction.answer((*PREDICTION_FIELDS, "summary"))
+            text = None if told is None else read_text(told, "predictions", 0)
         rows.append(SummaryRow(name, text, references))
     return rows

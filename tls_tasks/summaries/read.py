@@ -12,6 +12,7 @@ from tls_tasks.core.parsed import Parsed, Problem, problem
 from tls_tasks.core.reasoning import strip_thinking
 
 PROBLEM_KINDS = (
+    "no_answer",  # None: there is no text
     "unfinished_thinking",  # a block of reasoning never ended; what it holds is no answer
     "lead_in",  # "Here is a summary:", "**Summary:**"
     "closing_remark",  # "Let me know if …", "(70 words)"
@@ -66,15 +67,15 @@ _KEYS = ("summary", "final_summary", "answer", "response", "text", "output", "re
 _PASSES = 6  # a lead-in may hold another: "Sure! … ## Summary … ```"
 
 
-def parse_summary(text: str) -> Parsed[str]:
+def parse_summary(text: str | None) -> Parsed[str]:
     r"""Read the summary that a model wrote.
 
     Args:
-        text: The model's text.
+        text: The model's text, None if it gave none.
 
     Returns:
-        The summary, empty if there is none, and what was left out (:data:`PROBLEM_KINDS`). Reasoning is left out, too.
-        No text raises.
+        The summary, empty if there is none (None without a text), and what was left out (:data:`PROBLEM_KINDS`).
+        Reasoning is left out, too. No text raises.
 
     Example:
         >>> parsed = parse_summary("Sure! Here's a summary:\n\nThe bill was passed.\n\nLet me know if I can help!")
@@ -83,6 +84,8 @@ def parse_summary(text: str) -> Parsed[str]:
         >>> parse_summary('{"summary": "The bill was passed."}').value
         'The bill was passed.'
     """
+    if text is None:
+        return Parsed(None, (problem("no_answer", ""),))
     answer = strip_thinking(text)
     problems: list[Problem] = [problem("unfinished_thinking", text)] if answer.unfinished else []
     summary = answer.text.strip()

@@ -14,14 +14,14 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core import options
-from tls_tasks.core.errors import InputError, warn_caller
+from tls_tasks.core.errors import InputError, warn_caller, warn_of_unread
 from tls_tasks.core.prf import Counts, Item, prf_of_means, prf_unit
 from tls_tasks.core.score import Result, Score
 from tls_tasks.core.terminal import shown
 from tls_tasks.summaries.rows import read_rows
 from tls_tasks.text.lcs import lcs_length, union_lcs
 from tls_tasks.text.rouge155 import Tokenizer
-from tls_tasks.text.tokenizers import Splitter, resolve_splitter, summary_tokenizer
+from tls_tasks.text.tokenizers import Splitter, resolve_splitter, summary_tokenizer, warn_of_unseen
 
 VERSION = 1
 
@@ -74,7 +74,7 @@ def rouge_l(
     r"""Score summaries by their longest common subsequence of words with a reference.
 
     Args:
-        predictions: One text per row.
+        predictions: One text per row; None is no answer, and scores 0.
         references: One text per row, or a list of them: the one with the greatest F counts, the first of equals.
         tokenizer: ``whitespace`` (lower case, punctuation stays attached), ``rouge`` (rouge_score's a-z and 0-9),
             ``unicode`` (words of any script, Chinese and Japanese by character), or a function: text -> words.
@@ -100,6 +100,8 @@ def rouge_l(
         OptionError: An option that doesn't exist.
 
     Warns:
+        NonAsciiWarning: Of some rows the tokeniser sees few or no words, since they are written in another script.
+        ParseFailureWarning: Predictions that are None.
         NoBoundaryWarning: rougeLsum is asked for and no text has more than one sentence.
 
     Example:
@@ -140,11 +142,12 @@ def rouge_l(
     )
     signed = options.signature("rouge_l", config, VERSION)  # before a function of the caller's has been called
     rows = read_rows(predictions, references)
+    unread = _unread(rows, tokenizer)
     items = tuple(_item(row, texts, readers, empty_reference) for row, texts in enumerate(rows))
     # A function of the caller's may be none that can be pickled: its words are kept then, and not the function.
     kept: tuple[Tokenizer, Sequence[Any]] = words, rows
     if not isinstance(tokenizer, str):
-        kept = list, [(words(text), [*map(words, texts)]) for text, texts in rows]
+        kept = list, [(words(text or ""), [*map(words, texts)]) for text, texts in rows]
     if "rougeLsum" in types:
         _warn_without_boundaries(items)
     return Score(
@@ -155,8 +158,18 @@ def rouge_l(
         items=items,
         as_lists=not use_aggregator,
         interval=interval,
+        problems={row: {"no_answer": 1} for row in unread},
+        parse_failures=len(unread),
         explanation=partial(_explanation, *kept),
     )
+
+
+def _unread(rows: Sequence[tuple[str | None, Sequence[str]]], tokenizer: str | Tokenizer) -> list[int]:
+    """The rows without an answer; warns of them, and of rows whose words the tokeniser does not see."""
+    unread = [row for row, (prediction, _) in enumerate(rows) if prediction is None]
+    warn_of_unread(unread, len(rows), "summaries")
+    warn_of_unseen(tokenizer, [(prediction or "", *texts) for prediction, texts in rows])
+    return unread
 
 
 def _explanation(words: Tokenizer, rows: Sequence[Any], item: Item) -> Iterator[str]:
@@ -164,7 +177,9 @@ def _explanation(words: Tokenizer, rows: Sequence[Any], item: Item) -> Iterator[
     prefix, position = next(iter(item.details()["best_reference"].items()))
     prediction, references = rows[item.row]
     met = _in_any_order if prefix in _NGRAMS else union_lcs
-    predicted, wanted = (_ngrams(words(text), _NGRAMS.get(prefix, 1)) for text in (prediction, references[position]))
+    predicted, wanted = (
+        _ngrams(words(text), _NGRAMS.get(prefix, 1)) for text in (prediction or "", references[position])
+    )
     common = len(met(wanted, [predicted]))
     unit = ("pair" if prefix == "rouge2" else "word") + "s" * (common != 1)
     yield f"  {common} {unit} in common of {len(predicted)} predicted and {len(wanted)} in reference {position}"
@@ -196,15 +211,18 @@ def _split_name(split: str | re.Pattern[str] | Splitter) -> str | Splitter:
     return f"regex({split.pattern}{f',flags={flags.value}' if flags else ''})"
 
 
-def _item(row: int, texts: tuple[str, Sequence[str]], readers: Readers, empty_reference: str) -> Item:
+def _item(row: int, texts: tuple[str | None, Sequence[str]], readers: Readers, empty_reference: str) -> Item:
     prediction, references = texts
+    no_answer = prediction is None
     counts: dict[str, Counts] = {}
     best: dict[str, int] = {}
     flags: set[str] = set()
     for prefix, read in readers.items():
-        predicted, wanted = read(prediction), [read(text) for text in references]
+        predicted, wanted = read(prediction or ""), [read(text) for text in references]
         scored = [
-            _counts(predicted, sentences, prefix in _NGRAMS) if text or empty_reference == "zero" else _EMPTY_IS_ONE
+            _counts(predicted, sentences, prefix in _NGRAMS)
+            if text or empty_reference == "zero" or no_answer
+            else _EMPTY_IS_ONE
             for text, sentences in zip(references, wanted, strict=True)
         ]
         position = max(range(len(scored)), key=lambda place: scored[place].prf().f1)  # the first of equals

@@ -1,6 +1,6 @@
 """Rows of summaries: a prediction is a text, a row of references one text or several.
 
-A model's text is taken as it is, so there is nothing to parse and nothing can fail.
+A model's text is taken as it is, so there is nothing to parse; only None, no answer, can't be read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,15 +31,15 @@ def read_texts(value: Any, index: int) -> tuple[str, ...]:
     return tuple(read_text(text, f"references[{index}]", position) for position, text in enumerate(value))
 
 
-def read_rows(predictions: Any, references: Any) -> list[tuple[str, tuple[str, ...]]]:
-    """Both columns row by row: a prediction and its references.
+def read_rows(predictions: Any, references: Any) -> list[tuple[str | None, tuple[str, ...]]]:
+    """Both columns row by row: a prediction (None: no answer) and its references.
 
     Raises:
         InputError: A column that is none, columns of unequal length, or a row that does not fit.
     """
     predictions, references = read_columns(predictions=predictions, references=references)
     return [
-        (read_text(prediction, "predictions", index), read_texts(row, index))
+        (None if prediction is None else read_text(prediction, "predictions", index), read_texts(row, index))
         for index, (prediction, row) in enumerate(zip(predictions, references, strict=True))
     ]
 
@@ -48,7 +48,7 @@ def check_row(row: Any, field: str, index: int) -> None:
     """Refuse a row that is neither text nor, among references, a list of texts."""
     if field == "references":
         read_texts(row, index)
-    else:
+    elif row is not None:
         read_text(row, field, index)
 
 

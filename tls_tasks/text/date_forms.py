@@ -144,6 +144,7 @@ _GAP = r"(?:\.?,?\s+|\.|-|/)"
 _OF = rf"{_GAP}(?:{OF}+(?:\s+|'))?"
 _COMMA = rf"(?:\.?,\s*|\.?\s+|\.|-|/)(?:{OF}+\s+)?(?:{YEAR}+\.?\s+)?"
 _TO = rf"\.?\s*(?:-+|~|/|&|[{TO}{UNTIL}]+)\s*(?:[{WEEKDAY}{RISKY_WEEKDAY}]+\.?,?\s+)?"
+_LIST = r"(?:,\s?[0-9]{1,2}(?![0-9]))*,?"  # 25, 26 and 27
 _CJK_DAY = r"(?P<d>[0-9]{1,2})\s?日"
 _CJK_MONTH = r"(?P<m>[0-9]{1,2})\s?月"
 _CJK_YEAR = r"(?P<y>[0-9]{4})\s?年\s?"
@@ -173,7 +174,7 @@ def _day_forms(year: str, cjk_year: str) -> Forms:
     """
     return Forms(
         _compiled(
-            rf"{_D}{_TO}{_D2}{_OF}{_MON}{year}",  # 25-28 January 2011
+            rf"{_D}{_LIST}{_TO}{_D2}{_OF}{_MON}{year}",  # 25-28 January 2011
             rf"{_D}{_OF}{_MON}{_TO}{_D2}{_OF}{_MON2}{year}",  # 25 January - 2 February 2011
             rf"{_D}{_TO}{_D2}\.\s?(?P<m>[0-9]{{1,2}}){year}",  # 25.-28.01.2011
             rf"{_D}\.\s?(?P<m>[0-9]{{1,2}}){_TO}{_D2}\.\s?(?P<m2>[0-9]{{1,2}}){year}",  # 28.01.-02.02.2011
@@ -181,7 +182,7 @@ def _day_forms(year: str, cjk_year: str) -> Forms:
             r"(?P<d2>[0-9]{1,2})\s?日",
         ),
         _compiled(
-            rf"{_MON}\s+{_D}{_TO}{_D2}{year}",  # January 25-28, 2011
+            rf"{_MON}\s+{_D}{_LIST}{_TO}{_D2}{year}",  # January 25-28, 2011
             rf"{_MON}\s+{_D}{_TO}{_MON2}\s+{_D2}{year}",  # January 25 - February 2, 2011
             rf"{_SURE}{_TO}{_SURE2}{year}",  # January-March 2011
         ),

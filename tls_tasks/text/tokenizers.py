@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import InputError, warn_caller
 from tls_tasks.core.options import check_choice
-from tls_tasks.text.rouge155 import LETTERS_AND_DIGITS, Tokenizer
+from tls_tasks.text.rouge155 import LETTERS_AND_DIGITS, NonAsciiWarning, Tokenizer, is_mostly_unseen
 
 Splitter: TypeAlias = Callable[[str], Iterable[str]]
 """Text -> its sentences."""
@@ -109,9 +109,13 @@ class ByCharacter(dict[int, str]):
         return replacement
 
 
+def _is_by_character(code: int) -> bool:
+    return any(first <= code <= last for first, last in _BY_CHARACTER)
+
+
 def _separated(character: str) -> str:
     """A character that is a word of its own between blanks, a part of a word as it is, a blank for any other."""
-    if any(first <= ord(character) <= last for first, last in _BY_CHARACTER):
+    if _is_by_character(ord(character)):
         return f" {character} "
     # Marks, too: vowel signs are part of their word.
     return character if unicodedata.category(character)[0] in "LNM" else " "
@@ -128,6 +132,67 @@ def unicode_words(text: str) -> list[str]:
         ['café', 'müde', '开', '罗', 'протест']
     """
     return unicodedata.normalize("NFC", text).lower().translate(_SEPARATORS).split()
+
+
+def _is_unspaced(text: str) -> bool:
+    """Whether a text has few blanks where ``unicode`` tells each character from the next.
+
+    Example:
+        >>> [_is_unspaced(text) for text in ("开罗爆发抗议活动", "开罗 爆发 抗议", "Protests in 开罗")]
+        [True, False, False]
+    """
+    if text.isascii():
+        return False
+    return sum(_is_by_character(ord(character)) for character in text) > 2 * len(text.split())
+
+
+_SOUTH_EAST_ASIAN = (*range(0x0E00, 0x1100), *range(0x1780, 0x1800))  # no blanks between words, either
+_UNCOUNTED = frozenset(_SOUTH_EAST_ASIAN)
+
+
+def count_words(text: str) -> int:
+    """How many words a text has; where these are written without blanks, how many characters.
+
+    Example:
+        >>> count_words("Photo : AP / Reuters"), count_words("开罗爆发抗议。") >= 6
+        (3, True)
+    """
+    apart = 0 if text.isascii() else sum(_is_by_character(code) or code in _UNCOUNTED for code in map(ord, text))
+    return apart + sum(any(map(str.isalnum, word)) for word in text.split())
+
+
+_APART = re.compile(r"\s[.,](?=\s|$)")
+_JOINS = [
+    (re.compile(pattern), joined)
+    for pattern, joined in (
+        (r"\s+(?=[.,:;!?%)\]”…](?!\w)|['’](?:s|re|ve|ll|d|m)\b|n['’]t\b)", ""),
+        (r"(?<=[(\[$£€“‘#])\s+", ""),
+        # Anti-government, al-Assad, 2-1, but not "CAIRO - Protests"
+        (r"(?<=[\w.]) - (?=[a-z])|(?<=\d) - (?=\d)|(?<=[a-z]) - (?=[A-Z])", "-"),
+        (r"(?<!\S)' ([^\s'](?:[^']|(?<=\w)'(?=\w))*?) ?'(?!\w)", r"'\1'"),
+        (r"(?<=s) (?=['’]\s)", ""),
+        (r"(?<!\S)\" ([^\"]*[^\"\s]) ?\"(?!\w)", r'"\1"'),
+    )
+]
+
+
+def as_written(texts: Sequence[str]) -> list[str]:
+    r"""Texts whose words and punctuation a tokeniser has set apart, joined back; any others as they are.
+
+    Args:
+        texts: From one source: all are taken for tokenised if in most of them a full stop or a comma stands apart.
+
+    Example:
+        >>> print(*as_written(["Egypt 's army , \" neutral \" , has n't moved .", "Anti - government chants ( AP )"]))
+        Egypt's army, "neutral", hasn't moved. Anti-government chants (AP)
+        >>> as_written(["Cairo - a city - waits, for now."])
+        ['Cairo - a city - waits, for now.']
+    """
+    if 2 * sum(_APART.search(text) is not None for text in texts) < len(texts):
+        return list(texts)
+    for pattern, joined in _JOINS:
+        texts = [pattern.sub(joined, text) for text in texts]
+    return list(texts)
 
 
 def whitespace_words(text: str) -> list[str]:
@@ -159,6 +224,29 @@ SUMMARY_TOKENIZERS: Mapping[str, Tokenizer] = {
     "unicode": unicode_words,
 }
 """The tokenisers of ``rouge_l`` by name."""
+
+
+_ONLY_ASCII = "most letters are not ASCII, and {} sees only ASCII letters and digits"
+_UNSEEN: Mapping[object, tuple[Callable[[str], bool], str]] = {
+    "rouge155": (is_mostly_unseen, _ONLY_ASCII.format("the rouge155 engine")),
+    "rouge": (is_mostly_unseen, _ONLY_ASCII.format("the tokenizer 'rouge'")),
+    "whitespace": (_is_unspaced, "a text is written without blanks, so that the tokenizer 'whitespace' sees few words"),
+}
+
+
+def warn_of_unseen(tokenizer: object, rows: Sequence[Iterable[str]]) -> None:
+    """Warn once, with the numbers of the rows with a text whose words a tokeniser does not see.
+
+    Args:
+        tokenizer: Its name; a function of the caller's is trusted.
+        rows: The texts of each row.
+    """
+    is_unseen, why = _UNSEEN.get(tokenizer if isinstance(tokenizer, str) else "", (None, ""))
+    unseen = [index for index, texts in enumerate(rows) if any(map(is_unseen, texts))] if is_unseen else []
+    if unseen:
+        shown = f"{unseen[:10]}{' …' if len(unseen) > 10 else ''}"
+        message = f"in {len(unseen)} of {len(rows)} rows {why} (rows {shown}): use tokenizer='unicode'"
+        warn_caller(message, NonAsciiWarning)
 
 
 def find_tokenizer(tokenizer: str | Tokenizer, known: Mapping[str, Tokenizer]) -> Tokenizer:

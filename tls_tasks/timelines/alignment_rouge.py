@@ -21,16 +21,17 @@ from tls_tasks.core.errors import OptionError, warn_caller
 from tls_tasks.core.options import check_choice, check_switches, signature, signed_by
 from tls_tasks.core.prf import Counts, Item, check_aggregate
 from tls_tasks.core.score import Score, ratio
-from tls_tasks.text.rouge155 import NonAsciiWarning, Tokenizer, is_mostly_unseen, rouge_counts, tokenize
-from tls_tasks.text.tokenizers import find_tokenizer, unicode_words
+from tls_tasks.text.rouge155 import Tokenizer, rouge_counts, tokenize
+from tls_tasks.text.tokenizers import find_tokenizer, unicode_words, warn_of_unseen
 from tls_tasks.timelines import alignment
 from tls_tasks.timelines.alignment import VARIANTS, AlignedDays, Alignment, DayWords, align_all, compare
+from tls_tasks.timelines.pairs import score_of
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, read_policy
-from tls_tasks.timelines.rows import TimelineRow, read_rows, score_of
+from tls_tasks.timelines.rows import TimelineRow, by_name, read_rows
 from tls_tasks.timelines.tilse_engine import tilse_counts
 from tls_tasks.timelines.types import Timeline
 
-VERSION = 3
+VERSION = 4
 
 _ENGINES = ("rouge155", "tilse")
 """``rouge155`` is our own, exact and in Python; ``tilse`` is tilse itself with its Perl script (extra ``tilse``) and
@@ -78,8 +79,8 @@ class _AlignmentRougeConfig:
 
 @signed_by(_AlignmentRougeConfig, data=("predictions", "references"), adds=("exact_date_mean",))
 def alignment_rouge(
-    predictions: Sequence[Any],
-    references: Sequence[Any],
+    predictions: Sequence[Any] | Mapping[str, Any],
+    references: Sequence[Any] | Mapping[str, Any],
     *,
     variant: str = "align+m:1",
     reference_mode: str = "separate",
@@ -97,7 +98,8 @@ def alignment_rouge(
 
     Args:
         predictions: One timeline per row: model text, JSON, ``[{"date": …, "text": …}]`` or ``{date: [sentence, …]}``.
-        references: One timeline per row, or a list of them.
+        references: One timeline per row, or a list of them, or a mapping annotator -> timeline. Where both are
+            mappings, the names in predictions are topics, and a topic of references without prediction scores 0.
         variant: Which dates are aligned, one of :data:`~tls_tasks.timelines.alignment.VARIANTS`.
         reference_mode: ``separate`` scores each reference on its own (news-tls), ``joint`` all at once (CHRONOS).
         aggregate: ``f_of_means`` (F of mean P and mean R) or ``mean_f`` (mean of the items' F).
@@ -137,18 +139,18 @@ def alignment_rouge(
         >>> round(score.as_dict()["ar1_precision"], 3), round(score.as_dict()["ar1_recall"], 3)
         (0.5, 0.4)
         >>> score.signature
-        'alignment_rouge|variant:align+m:1|engine:rouge155|refs:separate|agg:f_of_means|v:3'
+        'alignment_rouge|variant:align+m:1|engine:rouge155|refs:separate|agg:f_of_means|v:4'
     """
     check_switches(remove_stopwords=remove_stopwords, use_stemmer=use_stemmer, exact_date_mean=exact_date_mean)
+    predictions, references, topics = by_name(predictions, references, topics)
     config = _AlignmentRougeConfig(
         *(variant, engine, reference_mode, aggregate, topics is not None, beta, tokenizer, remove_stopwords),
         *(use_stemmer, read_policy(policy)),
     )
     signed = signature("alignment_rouge", config, VERSION)  # before a function of the caller's has been called
-    rows = read_rows(predictions, references, topics, reference_mode, config.policy)
+    rows = read_rows(predictions, references, topics, reference_mode, config.policy, dates_alone=False)
     _warn_of_large(rows, reference_mode)
-    if tokenizer == "rouge155":
-        _warn_of_unseen(rows)
+    warn_of_unseen(tokenizer, [[one.text for one in (row.prediction, *row.references)] for row in rows])
     scored = [*_score_rows(rows, config)]
     items = [item for item, _ in scored]
     variants = {name: [counts[name] for _, counts in scored] for name in VARIANTS}
@@ -246,16 +248,4 @@ def _warn_of_large(rows: Sequence[TimelineRow], reference_mode: str) -> None:
             f"row {index} compares {n_predicted:,} x {n_reference:,} dates, which takes about "
             f"{n_predicted * n_reference * _BYTES_A_PAIR / 1e9:.1f} GB of memory",
             LargeTimelineWarning,
-        )
-
-
-def _warn_of_unseen(rows: Sequence[TimelineRow]) -> None:
-    """Warn once, with the number of rows in which the exact engine ignores most letters."""
-    texts = ((row.index, [one.text for one in (row.prediction, *row.references)]) for row in rows)
-    unseen = [index for index, own in texts if any(map(is_mostly_unseen, own))]
-    if unseen:
-        warn_caller(
-            f"in {len(unseen)} of {len(rows)} rows most letters are not ASCII, and the rouge155 engine sees only "
-            f"ASCII letters and digits (rows {unseen[:10]}{' …' if len(unseen) > 10 else ''}): use tokenizer='unicode'",
-            NonAsciiWarning,
         )

@@ -14,11 +14,12 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import signature, signed_by
 from tls_tasks.core.prf import Counts, Item, check_aggregate
 from tls_tasks.core.score import Score
+from tls_tasks.timelines.pairs import score_of
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, read_policy
-from tls_tasks.timelines.rows import TimelineRow, read_rows, score_of
+from tls_tasks.timelines.rows import TimelineRow, by_name, read_rows
 from tls_tasks.timelines.types import Timeline
 
-VERSION = 3
+VERSION = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,8 @@ class _DateF1Config:
 
 @signed_by(_DateF1Config, data=("predictions", "references"))
 def date_f1(
-    predictions: Sequence[Any],
-    references: Sequence[Any],
+    predictions: Sequence[Any] | Mapping[str, Any],
+    references: Sequence[Any] | Mapping[str, Any],
     *,
     tolerance: int = 0,
     reference_mode: str = "separate",
@@ -48,8 +49,10 @@ def date_f1(
     """Score the dates of timelines.
 
     Args:
-        predictions: One timeline per row: model text, JSON, ``[{"date": …, "text": …}]`` or ``{date: [sentence, …]}``.
-        references: One timeline per row, or a list of them.
+        predictions: One timeline per row: model text, JSON, ``[{"date": …, "text": …}]`` or ``{date: [sentence, …]}``,
+            or a list of dates.
+        references: One timeline per row, or a list of them, or a mapping annotator -> timeline. Where both are
+            mappings, the names in predictions are topics, and a topic of references without prediction scores 0.
         tolerance: How many days apart two matching dates may be, 0 or more. Dates are matched one to one, as many as
             possible.
         reference_mode: ``separate`` scores each reference on its own, ``joint`` the union of their dates.
@@ -68,15 +71,16 @@ def date_f1(
     Example:
         >>> score = date_f1([{"2011-01-25": "a", "2011-01-27": "b"}], [{"2011-01-25": "a", "2011-01-28": "b"}])
         >>> score.as_dict()["date_f1"], score.signature
-        (0.5, 'date_f1|days:0|refs:separate|agg:f_of_means|v:3')
+        (0.5, 'date_f1|days:0|refs:separate|agg:f_of_means|v:4')
         >>> date_f1([{"2011-01-27": "b"}], [{"2011-01-28": "b"}], tolerance=1).as_dict()["date_f1"]
         1.0
     """
     if isinstance(tolerance, bool) or not isinstance(tolerance, int) or tolerance < 0:
         raise InputError("tolerance", None, repr(tolerance), "a whole number of days, 0 or more")
     check_aggregate(aggregate, beta)
+    predictions, references, topics = by_name(predictions, references, topics)
     config = _DateF1Config(tolerance, reference_mode, aggregate, topics is not None, beta, read_policy(policy))
-    rows = read_rows(predictions, references, topics, reference_mode, config.policy)
+    rows = read_rows(predictions, references, topics, reference_mode, config.policy, dates_alone=True)
     items = [_item(row, position, group, config) for row in rows for position, group in row.groups(reference_mode)]
     return score_of("date_f1", ("date",), signature("date_f1", config, VERSION), config, rows, items)
 

@@ -41,6 +41,11 @@ class RawEntry(NamedTuple):
     written: str
     sentences: tuple[str, ...]
 
+    @property
+    def said(self) -> str:
+        """The whole entry, for a problem with it."""
+        return ": ".join(filter(None, (self.written, " ".join(self.sentences))))
+
 
 MARKS = "-*+•‣◦▪●○■□·・"
 """Characters that mark a list item."""
@@ -93,9 +98,14 @@ def continued(line: str) -> str:
         ('A', '', '')
     """
     unmarked = without_marker(line).lstrip("#")
-    if _ASIDE_LABEL.match(unmarked) or _NO_TEXT.fullmatch(unmarked) or not any(map(str.isalnum, unmarked[:240])):
+    if is_aside(line) or _NO_TEXT.fullmatch(unmarked) or not any(map(str.isalnum, unmarked[:240])):
         return ""
     return clean(TEXT_LABEL.sub("", unmarked, count=1) if TEXT_LABEL.match(unmarked) else unmarked)
+
+
+def is_aside(line: str) -> bool:
+    """Whether a line gives a source, a number or a place, and no text of the entry above it."""
+    return _ASIDE_LABEL.match(without_marker(line).lstrip("#")) is not None
 
 
 _LINK = re.compile(
@@ -149,6 +159,7 @@ class Prefix(NamedTuple):
         level: The number of heading marks before the date.
         sign: What parts the date from the text, such as a colon; empty if only a blank or a bracket does.
         is_short: Whether the year is not written but known from what is above.
+        label: Any words before the date.
     """
 
     expression: DateExpression | None
@@ -158,6 +169,7 @@ class Prefix(NamedTuple):
     level: int
     sign: str
     is_short: bool
+    label: str = ""
 
     @property
     def is_whole(self) -> bool:
@@ -228,7 +240,8 @@ def split_prefix(line: str, known: Known = UNKNOWN, *, is_item: bool = False) ->
             position = label.end()
         elif label := _ANY_LABEL.match(head, position):  # "Timeline: 2011-01-25: A", but only a whole entry
             prefix = _dated(line, _end(_MARKER, head, label.end()), UNKNOWN, False)
-            return prefix if prefix and prefix.text and prefix.sign in _COLONS and prefix.is_whole else None
+            is_entry = prefix and prefix.text and prefix.sign in _COLONS and prefix.is_whole
+            return prefix._replace(label=label[0]) if prefix and is_entry else None
         else:
             return None
 

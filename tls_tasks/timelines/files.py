@@ -18,7 +18,7 @@ from tls_tasks.timelines.topics import TIMELINES_FILE, read_timelines
 from tls_tasks.timelines.types import Timeline
 
 _ID_FIELDS = ("id", "doc_id", "topic", "name")
-_REFERENCE_FIELDS = ("timelines", "timeline", "references", "reference")
+_REFERENCE_FIELDS = ("gold_timelines", "timelines", "timeline", "references", "reference")
 _PREDICTED_FIELDS = ("predictions", "timelines", "timeline", *PREDICTION_FIELDS)
 _SEVERAL = ("predictions", "timelines")  # of these fields of predictions, each item is a timeline
 
@@ -48,7 +48,8 @@ def read_topics(gold: Path, predictions: Path) -> list[TopicRow]:
     """Read both sides and join them.
 
     Args:
-        gold: The reference timelines, one or more a topic.
+        gold: The reference timelines, one or more a topic; beside one timeline alone, the names in a JSON object are
+            its annotators.
         predictions: One timeline a topic, which is scored against each reference, or one a reference in their order.
 
     Raises:
@@ -56,7 +57,11 @@ def read_topics(gold: Path, predictions: Path) -> list[TopicRow]:
             than of references.
     """
     rows: list[TopicRow] = []
-    for name, reference, predicted in joined(_read(gold), _read(predictions, of_a_model=True)):
+    golds, told = _read(gold), _read(predictions, of_a_model=True)
+    named = {name: row.field(_REFERENCE_FIELDS) for name, row in golds.rows.items() if row.is_named}
+    if named and not golds.by_order and told.by_order and len(told.rows) == 1:
+        golds = Keyed(gold, {gold.stem: Row(str(gold), named, is_named=True)}, by_order=True)
+    for name, reference, predicted in joined(golds, told):
         references = _references(reference)
         answers = [None] if predicted is None else _predictions(predicted)
         if len(answers) == 1:
@@ -124,7 +129,7 @@ def _references(row: Row) -> tuple[Timeline, ...]:
 
 
 def _predictions(row: Row) -> list[Parsed[Timeline]]:
-    value = row.field(_PREDICTED_FIELDS)
+    value = row.answer(_PREDICTED_FIELDS)
     named = isinstance(row.value, Mapping) and any(row.value.get(key) is value for key in _SEVERAL)
     several = isinstance(row.value, tuple) or (named and isinstance(value, list) and all(map(_is_timeline, value)))
     answers = value if several and value else [value]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tls_tasks.text.centrality import centrality
+from tls_tasks.text.tokenizers import as_written, count_words
 from tls_tasks.timelines.topics import Article
 
 MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
@@ -71,6 +72,8 @@ _DECAY = 0.15
 
 _HANDY = range(40, 171)
 """Characters of a sentence that says something and leaves room for others; these are a day's first."""
+
+_LEAST_WORDS = 4
 
 _MISSES = 200
 """After so many sentences in a row that didn't fit, no shorter one is looked for."""
@@ -159,11 +162,20 @@ def day_heading(day: datetime.date) -> str:
 
 
 def sentences_by_day(articles: Iterable[Article]) -> dict[datetime.date, list[str]]:
-    """The days in their order; of each, its sentences in the articles' order, without line breaks."""
+    """The days in their order; of each, its sentences in the articles' order, as they are shown.
+
+    They are without line breaks, and joined back where a tokeniser has set words apart; captions and the like, of fewer
+    than :data:`_LEAST_WORDS` words, are left out where there are longer lines.
+    """
     days: dict[datetime.date, list[str]] = defaultdict(list)
-    for article in sorted(articles, key=lambda article: article.date):
-        if article.sentences:
-            days[article.date] += [" ".join(sentence.split()) for sentence in article.sentences]
+    ordered = sorted(articles, key=lambda article: article.date)
+    dates = [article.date for article in ordered for _ in article.sentences]
+    texts = as_written([" ".join(sentence.split()) for article in ordered for sentence in article.sentences])
+    are_long = [count_words(text) >= _LEAST_WORDS for text in texts]
+    any_long = any(are_long)
+    for day, text, is_long in zip(dates, texts, are_long, strict=True):
+        if is_long or not any_long:
+            days[day].append(text)
     return days
 
 

@@ -21,16 +21,19 @@ from tls_tasks.core.rows import describe
 from tls_tasks.text.dates import DateExpression, DayMonth, Numeric, dates_in, settle
 from tls_tasks.timelines.entries import RawEntry
 from tls_tasks.timelines.read_json import count_entries, is_empty_answer, json_entries, without_tuples
-from tls_tasks.timelines.read_lines import read_lines
+from tls_tasks.timelines.read_lines import is_remark, read_lines
 from tls_tasks.timelines.types import Timeline
 
 PROBLEM_KINDS = (
+    "no_answer",  # None: there is no text
     "invalid_date",  # an entry's date is unreadable, impossible or of two readings; the entry is dropped
     "partial_date",  # month or year only; see TimelinePolicy.partial
     "date_range",  # two dates; see TimelinePolicy.range
     "repeated_date",  # a date that occurred before; see TimelinePolicy.repeated
     "undated_text",  # text without a date, dropped; see TimelinePolicy.undated
     "dated_text",  # text with a full date in it that opens no day, dropped: prose around the timeline, or a lost entry
+    "aside",  # a source or another field beside the text, dropped
+    "next_prompt",  # another prompt behind the answer, made up as base models do, with all that follows; dropped
     "draft",  # an entry before the words that announce the final timeline, dropped
     "empty_entry",  # a date without text; the date is kept, but not a month or year on a line of its own
     "bad_entry",  # a JSON value that is neither an entry nor text; dropped
@@ -105,12 +108,13 @@ def read_policy(value: Any) -> TimelinePolicy:
     return TimelinePolicy(**(value or {}))
 
 
-def parse_timeline(text: str, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed[Timeline]:
+def parse_timeline(text: str | None, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed[Timeline]:
     r"""Read the timeline that a model wrote.
 
     Args:
-        text: The model's text: JSON, or lines and tables with dates (``docs/reading.md`` has the forms). Prose, code
-            fences and thinking around it are ignored. Several lists or blocks are read as one timeline.
+        text: The model's text, None if it gave none: JSON, or lines and tables with dates (``docs/reading.md`` has the
+            forms). Prose, code fences and thinking around it are ignored. Several lists or blocks are read as one
+            timeline.
         policy: What to do where the text leaves a choice.
 
     Returns:
@@ -126,6 +130,8 @@ def parse_timeline(text: str, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed
         >>> parse_timeline("No dates here.").failed, parse_timeline("[]").failed
         (True, False)
     """
+    if text is None:
+        return Parsed(None, (problem("no_answer", ""),))
     return first_reading(text, partial(_timeline_of, policy))
 
 
@@ -133,29 +139,32 @@ def _timeline_of(policy: TimelinePolicy, text: str) -> Parsed[Timeline]:
     found = find_json(without_tuples(text), count_entries)
     items = [item for value in found.values for item in json_entries(value)]
     from_json = _assembled([*found.problems, *items], policy)
-    if not from_json.failed and found.stage != "repaired":
-        is_cut = any(noted.kind == "truncated" for noted in found.problems)  # which says what becomes of the rest
-        around = _dated_around(strip_thinking(text).text, found.places, is_cut=is_cut)
-        return Parsed(from_json.value, (*from_json.problems, *around))
     answer = strip_thinking(text)
+    is_cut = any(noted.kind == "truncated" for noted in found.problems)  # which says what becomes of the rest
+    around = _lines_around(answer.text, found.places, is_cut=is_cut)
+    whole = Parsed(from_json.value, (*from_json.problems, *around))
+    if not from_json.failed and found.stage != "repaired":
+        return whole
     thinking = [noted for noted in found.problems if noted.kind == "unfinished_thinking"]
     from_lines = _assembled([*thinking, *read_lines(answer.text, policy.undated == "continue")], policy)
     if from_json.value is not None or from_lines.value is not None:
         # What json_repair makes of dated lines that contain a bracket must not win over the lines.
         more = _n_sentences(from_lines) - _n_sentences(from_json)
-        return from_lines if more > 0 else from_json
+        return from_lines if more > 0 else whole
     if not found.values and is_whole_json(text, is_empty_answer):
         return Parsed(Timeline(), tuple(thinking))
     return from_json if from_json.problems else from_lines
 
 
-def _dated_around(text: str, places: Sequence[tuple[int, int]], *, is_cut: bool) -> Iterator[Problem]:
-    """The lines around JSON with a full date in them: remarks, or lost entries."""
+def _lines_around(text: str, places: Sequence[tuple[int, int]], *, is_cut: bool) -> Iterator[Problem]:
+    """The lines around JSON, but for an announcement: remarks, or lost entries if a full date is in them."""
     end = 0
     for start, stop in sorted(places if is_cut or not places else (*places, (len(text), len(text)))):
         for line in text[end:start].split("\n"):
             if next(dates_in(line), None) is not None:
-                yield problem("dated_text", line.strip())
+                yield problem("dated_text", line)
+            elif is_remark(line.strip()):
+                yield problem("undated_text", line)
         end = max(end, stop)
 
 
@@ -172,12 +181,13 @@ def _assembled(items: Iterable[RawEntry | Problem], policy: TimelinePolicy) -> P
         if isinstance(item, Problem):
             problems.append(item)
             continue
-        problems += _problems_of(item)
         day = _day(item, policy)
+        problems += _problems_of(item, item.said if day is None else item.written)
         if day is None:
             continue
         if day in days:
-            problems.append(problem("repeated_date", item.written))
+            lost = {"merge": (), "first": item.sentences, "last": days[day]}[policy.repeated]
+            problems.append(problem("repeated_date", item._replace(sentences=tuple(lost)).said))
         if day not in days or policy.repeated == "last":
             days[day] = list(item.sentences)
         elif policy.repeated == "merge":
@@ -211,18 +221,17 @@ def _one_reading(
     return settle(expression, Numeric(separator, *orders)) if len(orders) == 1 else None
 
 
-def _problems_of(entry: RawEntry) -> list[Problem]:
-    """What is wrong with an entry, regardless of the others."""
+def _problems_of(entry: RawEntry, said: str) -> list[Problem]:
+    """What is wrong with an entry, regardless of the others; ``said`` is its date, with the text if that is dropped."""
     expression = entry.expression
     if expression is None:
-        kind = "invalid_date" if entry.written.strip() else "undated_text"
-        return [problem(kind, entry.written or " ".join(entry.sentences))]
+        return [problem("invalid_date" if entry.written.strip() else "undated_text", entry.said)]
     kinds = {
         "partial_date": expression.precision != "day",
         "date_range": expression.is_range,
         "empty_entry": not any(sentence.strip() for sentence in entry.sentences),
     }
-    return [problem(kind, entry.written) for kind, is_so in kinds.items() if is_so]
+    return [problem(kind, said) for kind, is_so in kinds.items() if is_so]
 
 
 def _day(entry: RawEntry, policy: TimelinePolicy) -> datetime.date | None:

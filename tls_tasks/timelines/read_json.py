@@ -119,6 +119,7 @@ def _object(value: dict[str, Any], depth: int, known: Known) -> Iterator[_Item]:
     elif dated is not None and (texts or (dated[0] and depth)):
         # A single object with nothing but a date may be what is left of an entry that was cut off.
         yield from _entry(dated[0], dated[1], texts)
+        yield from _beside(pairs, [*texts, dated[1]])
     elif dated is None and (entries := [item for _, text in pairs for item in _read_text(text, known)]):
         yield from entries
     elif depth and (texts or dated or not pairs):
@@ -127,7 +128,7 @@ def _object(value: dict[str, Any], depth: int, known: Known) -> Iterator[_Item]:
 
 
 def _wrapped(pairs: _Pairs, depth: int, known: Known, is_dated: bool) -> list[_Item]:
-    """The entries in an object's lists and objects.
+    """The entries in an object's lists and objects, and what else it holds; empty if there is no entry.
 
     If the object has a date of its own, strings in its lists are its text.
     """
@@ -136,9 +137,9 @@ def _wrapped(pairs: _Pairs, depth: int, known: Known, is_dated: bool) -> list[_I
     for key, inner in pairs:
         if _key(key) not in dates:
             texts_apart = is_dated and isinstance(inner, list)
-            inner = [item for item in inner if not isinstance(item, str)] if texts_apart else inner
-            entries += _dated_within(key, inner, depth, known)
-    return entries
+            within = [item for item in inner if not isinstance(item, str)] if texts_apart else inner
+            entries += _dated_within(key, within, depth, known) or _beside([(key, inner)], [])
+    return entries if any(isinstance(item, RawEntry) for item in entries) else []
 
 
 def _dated_within(key: str, inner: Any, depth: int, known: Known) -> list[_Item]:
@@ -196,6 +197,14 @@ def _texts(pairs: _Pairs, is_dated: bool = False) -> list[Any]:
     return [inner for _, inner in others if is_dated and isinstance(inner, str) and not read_date(inner)]
 
 
+def _beside(pairs: _Pairs, read: list[Any]) -> Iterator[Problem]:
+    """What an object holds beside its dates and what is read of it."""
+    dates = (*DATE_KEYS, *END_KEYS, "year", "month")
+    for key, inner in pairs:
+        if inner and _key(key) not in dates and inner not in read:
+            yield problem("aside", f"{key}: {inner}")
+
+
 def _dated(named: dict[str, Any], known: Known) -> tuple[DateExpression | None, str] | None:
     """An object's date and how it was written: the first readable one, or else the first; None if it has none."""
     present = [named[key] for key in DATE_KEYS if key in named]
@@ -239,6 +248,7 @@ def _sentences(value: Any, depth: int) -> Iterator[str | Problem]:
             yield from _sentences(item, depth + 1)
     elif isinstance(value, dict) and (texts := _texts(list(value.items()))):
         yield from _sentences(texts, depth + 1)
+        yield from _beside(list(value.items()), texts)
     elif isinstance(value, (int, float)):
         if value == value:  # NaN is not text, and is reported where it is read
             yield str(value)

@@ -15,7 +15,7 @@ from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.text.dates import DateExpression, Known, dates_in
 from tls_tasks.timelines import entries
 from tls_tasks.timelines.entries import UNKNOWN, Prefix, RawEntry, item_of, split_entries, split_prefix, split_title
-from tls_tasks.timelines.prompts import EXAMPLE
+from tls_tasks.timelines.prompts import CLOSED_BOOK_OPENING, EXAMPLE, OPENING
 from tls_tasks.timelines.tables import as_lines, is_header, read_table
 
 _YEAR = re.compile(r"(?<![\d.,/-])(1[0-9]{3}|20[0-9]{2})(?![\d]|[.,]\d)")
@@ -23,6 +23,25 @@ _FINAL = re.compile(
     r"\b(?:final|corrected|revised|updated|improved|complete)\s+(?:\w+\s+){0,2}"
     r"(?:timeline|chronology|answer|version|list|output|response|result)s?\b|^(?:the\s)?(?:timeline|answer|output|response)$",
     re.IGNORECASE,
+)
+_PROMPT = re.compile(
+    rf"{OPENING}|{CLOSED_BOOK_OPENING}|(?:now |please )?write (?:a|another) timeline of\b"
+    r"|(?:question|instruction|prompt|user|human)\s?[0-9]*\s?:",
+    re.IGNORECASE,
+)
+_GREETING = re.compile(
+    r"(?:sure|certainly|of course|absolutely|ok(?:ay)?|great|thanks?|here(?:'s|’s| is| are)|below (?:is|are))\b"
+    r"|.*[:：]\W*$|\\[a-z]+\{|\w[^:：|]{0,60}(?<![.!?。])$",  # or announced, or LaTeX's, or a title
+    re.IGNORECASE,
+)
+_REMARK = re.compile(
+    r"\W{0,4}(?:(?:please )?(?:note|let me know|feel free)\b|notes?\b|(?:i )?hope (?:this|that|it)\b|disclaimer\b"
+    r"|(?:would|do) you (?:like|want|need)\b|if you (?:would|need|want|have)\b|(?:these|all|some) (?:dates|entries)\b)",
+    re.IGNORECASE,
+)
+_NO_DATE = re.compile(  # Spring 2011: A, which no form reads
+    r"(?=[^:：–—]{0,40}(?:(?:1[0-9]|20)[0-9]{2}|[0-9元]年))[^\s:：–—]{1,20}(?:\s[^\s:：–—]{1,20}){0,3}\s?"
+    r"(?:[:：–—]|-\s)\W*\w"
 )
 _LONG = 120
 """Characters of a line that is prose, and announces nothing."""
@@ -94,6 +113,17 @@ def is_restart(line: str) -> bool:
     return len(line) <= _LONG and is_announced and not line.startswith("</") and _FINAL.search(text) is not None
 
 
+def is_remark(stripped: str) -> bool:
+    """Whether a line around JSON says something, and does not only announce the answer.
+
+    Example:
+        >>> [is_remark(line) for line in ("Here is the timeline:", "```json", "];", "Let me know if you need more.")]
+        [False, False, False, True]
+    """
+    is_frame = stripped.startswith(_FENCE) or _GREETING.match(stripped) or _MARKUP_TAG.fullmatch(stripped)
+    return not is_frame and any(map(str.isalnum, stripped))
+
+
 _MARKUP_TAG = re.compile(r"</?[A-Za-z][\w.-]{0,30}/?>|\[{1,2}[a-z][\w.]{0,30}\]{1,2}")  # and TOML's [[event]]
 _ASIDE_NAMES = frozenset("source sources reference references citations links note notes bibliography".split())
 _FENCE = ("```", "~~~")
@@ -155,6 +185,7 @@ class _Lines:
         self.seen_date = False
         self.is_aside = False  # within a section such as "Sources"
         self.after_blank = False
+        self.is_echo = False  # whether the text begins with a prompt
 
     def read(self) -> Iterator[_Item]:
         index = 0
@@ -163,13 +194,29 @@ class _Lines:
             index += 1
             if not line or line.isspace():
                 self.after_blank = True
+            elif self._is_next_prompt(line.strip()):
+                yield from self._close()
+                yield from (problem("next_prompt", rest) for rest in self.lines[index - 1 :] if rest.strip())
+                return
             elif table := table_at(self.lines, index - 1, is_header):
                 index += table.n_lines - 1
                 yield from self._table(table)
             else:
                 yield from self._line(line, line.strip())
                 self.after_blank = False
+        yield from self._without_remark()
         yield from self._close()
+
+    def _is_next_prompt(self, stripped: str) -> bool:
+        """Whether a line begins a prompt that a base model has made up behind its answer."""
+        is_prompt = _PROMPT.match(stripped) is not None
+        self.is_echo = self.is_echo or (is_prompt and not self.seen_date)
+        return is_prompt and not self.is_echo
+
+    def _without_remark(self) -> Iterator[_Item]:
+        """Take from the last day what speaks to the reader."""
+        while self.day is not None and len(self.day.sentences) > 1 and _REMARK.match(self.day.sentences[-1]):
+            yield problem("undated_text", self.day.sentences.pop())
 
     def _table(self, table: Table) -> Iterator[_Item]:
         items = list(read_table(table, self.keep_undated, self.section.known))
@@ -188,6 +235,8 @@ class _Lines:
             if self.is_aside:
                 yield problem("dated_text", stripped)
                 return
+            if prefix.label and self.seen_date:
+                yield problem("aside", prefix.label)
             self.siblings = item_of(line)
             for entry in split_entries(prefix):
                 entry = self.section.dated(entry)
@@ -211,6 +260,11 @@ class _Lines:
             yield from self._close()
         marker = item_of(line)
         is_item = marker is not None or line[0].isspace()
+        is_entry = self.day is not None and not self.day.prefix.is_heading and (not is_item or marker == self.siblings)
+        if is_entry and _NO_DATE.match(entries.without_marker(stripped)):
+            yield from self._close()
+            yield problem("invalid_date", stripped)
+            return
         if self.day is None or not self._continues(self.day, stripped, is_item):
             yield from self._drop(stripped)
             return
@@ -220,8 +274,10 @@ class _Lines:
             self.day.sentences.append(text)
             self.day.last_is_item = is_item
             self.day.has_body = self.day.has_body or not level
-            if marker is not None and marker == self.siblings and not self.day.prefix.is_heading:
+            if is_entry and is_item:
                 yield problem("undated_text", stripped)
+        elif entries.is_aside(stripped):
+            yield problem("aside", stripped)
 
     def _continues(self, day: _Day, stripped: str, is_item: bool) -> bool:
         """Whether the line belongs to the day."""
@@ -231,7 +287,7 @@ class _Lines:
         return is_item or not self.after_blank or (day.prefix.is_heading and not day.last_is_item)
 
     def _drop(self, stripped: str) -> Iterator[_Item]:
-        """Close the day before a line that belongs to none; a preamble is no loss unless there is a date in it."""
+        """Close the day before a line that belongs to none; a title and an announcement before all days are no loss."""
         yield from self._close()
         self.siblings = None
         is_heading = stripped.startswith(("#", "**", "__", "=="))
@@ -240,7 +296,7 @@ class _Lines:
         self.section.heading(stripped, is_heading)
         if next(dates_in(stripped), None):
             yield problem("dated_text", stripped)
-        elif self.seen_date or not self.keep_undated or entries.TEXT_LABEL.match(entries.without_marker(stripped)):
+        elif self.seen_date or not self.keep_undated or not (is_heading or _GREETING.match(stripped)):
             yield problem("undated_text", stripped)
 
     def _close(self, child: DateExpression | None = None) -> Iterator[_Item]:
@@ -307,7 +363,7 @@ def _without_drafts(items: list[_Item]) -> list[_Item]:
     restart = max((index for index, item in enumerate(items) if item is _RESTART), default=-1)
     before, after = items[: restart + 1], items[restart + 1 :]
     if any(isinstance(item, RawEntry) for item in after):
-        before = [problem("draft", item.written) if isinstance(item, RawEntry) else item for item in before]
+        before = [problem("draft", item.said) if isinstance(item, RawEntry) else item for item in before]
     kept = [item for item in (*before, *after) if item is not _RESTART]
     if all(item.sentences == (EXAMPLE,) for item in kept if isinstance(item, RawEntry)):
         return kept

@@ -1,4 +1,4 @@
-"""Rows of predictions and references in every form a caller may have them -> timelines -> pairs -> a score.
+"""Rows of predictions and references in every form a caller may have them -> timelines.
 
 A timeline is model text, a JSON string, a list of ``{"date": …, "text": …}``, a list of ``(date, text)`` pairs, a
 mapping date -> text, or a :class:`~tls_tasks.timelines.types.Timeline`; a text is a str or a list of str. A references
@@ -11,19 +11,14 @@ comes from the caller, and what has none of these forms raises an error that nam
 import datetime
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import chain
 from typing import Any
 
 from tls_tasks.core.errors import InputError, warn_of_repeated, warn_of_unread
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.parsed import Parsed, Problem
-from tls_tasks.core.prf import Counts, Item, prf_of_means, prf_unit
-from tls_tasks.core.rows import describe, read_columns, shorten
-from tls_tasks.core.score import Result, Results, Score, values
-from tls_tasks.core.terminal import shown
+from tls_tasks.core.rows import as_values, describe, read_columns, shorten
 from tls_tasks.text.dates import read_date
 from tls_tasks.timelines.entries import DATE_KEYS, TEXT_KEYS
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, parse_timeline
@@ -39,7 +34,7 @@ _Place = tuple[str, int]
 
 
 def check_row(row: Any, field: str, index: int) -> None:
-    """Refuse a row that could not be scored under any options."""
+    """Refuse a row that could not be scored under any options, by any metric of the family."""
     if field == "references":
         read_references(row, index)
     elif not isinstance(row, str):  # a model's text may hold anything
@@ -49,6 +44,56 @@ def check_row(row: Any, field: str, index: int) -> None:
 def is_row(mapping: Mapping[Any, Any]) -> bool:
     """Whether a mapping is a timeline, with a date among its keys, or an entry, rather than timelines by name."""
     return _is_entry(mapping) or any(day_of(key) is not None for key in mapping)
+
+
+_READINGS = (
+    "either names of topics that references has too (a topic without prediction counts as silence), or one timeline, "
+    "date -> text, for which the names in references are its annotators"
+)
+
+
+def by_name(predictions: Any, references: Any, topics: Any = None) -> tuple[Any, ...]:
+    """Columns by name as lists of rows, each with its topic; any other columns as they are.
+
+    The names of predictions are topics, and all of them are names in references. A topic without a prediction has None.
+    For one timeline instead, the names in references are those of its annotators.
+
+    Args:
+        predictions: Name -> timeline, or one timeline.
+        references: Name -> one timeline or several.
+        topics: Name -> topic, where the names are not the topics themselves.
+
+    Raises:
+        InputError: Predictions of names that references lacks, or neither names nor one timeline.
+
+    Example:
+        >>> by_name({"egypt": "2011-01-25: A"}, {"libya": "2011-02-15: B", "egypt": "2011-01-25: A"})
+        (['2011-01-25: A', None], ['2011-01-25: A', '2011-02-15: B'], ['egypt', 'libya'])
+        >>> by_name("2011-01-25: A", {"cnn": "2011-01-25: A", "bbc": "2011-01-26: A"})
+        (['2011-01-25: A'], [{'cnn': '2011-01-25: A', 'bbc': '2011-01-26: A'}], None)
+    """
+    if not _has_names(references):
+        if _has_names(predictions) and not isinstance(references, Sequence):
+            raise InputError("references", None, f"{describe(references)}, and predictions by name", _READINGS)
+        return predictions, references, topics
+    given = as_values(predictions)
+    if not _has_names(given):
+        one = given[0] if _is_list(given) and len(given) == 1 and not _is_entry(given[0]) else given
+        if not isinstance(one, str | Timeline | Mapping) and not (_is_list(one) and one and all(map(_is_entry, one))):
+            raise InputError("predictions", None, f"{describe(given)}, and references by name", _READINGS)
+        return [one], [references], topics
+    if unknown := [name for name in given if name not in references]:
+        got = f"the names {shorten(unknown)}, but references has {shorten([*references])}"
+        raise InputError("predictions", None, got, _READINGS)
+    names = [*given, *(name for name in references if name not in given)]
+    labels = dict(zip(names, names, strict=True)) if topics is None else topics
+    filled = {name: given.get(name) for name in names}
+    return tuple(read_columns(predictions=filled, references=references, topics=labels))
+
+
+def _has_names(column: Any) -> bool:
+    """Whether a column is a mapping name -> row."""
+    return isinstance(column, Mapping) and bool(column) and not is_row(column)
 
 
 def as_plain(value: Any) -> Any:
@@ -62,12 +107,12 @@ def read_prediction(row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLIC
     """Read one predictions row.
 
     Args:
-        row: A timeline in any form.
+        row: A timeline in any form; None is no answer.
         index: The row's number, for errors.
         policy: How text is read.
 
     Raises:
-        InputError: The row is neither text nor a timeline: None, NaN, a wrong shape, an invalid date.
+        InputError: The row is neither text nor a timeline: NaN, a wrong shape, an invalid date.
 
     Example:
         >>> read_prediction("2011-01-25: Protests begin.", 0).value.dates
@@ -77,7 +122,7 @@ def read_prediction(row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLIC
         ...
         tls_tasks.core.errors.InputError: predictions[3][0]: got an entry without 'text', expected {'date': …, 'text': …}
     """  # noqa: E501
-    if isinstance(row, str):
+    if row is None or isinstance(row, str):
         return parse_timeline(row, policy)
     return _structured(row, ("predictions", index))
 
@@ -85,10 +130,10 @@ def read_prediction(row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLIC
 def read_references(
     row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLICY, repeated: list[str] | None = None
 ) -> tuple[Timeline, ...]:
-    """Read one references row: one timeline or a list of them.
+    """Read one references row: one timeline, a list of them, or a mapping annotator -> timeline.
 
     Args:
-        row: A timeline in any form, or a list of timelines.
+        row: A timeline in any form, or several timelines.
         index: The row's number, for errors.
         policy: How text is read.
         repeated: Takes place and date of what a timeline has more than once.
@@ -104,12 +149,16 @@ def read_references(
     if isinstance(row, str):
         row = _from_json(row)
     row = _unwrapped(row)
-    if not _is_list(row) or all(map(_is_entry, row)):  # an empty list is one timeline
-        return (_reference(row, place, policy, repeated),)
-    return tuple(_reference(one, _within(place, position), policy, repeated) for position, one in enumerate(row))
+    several: Iterable[tuple[Any, Any]] = ()  # an empty list is one timeline
+    if _is_list(row) and not all(map(_is_entry, row)) and not _is_dates(row):
+        several = enumerate(row)
+    elif _has_names(row) and not any(map(_holds_date, row)):
+        several = ((repr(name), one) for name, one in row.items())
+    timelines = [_reference(one, _within(place, position), policy, repeated) for position, one in several]
+    return tuple(timelines) or (_reference(row, place, policy, repeated),)
 
 
-def _within(place: _Place, position: int) -> _Place:
+def _within(place: _Place, position: Any) -> _Place:
     return f"{place[0]}[{place[1]}]", position
 
 
@@ -142,6 +191,11 @@ def _is_list(row: Any) -> bool:
     return isinstance(row, Sequence) and not isinstance(row, str | bytes)
 
 
+def _is_dates(row: Any) -> bool:
+    """Whether a row is a list of dates and nothing else."""
+    return _is_list(row) and len(row) > 0 and all(map(day_of, row))
+
+
 def _is_entry(entry: Any) -> bool:
     if isinstance(entry, Mapping):
         return any(key in entry for key in (*DATE_KEYS, *TEXT_KEYS))
@@ -165,10 +219,15 @@ def _structured(row: Any, place: _Place) -> Parsed[Timeline]:
 
 def _unwrapped(row: Any) -> Any:
     """The list in an object around it, such as ``{"timeline": […]}`` or tilse's ground truth; else the row itself."""
-    if not isinstance(row, Mapping) or _is_entry(row) or any(not isinstance(key, str) or read_date(key) for key in row):
+    if not isinstance(row, Mapping) or _is_entry(row) or any(map(_holds_date, row)):
         return row
-    lists = [value for value in row.values() if _is_list(value)]
-    return lists[0] if len(lists) == 1 else row
+    timelines = [value for value in row.values() if _is_list(value) or (isinstance(value, Mapping) and is_row(value))]
+    return timelines[0] if len(timelines) == 1 and _is_list(timelines[0]) else row
+
+
+def _holds_date(key: Any) -> bool:
+    """Whether a key is no name: a date, even a month or a range, or no text."""
+    return not isinstance(key, str) or read_date(key) is not None
 
 
 def _days(row: Any, place: _Place) -> Iterator[tuple[datetime.date, tuple[str, ...]]]:
@@ -184,8 +243,10 @@ def _days(row: Any, place: _Place) -> Iterator[tuple[datetime.date, tuple[str, .
                 if not any(key in entry for key in keys):
                     raise InputError(*here, f"an entry without {missing}", "{'date': …, 'text': …}")
             entry = _first(entry, DATE_KEYS), _first(entry, TEXT_KEYS)
+        elif day_of(entry):
+            entry = entry, ()
         if not _is_list(entry) or len(entry) != 2:
-            raise InputError(*here, describe(entry), "an entry: {'date': …, 'text': …} or a pair (date, text)")
+            raise InputError(*here, describe(entry), "an entry: {'date': …, 'text': …}, a pair (date, text) or a date")
         yield _day(entry[0], here), _sentences(entry[1], here)
 
 
@@ -224,7 +285,7 @@ def _sentences(value: Any, place: _Place) -> tuple[str, ...]:
     return tuple(texts)
 
 
-# ---- what the timeline metrics share: from rows to (row, reference) pairs, and from such pairs to a score
+# ---- what the timeline metrics share: rows of one prediction with its references
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +324,7 @@ class TimelineRow:
 
 
 def read_rows(
-    predictions: Any, references: Any, topics: Any, reference_mode: str, policy: TimelinePolicy
+    predictions: Any, references: Any, topics: Any, reference_mode: str, policy: TimelinePolicy, dates_alone: bool
 ) -> list[TimelineRow]:
     """Read all rows.
 
@@ -273,6 +334,7 @@ def read_rows(
         topics: The topic of each row, or None.
         reference_mode: ``separate`` or ``joint``; checked here, since both metrics have it.
         policy: How model text is read.
+        dates_alone: Whether a list of dates is a timeline.
 
     Raises:
         InputError: Columns of unequal length, or a row that is no timeline.
@@ -288,91 +350,11 @@ def read_rows(
     repeated: list[str] = []
     rows: list[TimelineRow] = []
     for index, (answer, gold) in enumerate(zip(answers, golds, strict=True)):
+        for field, row in () if dates_alone else (("predictions", answer), ("references", gold)):
+            if _is_dates(row):
+                raise InputError(field, index, "dates without text", f"{_FORMS}; date_f1 scores dates alone")
         parsed, wanted = read_prediction(answer, index, policy), read_references(gold, index, policy, repeated)
         rows.append(TimelineRow(index, None if labels is None else str(labels[index]), parsed, wanted))
     warn_of_unread([row.index for row in rows if row.parsed.failed], len(rows), "timelines")
     warn_of_repeated(repeated)
     return rows
-
-
-_Variants = Mapping[str, Sequence[Mapping[str, Counts]]]
-
-
-def score_of(
-    metric: str,
-    prefixes: Sequence[str],
-    signed: str,
-    config: Any,
-    rows: Sequence[TimelineRow],
-    items: Sequence[Item],
-    variants: _Variants | None = None,
-) -> Score:
-    """The score of (row, reference) pairs.
-
-    Args:
-        metric: Registry name.
-        prefixes: Of its result keys.
-        signed: The signature.
-        config: The settings, among them ``aggregate``, ``beta`` and ``by_topic``.
-        rows: The rows that the pairs are of.
-        items: One per pair, in order.
-        variants: Name -> the pairs' counts under another variant, for the detailed result.
-    """
-    table: dict[str, Result] = {}
-    for prefix in prefixes:
-        table |= prf_of_means(prefix, config.aggregate, config.beta, config.by_topic)
-    return Score(
-        metric=metric,
-        signature=signed,
-        units=[prf_unit(item.counts, config.beta) for item in items],
-        definitions=table,
-        topics=[item.topic for item in items] if config.by_topic else None,
-        rows=[item.row for item in items],
-        items=items,
-        problems={row.index: row.parsed.counts() for row in rows if row.parsed.problems},
-        parse_failures=sum(row.parsed.failed for row in rows),
-        details=partial(_details, variants or {}, table, config.beta),
-        explanation=partial(_explanation, rows),
-    )
-
-
-def _details(variants: _Variants, table: Results, beta: float, score: Score) -> dict[str, Any]:
-    """The results under all variants, and of each topic."""
-    details: dict[str, Any] = {}
-    if variants:
-        units = {name: [prf_unit(pair, beta) for pair in counts] for name, counts in variants.items()}
-        details["variants"] = {name: values(table, own, score.topics) for name, own in units.items()}
-    if score.topics is not None:
-        details["topics"] = score.by_topic()
-    return details
-
-
-def _explanation(rows: Sequence[TimelineRow], item: Item) -> Iterator[str]:
-    """The dates that were aligned, with both texts; the dates that are right, missed and spurious."""
-    row, details = rows[item.row], item.details()
-    references = row.references if item.reference is None else (row.references[item.reference],)
-    texts = {
-        side: {day.isoformat(): " ".join(texts) for day, texts in Timeline.of(chain(*timelines)).entries}
-        for side, timelines in (("predicted", [row.prediction]), ("reference", references))
-    }
-    sides = details.get("alignment") or {}
-    pairs: dict[tuple[Any, ...], list[str]] = {}
-    for name, aligned in sides.items():
-        for pair in aligned:
-            pairs.setdefault(tuple(pair.values()), []).append(name)
-    for (left, right, weight, hits), names in sorted(pairs.items()):
-        words = "word" if hits == 1 else "words"
-        yield f"  {left} ~ {right}: weight {weight:.3g}, {hits:g} {words} in common ({' and '.join(names)})"
-        yield f"    predicted  {shown(texts['predicted'][left])}"
-        yield f"    reference  {shown(texts['reference'][right])}"
-    for place, side in enumerate(texts if sides else ()):
-        for day in sorted(texts[side].keys() - {pair[place] for pair in pairs}):
-            yield f"  {day}: {side} only"
-            yield f"    {side}  {shown(texts[side][day])}"
-    if "matches" in details:
-        days = [tuple(match.values()) for match in details["matches"]]
-        right_days = [left if left == right else f"{left} for {right}" for left, right in days]
-        for name, listed in (("right", right_days), ("missed", details["missed"]), ("spurious", details["spurious"])):
-            yield f"  dates {name}: {', '.join(listed) or '-'}"
-    if item.flags:
-        yield f"  flags: {', '.join(item.flags)}"

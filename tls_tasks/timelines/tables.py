@@ -126,6 +126,9 @@ def read_table(table: Table, keep_undated: bool = True, known: Known = UNKNOWN) 
     for row in rows[has_header:]:
         written = (row[column] for column in texts if not row[column].rstrip(".").isdigit())
         sentences = tuple(filter(None, (clean(cell.replace("\\|", "|")) for cell in written)))
+        lost = [row[column] for column in range(width) if column not in (*dates, *texts)]
+        if any(cell.rstrip(".") and not cell.rstrip(".").isdigit() for cell in lost):
+            yield problem("aside", " | ".join(lost))
         cells = [row[column] for column in dates if row[column]]
         expression, known = _expression(cells, known)
         if cells and (sentences or expression is None or expression.precision == "day"):

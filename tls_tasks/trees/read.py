@@ -255,7 +255,7 @@ def plain(value: Any, bad_numbers: list[float] | None = None, depth: int = 0) ->
         >>> plain({"a": (1, float("nan"))})
         {'a': [1, None]}
     """
-    if isinstance(value, str | int | None):
+    if value is None or isinstance(value, (str, int)):  # a union of types would be made anew for each value
         return value
     if isinstance(value, float):
         if bad_numbers is not None and not math.isfinite(value):

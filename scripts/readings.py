@@ -290,7 +290,12 @@ LAYERS: tuple[Layer, ...] = (
     ),
     Layer("all", "tags around the answer", {"core.reasoning._unwrapped": str}, ("core.reasoning._unwrapped",)),
     Layer("all", "JSON in strings of JSON", {"core.json_text.unpacked": first}, ("core.json_text.unpacked",)),
-    Layer("all", "JSON mended by us", {"core.json_text.mended": refuse}, ("core.json_values.mended",)),
+    Layer(
+        "all",
+        "JSON mended by us",
+        {"core.json_text.mended": refuse},
+        ("core.json_values.mended", "core.json_values._quoted", "core.json_values._constructed"),
+    ),
     Layer("all", "JSON mended by json_repair", {"core.json_text.repaired": refuse}, ("core.json_values.repaired",)),
     Layer("all", "whole entries of damaged JSON", {"core.json_text.cuts": always(())}, ("core.json_pieces.cuts",)),
     Layer("all", "YAML mended by us", {"core.yaml_text._mended": str}, ("core.yaml_text._mended",)),

@@ -91,7 +91,7 @@ def always(value: Any) -> Callable[..., Any]:
     return lambda *arguments, **options: value
 
 
-def first(value: Any, *others: Any) -> Any:
+def first(value: Any, *others: Any, **options: Any) -> Any:
     """The first argument, unchanged."""
     return value
 
@@ -274,6 +274,12 @@ LAYERS: tuple[Layer, ...] = (
         ),
     ),
     Layer("trees", "labels and paths as keys", {"trees.read._with_names": first}, ("trees.read._with_names",)),
+    Layer(
+        "trees",
+        "keys in another style",
+        {"trees.read.styled": always({})},
+        ("trees.read.styled", "trees.read._by_folded", "trees.read.in_style", "trees.read._in_style"),
+    ),
     Layer("trees", "lists in one line", {"trees.read._listed": first}, ("trees.read._listed",)),
     Layer("trees", "a list of pairs", {"trees.read._joined": first}, ("trees.read._joined",)),
     Layer(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tls_tasks.core.json_values import MAX_DEPTH, TOKEN, decoded
 
 _CLOSING = {"[": "]", "{": "}"}
-_VALUES = ("end", "single", "curly", "call", "word")  # tokens that are a value, or the end of one
+_VALUES = ("end", "single", "curly", "closed", "word")  # tokens that are a value, or the end of one
 _MAX_CUTS = 8  # levels to which an unfinished object is cut
 
 

@@ -91,7 +91,7 @@ def always(value: Any) -> Callable[..., Any]:
     return lambda *arguments, **options: value
 
 
-def first(value: Any, *others: Any) -> Any:
+def first(value: Any, *others: Any, **options: Any) -> Any:
     """The first argument, unchanged."""
     return value
 
@@ -275,6 +275,12 @@ LAYERS: tuple[Layer, ...] = (
         ),
     ),
     Layer("trees", "labels and paths as keys", {"trees.read._with_names": first}, ("trees.read._with_names",)),
+    Layer(
+        "trees",
+        "keys in another style",
+        {"trees.read.styled": always({})},
+        ("trees.read.styled", "trees.read._by_folded", "trees.read.in_style", "trees.read._in_style"),
+    ),
     Layer("trees", "lists in one line", {"trees.read._listed": first}, ("trees.read._listed",)),
     Layer("trees", "a list of pairs", {"trees.read._joined": first}, ("trees.read._joined",)),
     Layer(
@@ -291,7 +297,12 @@ LAYERS: tuple[Layer, ...] = (
     ),
     Layer("all", "tags around the answer", {"core.reasoning._unwrapped": str}, ("core.reasoning._unwrapped",)),
     Layer("all", "JSON in strings of JSON", {"core.json_text.unpacked": first}, ("core.json_text.unpacked",)),
-    Layer("all", "JSON mended by us", {"core.json_text.mended": refuse}, ("core.json_values.mended",)),
+    Layer(
+        "all",
+        "JSON mended by us",
+        {"core.json_text.mended": refuse},
+        ("core.json_values.mended", "core.json_values._quoted", "core.json_values._constructed"),
+    ),
     Layer("all", "JSON mended by json_repair", {"core.json_text.repaired": refuse}, ("core.json_values.repaired",)),
     Layer("all", "whole entries of damaged JSON", {"core.json_text.cuts": always(())}, ("core.json_pieces.cuts",)),
     Layer("all", "YAML mended by us", {"core.yaml_text._mended": str}, ("core.yaml_text._mended",)),

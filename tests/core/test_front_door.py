@@ -19,7 +19,7 @@ import pytest
 import tls_tasks
 import tls_tasks.timelines
 from tests.conftest import ROOT, ByFamily
-from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError, OptionError, ParseFailureWarning
 from tls_tasks.registry import METRICS
 
 TEA = {"domain": "food", "evidence_span": "had tea", "polarity": "present", "time_bucket": "today"}
@@ -329,9 +329,12 @@ def test_a_value_that_is_none_of_json_is_refused(way):
             InputError, match=r"predictions\[1\]: got a value of class \w+, expected values that JSON has"
         ):
             way("tree_eval", [{"name": "a"}, {"name": [value]}], [{"name": "a"}] * 2, schema=TREE)
-    for missing in (pandas.NaT, pandas.NA, np.datetime64("NaT")):
-        with pytest.raises(InputError, match=r"predictions\[0\]: got None, expected a tree"):
-            way("tree_eval", [missing], [{"name": "a"}], schema=TREE)
+    for missing in (pandas.NaT, pandas.NA, np.datetime64("NaT"), None):
+        with pytest.raises(InputError, match=r"references\[0\]: got None, expected a tree"):
+            way("tree_eval", [{"name": "a"}], [missing], schema=TREE)
+        with pytest.warns(ParseFailureWarning):
+            result = way("tree_eval", [missing], [{"name": "a"}], schema=TREE)
+        assert (result["f1_value"], result["parsed"]) == (0, 0), "no answer"
 
 
 @pytest.mark.parametrize("way", WAYS)

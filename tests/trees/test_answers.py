@@ -232,6 +232,18 @@ def test_no_tree_at_all_may_be_right(reference):
     assert all(list(score.explanation(sample)) for sample in score.items)
 
 
+@pytest.mark.parametrize("none", [None, "null", "```json\nnull\n```"])
+@pytest.mark.parametrize(("schema", "tree"), [({"a": "string"}, {"a": "x"}), (["string"], ["x"])])
+def test_null_is_no_answer_where_there_is_a_tree(none, schema, tree):
+    with pytest.warns(ParseFailureWarning):
+        score = tree_eval([none, tree], [tree, tree], schema)
+    assert (score.parse_failures, score.results["parsed"], score.problems) == (1, 0.5, {0: {"no_tree": 1}})
+    assert score.items[0].as_dict()["f1_value"] == 0
+    accepted = tree_eval([none, tree], [any_of(tree, None)] * 2, schema)
+    assert accepted.parse_failures == 0
+    assert accepted.results["f1_value"] == accepted.results["parsed"] == 1
+
+
 def test_an_answer_that_cannot_be_read_is_never_no_tree():
     with pytest.warns(ParseFailureWarning):
         score = tree_eval(["I don't know."], [TREE_OR_NONE], {"a": "string"})

@@ -139,7 +139,7 @@ def test_the_root_of_a_list_has_a_name():
 
 @pytest.mark.parametrize("text", ["schemas/invoice.json", "invoice.json", "Here is the schema: {}", "```json\n{}\n```"])
 def test_text_that_is_no_schema(text):
-    with pytest.raises(InputError, match="JSON \\(not the name of a file\\), or a type name"):
+    with pytest.raises(InputError, match="JSON or a type name; of a file give the content"):
         read_schema(text)
 
 

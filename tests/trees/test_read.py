@@ -17,6 +17,7 @@ from tls_tasks.core.rows import pack_columns, unpack_column
 from tls_tasks.trees.read import TREE_PROBLEM_KINDS, TooDeepError, parse_tree, plain
 from tls_tasks.trees.rows import as_plain, check_row, read_prediction, read_reference, read_rows
 from tls_tasks.trees.schema import read_schema
+from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import MAX_DEPTH, AnyOf, path_name
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -170,6 +171,28 @@ def test_path_names():
     assert path_name(("a", "b c", 0, 1.5, ("x",))) == "a['b c'][0][1.5][('x',)]"
 
 
+# --- keys in another style ---
+
+LINES = {"lines": [{"Line No": "integer"}]}
+STYLES = {"song_name": "string", "unitPrice": "number", "home": {"zip-code": "string"}, **LINES}
+
+
+@pytest.mark.parametrize(("answer", "tree", "n"), CASES["keys_in_another_style"])
+def test_a_key_in_another_style_is_the_one_that_is_lacking(answer, tree, n):
+    """In text, in prose, in a wrapper and in Python; with neither profile of others, nor strictly."""
+    for form in (json.dumps(answer), f"It is {json.dumps(answer)}.", json.dumps({"result": answer}), answer):
+        parsed = read_prediction(form, node=read_schema(STYLES))
+        assert (parsed.value, parsed.counts().get("key_style", 0)) == (tree, n)
+        as_they_stand = read_prediction(form, node=read_schema(STYLES), any_style=False)
+        assert "key_style" not in as_they_stand.counts()
+    assert read_prediction(json.dumps(answer), node=read_schema(STYLES), mode="strict").value == answer
+
+
+def test_profiles_of_others_take_keys_as_they_stand():
+    for compat, key in (("treeval", "f1_node"), ("extractbench", "extract_unified_value_f1")):
+        assert tree_eval(['{"Name": "x"}'], [{"name": "x"}], {"name": "string"}, compat=compat).results[key] < 1
+
+
 # --- rows ---
 
 
@@ -193,8 +216,10 @@ def test_predictions():
     assert too_deep.counts() == {"too_deep": 1}
 
 
-@pytest.mark.parametrize("row", [None, math.nan, b"{}"])
-@pytest.mark.parametrize("field", ["predictions", "references"])
+@pytest.mark.parametrize(
+    ("field", "row"),
+    [("references", None), *((field, row) for field in ("predictions", "references") for row in (math.nan, b"{}"))],
+)
 def test_no_row(row, field):
     with pytest.raises(InputError, match=rf"{field}\[7\]: got .*, expected a tree"):
         read_prediction(row, 7) if field == "predictions" else read_reference(row, 7)

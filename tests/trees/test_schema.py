@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import given, settings
@@ -267,12 +269,49 @@ def test_what_only_looks_like_a_wrapper(schema, keys):
     ("schema", "message"),
     [
         *CASES["errors_say_in_which_form_a_schema_was_read"],
-        ([{"name": "a", "input_schema": TOOL}, {"name": "b", "input_schema": TOOL}], "got 2 tools, expected one"),
+        ([{"name": "a", "input_schema": TOOL}, {"name": "b", "input_schema": TOOL}], "got 2 schemas"),
     ],
 )
 def test_errors_say_in_which_form_a_schema_was_read(schema, message):
     with pytest.raises(InputError, match=message):
         read_schema(schema)
+
+
+@pytest.mark.parametrize("key", ["result", ("data", "extraction", "spec", "json"), ("any", "key")])
+def test_one_schema_at_most_four_keys_deep_is_the_schema_and_the_path_is_said(key):
+    keys = [key] if isinstance(key, str) else key
+    given = TOOL
+    for own in reversed(keys):
+        given = {own: given, "name": "x"}
+    with pytest.warns(UserWarning, match=f"one at {'.'.join(keys)}, which is used"):
+        assert read_schema(given) == CITY
+    deeper = {"one": {"two": {"three": {"four": {"five": TOOL}}}}}
+    assert list(read_schema(deeper).children) == ["one"]
+
+
+def test_what_pydantic_knows_the_schema_of_is_a_schema():
+    person = dataclasses.make_dataclass("Person", [("name", str), ("age", int | None, None)])
+    node = Branch({"name": STRING, "age": INTEGER}, frozenset({"name"}))
+    assert read_schema(person) == read_schema(person | None) == node
+    assert read_schema(list[person]) == ListOf(node)
+    assert read_schema({"who": person, "tags": list[str]}).children == {"who": node, "tags": ListOf(STRING)}
+    assert read_schema(Literal["a", "b"]) == Leaf("choice", ("a", "b"))
+    assert read_schema([Isbn]) == ListOf(Leaf(Isbn)), "a type of the user's"
+    with pytest.raises(InputError, match="pydantic makes no JSON Schema"):
+        read_schema(list[Isbn])
+
+
+@pytest.mark.parametrize(
+    ("schema", "reference", "message"),
+    [
+        (TOOL, {"town": "x"}, "town: unknown.* the schema \\(read as JSON Schema\\)"),
+        ({"city": "string"}, {"town": "x"}, "the schema \\(read as treeval's form\\)"),
+        ([{"city": "string"}], {"city": "x"}, "did you mean schema=schema\\[0\\]"),
+    ],
+)
+def test_errors_of_references_say_in_which_form_the_schema_was_read(schema, reference, message):
+    with pytest.raises(InputError, match=message):
+        tree_eval([{}], [reference], schema)
 
 
 def paths(schema):

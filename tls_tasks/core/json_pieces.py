@@ -8,6 +8,7 @@ from typing import NamedTuple
 from tls_tasks.core.json_values import MAX_DEPTH, TOKEN, decoded
 
 _CLOSING = {"[": "]", "{": "}"}
+_VALUES = ("end", "single", "curly", "closed", "word")  # tokens that are a value, or the end of one
 _MAX_CUTS = 8  # levels to which an unfinished object is cut
 
 
@@ -68,7 +69,7 @@ def piece_at(text: str, start: int, stop: int) -> Piece:
             return Piece(start, end, path, depth, False)
         if mark in ("]", "}"):
             path[-1].has_inner = True
-        if path[-1].in_value and (mark in ("]", "}") or token["end"] or token["single"] or token["word"]):
+        if path[-1].in_value and (mark in ("]", "}") or any(map(token.group, _VALUES))):
             path[-1].cut = end  # not of an object's key, which is no item
     return Piece(start, stop, path, depth, True)
 

@@ -56,8 +56,9 @@ class FoundJson:
 _FENCE = re.compile(r"^[ \t]{0,12}(`{3,}|~{3,})[ \t]{0,12}([\w+.-]{0,30})", re.MULTILINE | re.ASCII)
 _JSON_BEGINS = tuple('[{"-0123456789tfnNI')
 # A list of numbers in prose is a citation, so it is no beginning; nor is a bracket before a word.
-_BEGINNING = re.compile(r"\{\s*(?:[\"'“A-Za-z_]|//|# )|\[\s*(?:[\[{\"'“]|# )")
-_IS_LIKE_JSON = re.compile(r"\{\s*\"|\[\s*[\[{\"]")
+_BLANKS = r"(?:\s|\\{1,4}[nrt])*"
+_BEGINNING = re.compile(rf"\{{{_BLANKS}(?:[\"'“”„‘A-Za-z_]|//|# )|\[{_BLANKS}(?:[\[{{\"'“”„‘]|# )")
+_IS_LIKE_JSON = re.compile(rf"\{{{_BLANKS}\"|\[{_BLANKS}[\[{{\"]")
 _MAX_WRAPPERS = 4  # levels of strings in strings in which JSON is looked for
 _MAX_PASSES = 3  # how often a text is read, for what is whole within or behind what is damaged
 _MAX_BROKEN = 2_000  # damaged pieces of a text after which it is given up: a model in a loop
@@ -143,9 +144,13 @@ def _whole(text: str, weigh: Weigh) -> FoundJson | None:
     if not stripped.startswith(_JSON_BEGINS):
         return None
     try:
-        usable = _usable(loosely_decoded(stripped, notes), weigh, notes)
+        value = loosely_decoded(stripped, notes)
     except (ValueError, RecursionError):
-        return None
+        value = unpacked(unpacked(f'"{stripped}"'))  # what a string holds, without its quotes
+        if isinstance(value, str):
+            return None
+        notes = {problem("repaired_json", "JSON in a string"): None}
+    usable = _usable(value, weigh, notes)
     return FoundJson(usable, "whole", tuple(notes), ((0, len(text)),)) if usable else None
 
 

@@ -4,8 +4,10 @@ json_repair guesses, so it comes last, and only for short pieces: where quotatio
 and 40 s for 32 kB.
 """
 
+import datetime
 import json
 import re
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -25,10 +27,15 @@ Notes = dict[Problem, None]
 
 # A quotation mark ends a string if what follows could follow a string. A pattern never goes back: a repetition can't
 # fail after it (string), stands in a lookahead (single), or is short.
-_STRING_ENDS = r"\s{0,200}(?:[,:\]}]|\Z|\n\s{0,200}[\"']|//|/\*|# )"
+_STRING_ENDS = r"(?:\s|\\{1,4}[nrt]){0,200}(?:[,:\]}]|\Z|\n\s{0,200}[\"']|//|/\*|# )"
 TOKEN = re.compile(
     rf"""(?P<string>"(?:[^"\\]+|\\.|"(?!{_STRING_ENDS}))*(?P<end>"?))"""
     rf"""|(?P<single>(?<=[\[{{(,:\s])'(?=(?P<inner>(?:[^'\\\n]{{1,200}}|\\.|'(?!{_STRING_ENDS})){{0,60}}))(?P=inner)')"""
+    rf"""|(?P<curly>(?:(?P<two>[“”„])|‘)(?=(?P<curled>(?:[^“”’\\]{{1,200}}|\\.|(?(two)’|[“”])"""
+    rf"""|[“”’](?!{_STRING_ENDS})){{0,60}}))(?P=curled)(?(two)[“”]|’))"""
+    r"""|(?P<call>\b(?:[A-Za-z_]\w{0,40}\.){0,3}(?P<name>[A-Za-z_]\w{0,40})"""
+    r"""\((?P<arguments>[^()\[\]{}\n]{1,200})(?:(?P<closed>\))|\Z))"""
+    r"""|(?P<blank>\\{1,4}[nrt])"""
     r"""|(?P<comment>//[^\n]*|/\*(?:[^*]+|\*(?!/))*(?:\*/)?|(?<=[\s,{\[])\#[^\n]*)"""
     r"""|(?P<word>\b(?:true|false|null|True|False|None)\b|-?(?<![0-9])[0-9]+(?:\.[0-9]+)?(?=\s))"""
     r"""|(?P<key>\b[A-Za-z_]\w{0,40}(?=\s{0,9}:))|(?P<mark>[\[\]{},:\u00a0])""",
@@ -38,7 +45,11 @@ TOKEN = re.compile(
 
 _CLOSES = re.compile(r"\s{0,200}[\]}]")
 _WORDS = {"None": "null", "True": "true", "False": "false"}
-_MENDED = {"single": "quotes", "key": "quotes", "word": "Python literal", "mark": "trailing comma"}
+_MENDED = {
+    **dict.fromkeys(["single", "curly", "key"], "quotes"), **dict.fromkeys(["word", "call"], "Python literal"),
+    "mark": "trailing comma", "blank": "escaped line break",
+}  # fmt: skip
+_MOMENTS = {"date": datetime.date, "datetime": datetime.datetime, "time": datetime.time}
 
 
 class RepeatedKeys(dict[str, Any]):
@@ -105,7 +116,10 @@ def loosely_decoded(text: str, notes: Notes) -> Any:
 
 
 def mended(text: str, notes: Notes) -> Any:
-    r"""The value of what is JSON but for trailing commas, comments, bare keys, single quotes and Python's words.
+    r"""The value of what is JSON but for commas, comments, keys without quotes, other quotes, and what Python prints.
+
+    The last are ``None``, dates and numbers such as ``datetime.date(2020, 1, 2)`` and ``Decimal('1.5')``, and line
+    breaks that are written ``\n``.
 
     This is linear, and for pieces of any length; json_repair mends more, of short ones.
 
@@ -117,15 +131,20 @@ def mended(text: str, notes: Notes) -> Any:
         >>> notes = {}
         >>> mended("{'text': 'The \"big\" one', when: None, } // all", notes), [noted.detail for noted in notes]
         ({'text': 'The "big" one', 'when': None}, ['quotes', 'Python literal', 'trailing comma', 'comment'])
+        >>> mended("{“day”: datetime.date(2020, 1, 2),\\n 'cost': Decimal('1.5')}", notes)
+        {'day': '2020-01-02', 'cost': 1.5}
     """
 
     def plain(token: re.Match[str]) -> str:
         kind, written = str(token.lastgroup), token[0]
         if kind == "comment":
             new = " "
-        elif kind == "single":
-            inner = written[1:-1].replace("\\'", "'").replace('\\"', '"').replace('"', '\\"')
-            new = f'"{inner}"'
+        elif kind in ("single", "curly"):
+            new = _quoted(written)
+        elif kind == "call":
+            new = _constructed(token)
+        elif kind == "blank":
+            new = " "
         elif kind == "key":
             new = f'"{written}"'
         elif kind == "mark" and (written == "\u00a0" or (written == "," and _CLOSES.match(text, token.end()))):
@@ -137,6 +156,28 @@ def mended(text: str, notes: Notes) -> Any:
         return new
 
     return loosely_decoded(TOKEN.sub(plain, text), notes)
+
+
+def _quoted(written: str) -> str:
+    """A string in other quotes as JSON has it."""
+    inner = written[1:-1].replace("\\'", "'").replace('\\"', '"').replace('"', '\\"')
+    return f'"{inner}"'
+
+
+def _constructed(call: re.Match[str]) -> str:
+    """What a call in Python constructs, as JSON: a date or time, a number or text; all else is text. Nothing is run."""
+    name, arguments = call["name"], [part.strip() for part in call["arguments"].split(",")]
+    with suppress(ValueError, TypeError):
+        if name in _MOMENTS:
+            zone = "+00:00" if arguments[-1].lower().endswith("utc") else ""
+            numbers = [int(part.rpartition("=")[2]) for part in arguments[: len(arguments) - bool(zone)]]
+            return f'"{_MOMENTS[name](*numbers).isoformat()}{zone}"'
+        (argument,) = arguments
+        if argument[0] + argument[-1] in ("''", '""'):
+            return argument[1:-1] if name == "Decimal" else _quoted(argument)
+        float(argument)
+        return argument
+    return json.dumps(call[0])
 
 
 def repaired(text: str, notes: Notes) -> Any:

@@ -15,9 +15,9 @@ from scipy.optimize import linear_sum_assignment
 from tls_tasks.trees.leaf_values import FloatArray
 from tls_tasks.trees.nodes import count_nodes
 from tls_tasks.trees.pairs import Array, Counts, Pairs, at
-from tls_tasks.trees.plan import Plan
+from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.similarity import sort_key, weights_of
-from tls_tasks.trees.types import ListOf
+from tls_tasks.trees.types import Branch, ListOf, all_nodes
 
 SHORT = 64
 """Lists with at most this many pairs of items are scored together with others, longer ones each on its own."""
@@ -212,7 +212,9 @@ class Aligner:
 
     def add_weighed(self, blocks: list[_Block], pairs: Pairs) -> None:
         """Weigh pairs of items, and add the pairings of the blocks that these pairs are made of."""
-        n_inner = sum(count_nodes(item, items=True) - count_nodes(item) for item in pairs.predictions)
+        n_inner = 0
+        if not all(isinstance(inner, Field | Branch) for _, inner in all_nodes(self.node.item)):
+            n_inner = sum(count_nodes(item, items=True) - count_nodes(item) for item in pairs.predictions)
         weights, n = np.empty((3 if self.is_canonical else 1, pairs.n)), 0
         for chunk in pairs.chunks(max(1, CHUNK // max(1, len(pairs.predictions) + n_inner)), CHUNK):
             counts = Counts(chunk.n)
@@ -224,8 +226,12 @@ class Aligner:
         for block in blocks:
             of_block = block.weights(weights)
             first = assign(of_block[0], self.is_canonical)
-            for objective, own in enumerate(of_block):
-                pairing = [*zip(*(_improved(own, first) if objective else first), strict=True)]
+            solved = [first, *(_improved(own, first) for own in of_block[1:])]
+            if not self.plan.options.least_similarity and all(own is first for own in solved):
+                self.add(block, zip(*first, strict=True))
+                continue
+            for objective, (own, known) in enumerate(zip(of_block, solved, strict=True)):
+                pairing = [*zip(*known, strict=True)]
                 if self.plan.options.least_similarity:  # what is too unlike has the weight 0
                     pairing = [(row, column) for row, column in pairing if own[row, column] > 0]
                 self.add(block, pairing, 1 << objective if self.is_canonical else _ALL)

@@ -41,6 +41,10 @@ _OTHER_NAMES = {
 }  # fmt: skip
 
 
+TYPE_NAMES = frozenset({*_CLASSES, *_OTHER_NAMES, "integer", "number", "any", "choice", "date-time"})
+"""The labels that have a meaning."""
+
+
 def base_type(label: Hashable) -> Any:
     """The type that a label stands for: ``string`` for ``str`` and the class :class:`str`; a custom label stays.
 

@@ -22,7 +22,7 @@ from tls_tasks.data.models import DataRow, Id, named, read_model
 from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, hub_rows, load, read_place
 from tls_tasks.trees.compliance import slips
 from tls_tasks.trees.rows import read_prediction, read_reference
-from tls_tasks.trees.schema import is_json_schema, read_schema
+from tls_tasks.trees.schema import is_json_schema, read_schema, schema_and_form
 from tls_tasks.trees.types import Again, Branch, ListOf, OneOf, SchemaNode, part_for
 
 _TEXT_FIELDS = ("text", "document", "input")
@@ -103,11 +103,12 @@ def read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> Tr
     if not isinstance(schema, Mapping | list) and not _is_json_text(schema):
         raise DataError(f"{where}: schema must be an object or a list, got {schema!r}")
     try:
-        issues = slips(read_reference(read.reference, None), read_schema(schema))
+        node, form = schema_and_form(schema)
+        issues = slips(read_reference(read.reference, None), node)
     except InputError as error:
         raise DataError(f"{where}: {error}") from error
     if issues:
-        raise DataError(f"{where}: reference: got {issues[0]}, expected a tree of its schema")
+        raise DataError(f"{where}: reference: got {issues[0]}, expected a tree of its schema ({form})")
     return TreeDocument(read.id or str(index), kind, read.text, _json_text(schema), _json_text(read.reference))
 
 

@@ -97,7 +97,9 @@ class LeafMetric:
         """
         low, high = self.score_range
         if clip or (low, high) != (0, 1):
-            scores = (np.clip(scores, low, high) - low) / (high - low)
+            scores = np.clip(scores, low, high)
+        if (low, high) != (0, 1):
+            scores = (scores - low) / (high - low)
         return scores if self.higher_is_better else 1.0 - scores
 
     def pairs(self, references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
@@ -122,8 +124,12 @@ class LeafMetric:
         left, right = self._fit(distinct), self._fit(others)
         scores = np.full((len(distinct), len(others)), self.worst)
         if left and right:
-            scores[np.ix_(list(left), list(right))] = self._all_with_all(list(left.values()), list(right.values()))
-        return scores[np.ix_(rows, columns)]
+            found = self._all_with_all(list(left.values()), list(right.values()))
+            if found.shape == scores.shape:  # copies of large matrices take longer than scores
+                scores = found
+            else:
+                scores[np.ix_(list(left), list(right))] = found
+        return scores if scores.shape == (len(rows), len(columns)) else scores[np.ix_(rows, columns)]
 
     def _all_with_all(self, left: list[Any], right: list[Any]) -> Any:
         if self.score_matrix is not None:
@@ -205,10 +211,10 @@ def _value_key(value: Any, *, loose: bool = False) -> Any:
         >>> _value_key(1) == _value_key(1.0), _value_key(1) == _value_key(True), _value_key(1) == _value_key("1")
         (True, False, False)
     """
-    if isinstance(value, np.generic):
-        value = value.item()
     if isinstance(value, str):
         return str.__str__(value)  # the text of an Enum's member, where str(value) would name the member
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, bool):
         return ("number" if loose else "boolean", value)
     if isinstance(value, int | float):

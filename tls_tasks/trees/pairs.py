@@ -127,7 +127,7 @@ def units_of(plan: Plan, counts: Counts) -> Columns:
             "value_wanted": total("wanted") + total("soft|spare"),
             "value_wanted_exact": total("wanted") + counts.get(SPARE, EXACT),
         }
-    columns = {part: np.broadcast_to(amounts.get(part, 0), counts.n).tolist() for part in _parts_of_unit(plan)}
+    columns = {part: (amounts.get(part, 0) + np.zeros(counts.n, np.int64)).tolist() for part in _parts_of_unit(plan)}
     return Columns(columns, counts.n)
 
 
@@ -170,7 +170,8 @@ class Pairs:
     @classmethod
     def all_of(cls, references: list[Any], predictions: list[Any]) -> Pairs:
         """All references with all predictions."""
-        rows, columns = np.divmod(np.arange(len(references) * len(predictions)), max(1, len(predictions)))
+        rows = np.repeat(np.arange(len(references)), len(predictions))
+        columns = np.tile(np.arange(len(predictions)), len(references))
         return cls(references, predictions, rows, columns, are_all=True)
 
     @property

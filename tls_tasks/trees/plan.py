@@ -15,7 +15,7 @@ from tls_tasks.trees import types
 from tls_tasks.trees.compliance import plain_types
 from tls_tasks.trees.leaf_metrics import resolve_metric
 from tls_tasks.trees.leaf_values import LeafMetric
-from tls_tasks.trees.schema import read_schema
+from tls_tasks.trees.schema import schema_and_form
 from tls_tasks.trees.settings import kind_of, orders_of, select_metrics
 from tls_tasks.trees.types import EACH_KEY, Again, Branch, Leaf, ListOf, OneOf, Path, SchemaNode, path_name
 
@@ -131,6 +131,7 @@ class Plan:
         options: How to count, align and average.
         hierarchical: Whether a dictionary's mean counts as one value in that of the dictionary around it.
         digest: Eight hexadecimal digits that change with whatever decides what is scored how.
+        form: In which form the schema was read, for errors.
     """
 
     root: SchemaNode
@@ -139,6 +140,7 @@ class Plan:
     options: TreeOptions
     hierarchical: bool
     digest: str
+    form: str = ""
 
     @property
     def follows_treeval(self) -> bool:
@@ -160,12 +162,12 @@ def make_plan(
         InputError: Not a schema, settings for a path or type that it doesn't have, or of the wrong kind.
         OptionError: No such option, metric or order.
     """
-    profile, node = _resolve_options(compat, options), read_schema(schema)
+    profile, (node, form) = _resolve_options(compat, options), schema_and_form(schema)
     if compat == "treeval":
         node = _as_treeval_has_it(node)
     planner = _Planner(node, leaf_metrics, orders_of(node, list_order), compat)
     root = planner.root(node)
-    return Plan(root, tuple(planner.fields.values()), planner.by_name, profile, hierarchical, planner.digest())
+    return Plan(root, tuple(planner.fields.values()), planner.by_name, profile, hierarchical, planner.digest(), form)
 
 
 def _as_treeval_has_it(node: SchemaNode) -> SchemaNode:

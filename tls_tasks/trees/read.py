@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,7 +14,7 @@ from tls_tasks.core.parsed import Parsed, Problem, folded, problem
 from tls_tasks.core.reasoning import first_reading
 from tls_tasks.core.yaml_text import Unquoted, find_yaml, settled
 from tls_tasks.trees.compliance import complies
-from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, SchemaNode
+from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, SchemaNode, part_for
 
 _MAX_WRAPPERS = 4  # levels of wrappers in which a tree is looked for
 _MAX_WRAPPED = 100  # values of wrappers that are looked at
@@ -28,14 +29,39 @@ _NOTHING = ("", "[]", "-", "–", "—", "none", "None", "N/A", "n/a")
 _YES_OR_NO = {"yes": True, "no": False, "on": True, "off": False, "true": True, "false": False}
 
 
-def looks_like(value: Any, node: SchemaNode | None) -> bool:
+def styled(value: Mapping[Any, Any], node: Branch) -> dict[Any, Any]:
+    """The keys that differ from one that is lacking in case and style alone -> that one.
+
+    Two keys that could be the same one are neither.
+
+    Example:
+        >>> styled({"unitPrice": 1, "Day": 2, "day-": 3}, Branch({"unit_price": Leaf("number"), "day": Leaf("date")}))
+        {'unitPrice': 'unit_price'}
+    """
+    unknown, lacking = _by_folded(value.keys() - node.children.keys()), _by_folded(node.children.keys() - value.keys())
+    return {unknown[name]: lacking[name] for name in unknown.keys() & lacking.keys()}
+
+
+def _by_folded(keys: Set[Any]) -> dict[str, Any]:
+    """The texts among the keys by what tells them apart whatever their style, if it is one of them alone."""
+    names = Counter(folded(key) for key in keys if isinstance(key, str))
+    return {name: key for key in keys if isinstance(key, str) and names[name := folded(key)] == 1 and name}
+
+
+def _own_keys(value: Any, node: Branch, any_style: bool) -> Set[Any]:
+    """The schema's keys that a value has; ``any_style``: written as they are there, or in another style."""
+    own = node.children.keys() & value.keys() if isinstance(value, dict) else set()
+    return own | set(styled(value, node).values()) if any_style and isinstance(value, dict) else own
+
+
+def looks_like(value: Any, node: SchemaNode | None, any_style: bool = True) -> bool:
     """Whether a value has the shape of the schema's root: a key in common, or both are lists."""
     if isinstance(node, Branch):
-        return isinstance(value, dict) and not node.children.keys().isdisjoint(value)
+        return bool(_own_keys(value, node, any_style))
     return isinstance(value, list) if isinstance(node, ListOf) else True
 
 
-def unwrapped(value: Any, node: SchemaNode | None) -> Any:
+def unwrapped(value: Any, node: SchemaNode | None, any_style: bool = True) -> Any:
     """The one dictionary in a value that has the schema's keys, if the value itself hasn't; otherwise the value.
 
     A wrapper is a dictionary (``{"result": …}``, ``{"name": "extract", "arguments": …}``) or a list of one item. Its
@@ -51,13 +77,12 @@ def unwrapped(value: Any, node: SchemaNode | None) -> Any:
     """
     if not isinstance(node, Branch) or not isinstance(value, dict | list):
         return value
-    wanted = node.children.keys()
-    own = wanted & value.keys() if isinstance(value, dict) else set()
+    own = _own_keys(value, node, any_style)
     if isinstance(value, dict) and (len(own) == len(value) or (node.rest is not None and not complies(value, node))):
         return value
-    found = [inner for inner in _inside(value, node) if own < wanted & inner.keys()]
-    most = max((len(wanted & inner.keys()) for inner in found), default=0)
-    best = [inner for inner in found if len(wanted & inner.keys()) == most]
+    keys = [(inner, _own_keys(inner, node, any_style)) for inner in _inside(value, node)]
+    most = max((len(theirs) for _, theirs in keys if own < theirs), default=0)
+    best = [inner for inner, theirs in keys if own < theirs and len(theirs) == most]
     return best[0] if len(best) == 1 else value
 
 
@@ -115,7 +140,7 @@ def fit(value: Any, node: SchemaNode | None) -> Any:
         >>> fit([{"Unit price": Unquoted("4.50")}, {"Paid": Unquoted("no")}, {"ID": Unquoted("0117")}], node)
         {'unit_price': 4.5, 'paid': False, 'id': '0117'}
     """
-    return _fitted(unwrapped(value, node), node)
+    return _fitted(unwrapped(value, node, any_style=False), node)
 
 
 def _fitted(value: Any, node: SchemaNode | None) -> Any:
@@ -155,7 +180,7 @@ def _joined(items: list[Any]) -> Any:
 
 def _with_names(value: dict[str, Any], node: Branch) -> dict[str, Any]:
     """A dictionary with the schema's keys in place of labels, and nested ones in place of paths as keys."""
-    labels = {folded(str(key)): key for key in node.children}
+    labels = {folded(str(key)) for key in node.children}
     nested: dict[str, Any] = {}
     for key, child in value.items():
         outer, _, inner = key.partition(".")
@@ -164,10 +189,8 @@ def _with_names(value: dict[str, Any], node: Branch) -> dict[str, Any]:
             nested[outer] = {**(within if isinstance(within, dict) else {}), inner: child}
         else:
             nested[key] = child
-    named: dict[Any, Any] = {}
-    for key, child in nested.items():
-        name = key if key in node.children else labels.get(folded(key), key)
-        named[key if name in value else name] = child
+    names = styled(nested, node)
+    named = {names.get(key, key): child for key, child in nested.items()}
     return {key: _fitted(child, node.children.get(key)) for key, child in named.items()}
 
 
@@ -184,16 +207,18 @@ MODES = ("lenient", "strict")
 """``lenient``: the tree is found, and mended where it can be; ``strict``: an answer that is no JSON document fails."""
 
 TREE_PROBLEM_KINDS = (
-    *JSON_PROBLEM_KINDS, "no_json", "too_deep", "echoed_schema", "several_trees", "wrapped", "not_strict"
+    *JSON_PROBLEM_KINDS, "no_json", "no_tree", "too_deep", "echoed_schema", "several_trees", "wrapped", "key_style",
+    "not_strict",
 )  # fmt: skip
 """What may be wrong with a tree in a text, beside what may be wrong with any JSON.
 
-``no_json``: nothing that could be a tree; ``too_deep``: more than 64 levels; ``echoed_schema``: the schema and nothing
-else; ``several_trees``: the last whole one counts; ``wrapped``: a wrapper was taken off; ``not_strict``: in strict mode
-the answer is no JSON document.
+``no_json``: nothing that could be a tree; ``no_tree``: null, where the reference has a tree; ``too_deep``: more than
+64 levels; ``echoed_schema``: the schema and nothing else; ``several_trees``: the last whole one counts; ``wrapped``: a
+wrapper was taken off; ``key_style``: a key of the schema in another case or style; ``not_strict``: in strict mode the
+answer is no JSON document.
 """
 
-_MENDED = frozenset({"repaired_json", "truncated", "broken_json", "wrapped"})
+_MENDED = frozenset({"repaired_json", "truncated", "broken_json", "wrapped", "key_style"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +280,7 @@ def plain(value: Any, bad_numbers: list[float] | None = None, depth: int = 0) ->
         >>> plain({"a": (1, float("nan"))})
         {'a': [1, None]}
     """
-    if isinstance(value, str | int | None):
+    if value is None or isinstance(value, (str, int)):  # a union of types would be made anew for each value
         return value
     if isinstance(value, float):
         if bad_numbers is not None and not math.isfinite(value):
@@ -270,7 +295,7 @@ def plain(value: Any, bad_numbers: list[float] | None = None, depth: int = 0) ->
     return [plain(item, bad_numbers, depth + 1) for item in value]
 
 
-def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient") -> ParsedTree:
+def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient", any_style: bool = True) -> ParsedTree:
     r"""Read the tree in a model's text. Never raises, whatever the text.
 
     Reasoning is no part of the answer. In the mode ``lenient``, these are tried in turn until one has a tree: the whole
@@ -291,6 +316,8 @@ def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient")
         text: What the model wrote.
         node: The schema; decides which of several trees is meant.
         mode: ``lenient``, or ``strict``: the answer is one JSON document and nothing else, without NaN.
+        any_style: Whether a key that differs from a lacking key only in case or style (``unitPrice``, ``unit_price``) is
+            that key, with a problem; not in strict mode.
 
     Raises:
         OptionError: No such mode.
@@ -308,16 +335,36 @@ def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient")
         found = find_json(text, lambda value: True, deep=True)
         is_json = _is_valid(found)
         return _tree_of(found.values[0], found, text) if is_json else _failure("not_strict", text, found.problems)
-    return first_reading(text, partial(_leniently, node))
+    parsed = first_reading(text, partial(_leniently, node, any_style))
+    return in_style(parsed, node) if any_style else parsed
 
 
-def _leniently(node: SchemaNode | None, text: str) -> ParsedTree:
-    found = _found(text, node)
+def in_style(parsed: ParsedTree, node: SchemaNode | None) -> ParsedTree:
+    """The tree with the schema's keys in place of those that are written in another case or style."""
+    notes: list[Problem] = []
+    value = _in_style(parsed.value, node, notes)
+    return replace(parsed, value=value, problems=(*parsed.problems, *dict.fromkeys(notes))) if notes else parsed
+
+
+def _in_style(value: Any, node: SchemaNode | None, notes: list[Problem]) -> Any:
+    node = node and part_for(node, value)
+    if isinstance(node, ListOf) and isinstance(value, list):
+        return [_in_style(item, node.item, notes) for item in value]
+    if not isinstance(node, Branch) or not isinstance(value, dict):
+        return value
+    names, rest = styled(value, node), node.rest and node.rest.item
+    notes += [problem("key_style", key) for key in value if key in names]
+    named = {names.get(key, key): child for key, child in value.items()}
+    return {key: _in_style(child, node.children.get(key, rest), notes) for key, child in named.items()}
+
+
+def _leniently(node: SchemaNode | None, any_style: bool, text: str) -> ParsedTree:
+    found = _found(text, node, any_style)
     if not found.values:
         echo = find_json(text, lambda value: is_echo(value, node))
         return _failure("echoed_schema" if echo.values else "no_json", text, found.problems, _is_valid(echo))
-    value = _chosen(found, node)
-    tree = unwrapped(value, node)
+    value = _chosen(found, node, any_style)
+    tree = unwrapped(value, node, any_style)
     several = (problem("several_trees", str(len(found.values))),) if len(found.values) > 1 else ()
     if tree is not value:
         wrapper = ", ".join(map(str, value)) if isinstance(value, dict) else "[…]"
@@ -336,9 +383,9 @@ def _failure(kind: str, text: str, problems: tuple[Problem, ...] = (), is_valid:
     return ParsedTree(None, (problem(kind, text), *problems), "none", is_valid)
 
 
-def _found(text: str, node: SchemaNode | None) -> FoundJson:
+def _found(text: str, node: SchemaNode | None, any_style: bool) -> FoundJson:
     """The values that may be the tree: JSON, or an outline if it holds more of a tree."""
-    found = find_json(text, weigh := partial(_weigh, node), deep=True)
+    found = find_json(text, weigh := partial(_weigh, node, any_style=any_style), deep=True)
     if found.stage in ("whole", "fence", "jsonl"):
         return found
     # JSON of another shape than the schema's root stays what it is; without a schema, a part of it is no answer either.
@@ -351,20 +398,20 @@ def _found(text: str, node: SchemaNode | None) -> FoundJson:
     return max([found, outline], key=lambda found: sum(map(weigh, found.values)))
 
 
-def _weigh(node: SchemaNode | None, value: Any) -> int:
+def _weigh(node: SchemaNode | None, value: Any, any_style: bool) -> int:
     """How many values of a tree a value holds; 0 if its shape is not that of the schema's root, or it is the schema.
 
     What follows a damaged tree in a text is often a part of that tree, in most cases a list. So a list counts for
     little where a dictionary is wanted.
     """
-    value = unwrapped(value, node)
+    value = unwrapped(value, node, any_style)
     if is_echo(value, node):
         return 0
     if isinstance(node, Branch) and isinstance(value, list):
-        return sum(_n_values(item) for item in value if looks_like(item, node))
+        return sum(_n_values(item) for item in value if looks_like(item, node, any_style))
     if node is None and not isinstance(value, dict):
         return int(isinstance(value, list) and any(isinstance(item, dict) for item in value))
-    return _n_values(value) if looks_like(value, node) else 0
+    return _n_values(value) if looks_like(value, node, any_style) else 0
 
 
 def _weigh_outline(node: SchemaNode | None, value: Any) -> int:
@@ -372,7 +419,7 @@ def _weigh_outline(node: SchemaNode | None, value: Any) -> int:
     if isinstance(node, Leaf) or (node is None and not (isinstance(value, dict) and len(value) > 1)):
         return 0
     value = fit(value, node)
-    return _weigh(node, value) if isinstance(value, dict | list) else 0
+    return _weigh(node, value, any_style=False) if isinstance(value, dict | list) else 0
 
 
 def _n_values(value: Any) -> int:
@@ -396,9 +443,10 @@ def _is_valid(found: FoundJson) -> bool:
     )
 
 
-def _chosen(found: FoundJson, node: SchemaNode | None) -> Any:
+def _chosen(found: FoundJson, node: SchemaNode | None, any_style: bool) -> Any:
     """The tree that is meant: the last that is like the schema, and whole if there is such a one."""
-    alike = [value for value in found.values if looks_like(unwrapped(value, node), node)] or list(found.values)
+    alike = [value for value in found.values if looks_like(unwrapped(value, node, any_style), node, any_style)]
+    alike = alike or list(found.values)
     if found.stage == "truncated" and len(alike) > 1 and alike[-1] is found.values[-1]:
         alike.pop()
     return alike[-1]

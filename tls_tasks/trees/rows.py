@@ -6,6 +6,7 @@ raises, naming row and field.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,14 +14,14 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_text import is_whole_json
 from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.core.rows import as_values, describe, read_columns
-from tls_tasks.trees.read import ParsedTree, TooDeepError, parse_tree, plain
+from tls_tasks.trees.read import ParsedTree, TooDeepError, in_style, parse_tree, plain
 from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, AnyOf, Branch, Leaf, SchemaNode
 
 _TREE = "a tree: JSON text, or dictionaries, lists and scalars"
 
 
 def read_rows(
-    predictions: Any, references: Any, node: SchemaNode | None = None, mode: str = "lenient"
+    predictions: Any, references: Any, node: SchemaNode | None = None, mode: str = "lenient", any_style: bool = True
 ) -> list[tuple[ParsedTree, Any]]:
     """Both columns row by row: a parsed prediction, and the tree of its reference.
 
@@ -34,13 +35,26 @@ def read_rows(
     names = tuple(node.children) if isinstance(node, Branch) else ()
     columns = {"predictions": predictions, "references": references}
     predictions, references = read_columns(partial(is_row, names=names), **columns)
-    parses = [read_prediction(prediction, index, node, mode) for index, prediction in enumerate(predictions)]
+    parses = [read_prediction(prediction, index, node, mode, any_style) for index, prediction in enumerate(predictions)]
     trees = [read_reference(reference, index) for index, reference in enumerate(references)]
-    return list(zip(parses, trees, strict=True))
+    return [(_answered(*row), row[1]) for row in zip(parses, trees, strict=True)]
+
+
+def _answered(parsed: ParsedTree, reference: Any) -> ParsedTree:
+    """The prediction; null is no answer, unless the reference accepts it."""
+    if parsed.value is not None or parsed.failed:
+        return parsed
+    if _accepts_null(reference):
+        return replace(parsed, valid=True)
+    return replace(parsed, problems=(problem("no_tree", "null"), *parsed.problems), stage="none")
+
+
+def _accepts_null(reference: Any) -> bool:
+    return reference is None or (isinstance(reference, AnyOf) and any(map(_accepts_null, reference.values)))
 
 
 def read_prediction(
-    value: Any, index: int | None = 0, node: SchemaNode | None = None, mode: str = "lenient"
+    value: Any, index: int | None = 0, node: SchemaNode | None = None, mode: str = "lenient", any_style: bool = True
 ) -> ParsedTree:
     """Read a prediction.
 
@@ -49,19 +63,24 @@ def read_prediction(
         index: The row's number, for errors.
         node: The schema; decides which of several trees in a model's text is meant.
         mode: How model text is read, see :func:`~tls_tasks.trees.read.parse_tree`.
+        any_style: Likewise, of keys; of trees that are no text, too.
 
     Returns:
-        The tree, with None for NaN and infinity.
+        The tree, with None for NaN and infinity; None for no answer.
 
     Raises:
-        InputError: None or NaN for a row.
+        InputError: NaN or bytes for a row.
 
     Example:
         >>> read_prediction('Here it is: {"a": NaN}').value, read_prediction({"a": (1, 2)}).value
         ({'a': None}, {'a': [1, 2]})
     """
+    if value is None:
+        return ParsedTree(None, valid=False)
     _refuse_nothing(value, "predictions", index)
-    return parse_tree(value, node, mode) if isinstance(value, str) else _structured(value)
+    if isinstance(value, str):
+        return parse_tree(value, node, mode, any_style)
+    return in_style(_structured(value), node) if any_style and mode == "lenient" else _structured(value)
 
 
 def read_reference(value: Any, index: int | None = 0) -> Any:

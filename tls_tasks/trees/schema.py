@@ -10,25 +10,31 @@ Two of the forms look alike; this rule tells them apart. A mapping is **JSON Sch
   ``additionalProperties``, or
 - has ``anyOf``, ``oneOf`` or ``allOf`` with a list of two mappings or more, or ``if`` and ``then`` with mappings.
 
-What is in a wrapper that is known to have JSON Schema in it (a tool of OpenAI, Anthropic, Gemini or MCP, a
-``response_format``) is JSON Schema if this rule says so, or it is ``{"type": "object"}`` and the like.
+If what is given is none, and has exactly one JSON Schema in it, at most four keys deep, that is the schema, with a
+warning: so it is in a tool of OpenAI, Anthropic, Gemini or MCP, and in a ``response_format``.
 
 Every other mapping is in **treeval's form**: a key for each child. So ``{"type": "string"}`` is a dictionary with the
 single key ``type``, unless it is read with ``form="json_schema"``.
 """
 
 import json
+import os
 import re
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any
 
-from tls_tasks.core.errors import InputError
+from rapidfuzz.distance import OSA
+
+from tls_tasks.core.errors import InputError, warn_caller
 from tls_tasks.core.options import check_choice
+from tls_tasks.trees.compliance import TYPE_NAMES
 from tls_tasks.trees.json_schema import nodes_of_json_schema
 from tls_tasks.trees.types import MAX_DEPTH, Again, Branch, Leaf, ListOf, OneOf, Path, SchemaNode, distinct, path_name
 
 FORMS = ("auto", "treeval", "json_schema")
 """How a mapping is read: by the rule above, or as one of the two."""
+
+JSON_SCHEMA, TREEVAL = "read as JSON Schema", "read as treeval's form"
 
 
 def read_schema(value: Any, form: str = "auto") -> SchemaNode:
@@ -37,7 +43,7 @@ def read_schema(value: Any, form: str = "auto") -> SchemaNode:
     Treeval's form, in Python or as JSON text:
 
     ==========================  =======================================================================
-    ``"string"``                a leaf; any name or class will do, and the name decides the metrics
+    ``"string"``                a leaf; any name that is no misspelt type will do, and decides the metrics
     ``{"a": …, "b": …}``        a dictionary
     ``["string"]``              a list of strings
     ``[{…}]``, ``[["string"]]``  a list of dictionaries, of lists
@@ -55,13 +61,12 @@ def read_schema(value: Any, form: str = "auto") -> SchemaNode:
     ``anyOf``, ``oneOf``, ``allOf``, ``if`` with ``then`` and ``else``, ``$ref`` within the document, ``format`` ``date``
     and ``date-time`` (types ``date`` and ``datetime``). Null is allowed everywhere: it is how a tree says that there is
     no value. A leaf of several types is named after all of them, ``number|string``. An object of which nothing is said
-    is of type ``object``, a value of which nothing is said of type ``any``: they are scored by what is in them. Known
-    wrappers are taken off: ``{"type": "function", "function": {"parameters": …}}``, ``{"input_schema": …}``,
-    ``{"type": "json_schema", "json_schema": {"schema": …}}``, a list of one tool.
+    is of type ``object``, a value of which nothing is said of type ``any``: they are scored by what is in them.
 
     Args:
-        value: The schema: treeval's form, JSON Schema, text with one of them as JSON, a pydantic model class, or a node
-            that was read before. Nodes may also stand for parts of treeval's form.
+        value: The schema: treeval's form, JSON Schema, text with one of them as JSON, a class or annotation whose JSON
+            Schema ``pydantic.TypeAdapter`` knows, or a node that was read before. Classes, annotations and nodes may
+            also stand for parts of treeval's form.
         form: What a mapping is: ``treeval``, ``json_schema``, or ``auto``: JSON Schema if it looks like one.
 
     Raises:
@@ -78,58 +83,68 @@ def read_schema(value: Any, form: str = "auto") -> SchemaNode:
         ...
         tls_tasks.core.errors.InputError: schema (read as treeval's form): got None among the choices at lines[0].price, expected text, numbers or booleans
     """  # noqa: E501 - the message is one line
-    check_choice("form", form, FORMS)
-    if isinstance(value, Leaf | ListOf | Branch | OneOf | Again):
-        return value
-    if isinstance(value, str):
-        value = _from_text(value)
-    elif hasattr(value, "model_json_schema"):
-        value, form = value.model_json_schema(), "json_schema"
-    inner = value if form == "treeval" else _unwrapped(value)
-    is_json = form == "json_schema" or (form == "auto" and (inner is not value or is_json_schema(value)))
-    return nodes_of_json_schema(inner) if is_json else _node(inner, ())
+    return schema_and_form(value, form)[0]
 
 
-_WRAPPERS = frozenset(
-    ("tools", "functions", "functionDeclarations", "function_declarations", "function", "parameters", "json_schema",
-     "schema", "response_format", "format", "input_schema", "inputSchema", "toolSpec", "json", "response_schema",
-     "responseSchema", "response_json_schema", "responseJsonSchema", "parametersJsonSchema")
-)  # fmt: skip
-"""Keys under which a schema stands in what people send to OpenAI, Anthropic, Gemini, Bedrock or a server of MCP."""
-
-_BESIDE = frozenset(
-    ("type", "name", "description", "strict", "title", "cache_control", "annotations", "returns", "response",
-     "response_mime_type", "responseMimeType", "defer_loading", "input_examples")
-)  # fmt: skip
-"""Keys that may stand beside it, in all of them."""
-
-
-def _unwrapped(value: Any) -> Any:
-    """The JSON Schema in a wrapper; the value itself if there is none.
+def schema_and_form(value: Any, form: str = "auto") -> tuple[SchemaNode, str]:
+    """The same, and in which form the schema was read, as errors say it; empty for a node.
 
     Raises:
-        InputError: Several tools.
+        InputError: Not a schema.
+        OptionError: No such form.
+    """
+    check_choice("form", form, FORMS)
+    if isinstance(value, Leaf | ListOf | Branch | OneOf | Again):
+        return value, ""
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if isinstance(value, str):
+        value = _from_text(value)
+    elif (made := _of_class(value)) is not None:
+        value, form = made, "json_schema"
+    value = _the_schema(value) if form == "auto" else value
+    is_json = form == "json_schema" or (form == "auto" and is_json_schema(value))
+    return (nodes_of_json_schema(value), JSON_SCHEMA) if is_json else (_node(value, ()), TREEVAL)
+
+
+_DEEPEST = 4  # keys down to which a schema is looked for
+
+
+def _schemas_in(value: Any, path: Path = (), depth: int = 0) -> Iterator[tuple[Path, Any]]:
+    """The JSON Schemas within a value, with the paths that lead to them.
 
     Example:
-        >>> _unwrapped([{"name": "save", "input_schema": {"type": "object", "properties": {"a": {"type": "string"}}}}])
-        {'type': 'object', 'properties': {'a': {'type': 'string'}}}
-        >>> _unwrapped({"name": "string", "parameters": {"speed": "number"}})
-        {'name': 'string', 'parameters': {'speed': 'number'}}
+        >>> tool = {"name": "save", "input_schema": {"type": "object", "properties": {"a": {"type": "string"}}}}
+        >>> [path_name(path) for path, _ in _schemas_in({"tools": [tool]})]
+        ['tools[0].input_schema']
     """
-    if isinstance(value, list):
-        tools = [_unwrapped(tool) for tool in value]
-        if not value or any(tool is old for tool, old in zip(tools, value, strict=True)):
-            return value
-        if len(tools) > 1:
-            raise InputError("schema", None, f"{len(tools)} tools", "one: give its schema alone")
-        return tools[0]
-    keys = [key for key in value if key in _WRAPPERS] if isinstance(value, Mapping) else []
-    if len(keys) != 1 or not value.keys() <= {*keys, *_BESIDE} or is_json_schema(value):
+    if is_json_schema(value):
+        yield path, value
+    elif isinstance(value, list):
+        for position, item in enumerate(value):
+            yield from _schemas_in(item, (*path, position), depth)
+    elif isinstance(value, Mapping) and depth < _DEEPEST:
+        for key, inner in value.items():
+            yield from _schemas_in(inner, (*path, key), depth + 1)
+
+
+def _the_schema(value: Any) -> Any:
+    """The only JSON Schema in a value, which is said; the value itself if there is none.
+
+    Raises:
+        InputError: There are several, or a list around one.
+    """
+    found = list(_schemas_in(value))
+    if not found or not found[0][0]:
         return value
-    inner = value[keys[0]]
-    found = _unwrapped(inner)
-    is_schema = isinstance(found, Mapping) and (is_json_schema(found) or _has_type(found, ("object", "array")))
-    return found if found is not inner or is_schema else value
+    names = ", ".join(path_name(path) for path, _ in found[:10])
+    if len(found) > 1:
+        raise InputError("schema", None, f"{len(found)} schemas ({names})", "one of them, alone")
+    (path, inner), wanted = found[0], "the schema itself, schema=schema[0]; of a list: {'type': 'array', 'items': …}"
+    if path == (0,):
+        raise InputError("schema", None, "a list with one schema", wanted)
+    warn_caller(f"schema: what was given is no schema and has one at {names}, which is used", UserWarning)
+    return inner
 
 
 def is_json_schema(value: Any) -> bool:
@@ -201,12 +216,13 @@ def _from_text(text: str) -> Any:
         return json.loads(stripped)
     except (ValueError, RecursionError) as error:
         got = f"text that is no JSON ({error}): {stripped[:60]!r}"
-        raise InputError("schema", None, got, "JSON (not the name of a file), or a type name") from None
+        wanted = "JSON or a type name; of a file give the content, schema=json.load(open(name))"
+        raise InputError("schema", None, got, wanted) from None
 
 
 def _node(value: Any, path: Path) -> SchemaNode:
     def error(got: str, expected: str) -> InputError:
-        return InputError("schema (read as treeval's form)", None, f"{got} at {path_name(path)}", expected)
+        return InputError(f"schema ({TREEVAL})", None, f"{got} at {path_name(path)}", expected)
 
     if len(path) > MAX_DEPTH:
         raise error(f"more than {MAX_DEPTH} levels", "fewer: does it contain itself?")
@@ -223,4 +239,36 @@ def _node(value: Any, path: Path) -> SchemaNode:
         return Leaf("choice", distinct(value))
     if value is None or isinstance(value, bool | int | float) or not isinstance(value, Hashable) or value == "":
         raise error(repr(value), "a type name, a list of one type or of several choices, or a dictionary of such")
+    if (made := _of_class(value)) is not None:
+        return nodes_of_json_schema(made)
+    if isinstance(value, str) and (meant := [near for name in value.split("|") if (near := _misspelt(name))]):
+        raise error(f"the unknown type {value!r}", " and ".join(map(repr, meant)))
     return Leaf(value)
+
+
+def _of_class(value: Any) -> Any:
+    """The JSON Schema that pydantic has of a class or annotation; None: it has none, or it is a type name of ours."""
+    is_value = value is None or isinstance(value, str | bool | int | float | Mapping | list | tuple)
+    if is_value or not isinstance(value, Hashable) or value in TYPE_NAMES:
+        return None
+    from pydantic import TypeAdapter
+
+    try:
+        return TypeAdapter(value).json_schema()
+    except Exception as error:  # of many kinds
+        if isinstance(value, type) and not getattr(value, "__annotations__", None):  # a type of the user's
+            return None
+        got = f"{value!r}, of which pydantic makes no JSON Schema: {str(error).splitlines()[0]}"
+        raise InputError("schema", None, got, "a class or annotation that pydantic.TypeAdapter takes") from None
+
+
+def _misspelt(name: str) -> str | None:
+    """The type that a name without meaning is nearly the name of; a name like none of them is the user's.
+
+    Example:
+        >>> _misspelt("integr"), _misspelt("String"), _misspelt("datetime"), _misspelt("isbn")
+        ('integer', 'string', None, None)
+    """
+    names = [known for known in TYPE_NAMES if isinstance(known, str)]
+    distance, nearest = min((OSA.distance(name.lower(), known), known) for known in names)
+    return nearest if name not in names and distance <= max(1, len(name) // 4) else None

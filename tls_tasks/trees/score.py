@@ -175,11 +175,25 @@ def details_of(plan: Plan, score: Score) -> dict[str, Any]:
             votes = [unit[part] / unit[n_part] for unit in score.units if unit[n_part]]
             sums |= {part: math.fsum(votes), n_part: len(votes)}
     fields = {field.name: {kind: int(sums.get(f"{kind}|{field.name}", 0)) for kind in KINDS} for field in plan.fields}
-    values = {} if plan.follows_treeval else {"values": {field.name: _of_field(field, sums) for field in plan.fields}}
+    values = {} if plan.follows_treeval else {"values": _of_fields(plan, sums)}
     return {**values, **_leaves_and_averages(plan, sums), "fields": fields}
 
 
-def _of_field(field: Field, sums: Unit) -> dict[str, float | int | None]:
+OUTSIDE_SCHEMA = "(outside the schema)"
+"""Stands among the leaves' names for the values of predictions where the schema has no leaf."""
+
+
+def _of_fields(plan: Plan, sums: Unit) -> dict[str, dict[str, Any]]:
+    """The values of each leaf, and those outside the schema if there are any; together they are all of the values."""
+    values = {field.name: _of_field(field, sums) for field in plan.fields}
+    given = sum(own[kind] for own in values.values() for kind in ("correct", "wrong", "invented"))
+    if outside := int(sums.get("value_given", 0)) - given:
+        rates = {f"{name}_value": 0.0 for name in _DIVISORS}
+        values[OUTSIDE_SCHEMA] = {**rates, "correct": 0, "wrong": 0, "missed": 0, "invented": outside}
+    return values
+
+
+def _of_field(field: Field, sums: Unit) -> dict[str, Any]:
     """Precision, recall and F1 of a leaf's values, None where there are none, and how many are what.
 
     In a list they are those of the items that are aligned by similarity.

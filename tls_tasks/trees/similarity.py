@@ -112,6 +112,8 @@ def sort_key(node: SchemaNode, value: Any) -> str:
 
 def _visible(node: SchemaNode, value: Any) -> str:
     """What can be seen of a value: neither the order of keys, nor that of lists that are compared in any order."""
+    if isinstance(value, str):
+        return repr(str.__str__(value))
     kind, node = type(value), part_for(node, value)
     if kind is dict and isinstance(node, Branch):
         known = [_visible(child, value[key]) if key in value else "" for key, child in node.children.items()]
@@ -124,8 +126,6 @@ def _visible(node: SchemaNode, value: Any) -> str:
     if kind is list and isinstance(node, ListOf):
         items = [_visible(node.item, item) for item in value]
         return f"[{','.join(items if node.is_ordered else sorted(items))}]"
-    if isinstance(value, str):
-        return repr(str.__str__(value))
     try:
         return repr(value)
     except ValueError:  # an integer of thousands of digits

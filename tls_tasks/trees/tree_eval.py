@@ -25,10 +25,10 @@ from tls_tasks.trees.read import MODES, ParsedTree
 from tls_tasks.trees.rows import read_rows
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import Sample, details_of, judged, rate_results, results, with_means
-from tls_tasks.trees.types import AnyOf, Branch, SchemaNode
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode
 from tls_tasks.trees.walk import Walk
 
-VERSION = 5
+VERSION = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +75,12 @@ def tree_eval(
     """Score trees against reference trees of the same schema.
 
     Args:
-        predictions: One tree a row: plain Python values, JSON text, or whatever a model wrote.
+        predictions: One tree a row: plain Python values, JSON text, or whatever a model wrote. None and ``null`` are no
+            answer, unless the reference accepts null.
         references: One tree a row: plain Python values or JSON text; several valid answers of a leaf,
             a dictionary or a list as ``{"$any_of": [...]}`` or :class:`~tls_tasks.trees.types.AnyOf`.
         schema: What :func:`~tls_tasks.trees.schema.read_schema` reads: treeval's form ("string", ["string"],
-            ["4/4", "2/2"] for a choice, dictionaries, [{...}]), JSON Schema, a pydantic model class.
+            ["4/4", "2/2"] for a choice, dictionaries, [{...}]), JSON Schema, what pydantic's TypeAdapter takes.
         leaf_metrics: Type or path -> a metric or a list of them, or a tree in the shape of the schema. Metrics are
             names, ``{"metric": name, option: value}``, functions, or modules of evaluate, see
             :func:`~tls_tasks.trees.leaf_metrics.resolve_metric`. None: the defaults of the types.
@@ -104,8 +105,9 @@ def tree_eval(
         of these are in [0, 1].
         ``leaves``: a tree in the shape of the schema, without its lists; each leaf has the means of its metrics, or
         None if nothing was scored. ``values``: path -> precision, recall and F1 of its values, and how many are
-        correct, wrong, missed and invented. ``averages``: ``per_metric`` and ``per_leaf_type``. ``fields``: path -> how
-        many leaves are correct, wrong, missed, invented and rightly absent.
+        correct, wrong, missed and invented; values outside the schema have a line. ``averages``:
+        ``per_metric`` and ``per_leaf_type``. ``fields``: path -> how many leaves are correct, wrong, missed, invented
+        and rightly absent.
         ``json_valid``, ``parsed``, ``repaired``, ``duplicate_keys``, ``non_finite``, ``schema_compliance``: rates of
         predictions. ``type_errors``: how many values have another type than the schema says. ``<key>_ci`` ([low, high])
         where asked for.
@@ -141,7 +143,7 @@ def tree_eval(
                 raise InputError(name, None, shorten(value), "nothing: compat='extractbench' has no such option")
         return _as_extractbench(predictions, references, schema, parse_mode, interval)
     plan = _plan(schema, compat, options, leaf_metrics, list_order, hierarchical_averaging)
-    rows: _Rows = read_rows(predictions, references, plan.root, parse_mode)
+    rows: _Rows = read_rows(predictions, references, plan.root, parse_mode, any_style=compat is None)
     of_text = _of_text([parsed for parsed, _ in rows])
     counted, rows = _walk(plan, rows)
     text_units = [_text_unit(parsed, plan.root) for parsed, _ in rows]
@@ -169,7 +171,7 @@ def _as_extractbench(
 
     root = read_schema(schema)
     shape = extractbench.Shape.of(schema, root)
-    rows = read_rows(predictions, references, root, parse_mode)
+    rows = read_rows(predictions, references, root, parse_mode, any_style=False)
     of_text = _of_text([parsed for parsed, _ in rows])
     units = [
         extractbench.unit_of(expected, parsed.value, shape, row) | _text_unit(parsed, root)
@@ -236,7 +238,9 @@ def _walk(plan: Plan, rows: _Rows) -> tuple[Columns, _Rows]:
     except BadReferenceError:
         for row, (_, tree) in enumerate(rows):
             for issue in slips(tree, plan.root):
-                wanted = "a tree that follows the schema, or types='loose'"
+                of_list = isinstance(plan.root, ListOf) and isinstance(tree, dict)
+                hint = "; did you mean schema=schema[0]?" if of_list else ""
+                wanted = f"a tree that follows the schema{f' ({plan.form})' * bool(plan.form)}, or types='loose'{hint}"
                 raise InputError("references", row, str(issue), wanted) from None
         raise
 

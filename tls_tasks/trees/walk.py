@@ -72,6 +72,8 @@ class Walk:
 
     def count_answers(self, step: Step, node: SchemaNode, pairs: Pairs, counts: Counts) -> bool:
         """Count the best answers if any reference has several; ``step`` walks them all. Returns whether one has."""
+        if AnyOf not in set(map(type, pairs.references)):  # as a rule, and quick to see
+            return False
         if not any(has_answers(resolved(node), value) for value in pairs.references):
             return False
         answers, of_answers, best = self.best_answers(step, node, pairs)

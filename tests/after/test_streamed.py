@@ -4,10 +4,15 @@ import datetime
 import io
 import json
 import random
+import re
 import signal
 import subprocess
 import sys
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from unittest.mock import Mock
 
 import fsspec
 import pyarrow as pa
@@ -167,6 +172,27 @@ def test_parquet_and_urls_are_read_as_jsonl_is(tmp_path, capsys, log):
         score_streamed(path, "summ_dialogsum", folder, engine=here, block_bytes=2000)
         assert json.loads(told(capsys, "merge", folder)[3])[0]["metrics"] == wanted
         assert n_blocks is None or StoredUnits([folder]).header.log.n_blocks == n_blocks
+
+
+def test_a_url_of_a_server_is_read_and_one_that_opens_nothing_is_said(tmp_path, log):
+    """A file of a server is no BytesIO, as one of memory:// is: it is read in pieces."""
+    handler = partial(SimpleHTTPRequestHandler, directory=tmp_path)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/"
+        assert [sample.row for sample in LogBlocks.of(url + log.name, 10**9).read(0)] == read_jsonl(log)
+        (tmp_path / "large.jsonl").write_bytes(b"{}\n" * 5_000_000)  # this server gives whole files only
+        for address in (url + "large.jsonl", url + "none.jsonl", "nope://logs/x.jsonl", "://"):
+            with pytest.raises(DataError, match=re.escape(f"{address}: not readable (")):
+                LogBlocks.of(address, 2000)
+        server.shutdown()
+
+
+@pytest.mark.parametrize("error", [ValueError, ImportError, KeyError])
+def test_a_bug_in_a_reader_does_not_look_like_a_bad_file(log, monkeypatch, error):
+    monkeypatch.setattr("tls_tasks.after.units.sample_of", Mock(side_effect=error))
+    with pytest.raises(error):
+        list(LogBlocks.of(str(log), 2000).read(0))
 
 
 def test_a_timestamp_in_parquet_is_no_text(tmp_path):

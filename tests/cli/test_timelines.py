@@ -120,7 +120,7 @@ def test_swapped_sides_are_suspected(tmp_path, capsys):
     write(tmp_path / "g" / "egypt" / "timelines.jsonl", *[[["2011-01-25T00:00:00", ["A."]]]] * 3)
     assert run(capsys, tmp_path / "g", tmp_path / "p")[0] == 0
     said = refused(capsys, tmp_path / "p", tmp_path / "g", said="3 predicted timelines of 'egypt'")
-    assert "Are GOLD and PREDICTIONS swapped?" in said
+    assert "are files swapped? These can be read: --references " in said
 
 
 def test_folders_that_are_no_timelines_are_told(half, tmp_path, capsys):

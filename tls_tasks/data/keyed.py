@@ -154,8 +154,7 @@ def joined(gold: Keyed, predictions: Keyed) -> list[tuple[str, Row, Row | None]]
     for name, row in predictions.rows.items():
         if name not in gold.rows:
             near = nearest(name, gold.rows) or f", which has {some(list(gold.rows))}"
-            swapped = "; are gold and predictions swapped?" if gold.rows.keys() <= predictions.rows.keys() else ""
-            raise DataError(f"{row.where}: {name!r} is not in {gold.place}{near}{swapped}")
+            raise DataError(f"{row.where}: {name!r} is not in {gold.place}{near}")
     return [(name, row, predictions.rows.get(name)) for name, row in gold.rows.items()]
 
 

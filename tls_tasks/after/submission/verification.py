@@ -250,7 +250,7 @@ def ask_again(verified: Verified, task: ScoredTask, judge: Any, n_documents: int
         n_other += sum(logged.get(key) != verdict for key, verdict in again.items())
     result = f"{name}: {n_verdicts} verdicts on {len(drawn)} of {len(samples)} documents asked again, {n_other} differ"
     if n_other > _MOST_OTHER_VERDICTS * n_verdicts or not n_verdicts:
-        advice = "judge the samples yourself (tls-tasks judge) and compare (tls-tasks agree)"
+        advice = "judge the samples yourself (tls-tasks reports) and compare (tls-tasks agree)"
         verified.refusals.append(f"verdicts: {result}; {advice}")
     else:
         verified.checked.append(result)

@@ -157,6 +157,27 @@ def test_the_command_streams_in_processes(tmp_path, capsys, log):
     assert "shard 2/2" in capsys.readouterr().out
 
 
+@pytest.mark.slow
+def test_each_of_several_logs_has_a_folder_of_its_name(tmp_path, capsys):
+    for model, task in [("a", "summ_dialogsum"), ("b", "summ_dialogsum"), ("b", "tls_crisis")]:
+        (tmp_path / "out" / model).mkdir(parents=True, exist_ok=True)
+        write_log(tmp_path / "out" / model, task, text_of(rows_of(task, 3 if model == "a" else 4)))
+    whole = told(capsys, "score", "out")
+    assert len(json.loads(whole[3])) == 3
+    for _ in range(2):  # the second time from what is there
+        assert told(capsys, "score", "out", "-o", "units", "--workers", 1) == whole
+    names = ["a/samples_summ_dialogsum", "b/samples_summ_dialogsum", "b/samples_tls_crisis"]
+    folders = [tmp_path / "units" / f"{name}_2026-01-01T00-00-00" for name in names]
+    assert sorted(path.parent for path in tmp_path.glob("units/**/log.json")) == folders
+    other = tmp_path / "out" / "b" / "samples_gsm8k_2026-01-02T00-00-00.jsonl"
+    other.write_text(text_of(rows_of("summ_dialogsum", 1)))
+    code, out, err, _ = told(capsys, "score", "out", "-o", "some", "--shard", "1/1", "--workers", 1)
+    assert code == 1 and f"out/b/{other.name}: left out: gsm8k" in err and out.count("rouge_l_f1 ") == 2
+    code, out, _, _ = told(capsys, "score", "out/b", "-o", "part", "--shard", "2/2", "--workers", 1)
+    assert code == 1 and "part/samples_summ_dialogsum_2026-01-01T00-00-00: shard 2/2 of samples_summ_dialogsum" in out
+    assert main(["score", str(other), "-o", "none"]) == 2 and "of a task of ours, but gsm8k" in capsys.readouterr().err
+
+
 def test_parquet_and_urls_are_read_as_jsonl_is(tmp_path, capsys, log):
     rows = read_jsonl(log)
     nested = tmp_path / "nested.parquet"

@@ -115,7 +115,7 @@ def test_shards_of_any_number_have_the_bits_of_the_whole(tmp_path, capsys, task,
     assert whole[0] == is_spoiled and scored["n_documents"] == (12 if is_spoiled else 13)
     if is_spoiled:
         kinds = ["not JSON", "expected an object", "comes again, with another", "comes again, with the same"]
-        kinds += ["are missing", "can't be scored", "are not the prompts", "the file ends in it", "`doc_id` is"]
+        kinds += ["documents missing: ", "can't be scored", "not the prompts", "the file ends in it", "`doc_id` is"]
         assert [kind for kind in kinds if not any(kind in problem for problem in scored["problems"])] == []
     else:
         assert not scored["problems"] and any(0 < value < 1 for value in scored["metrics"].values())
@@ -172,10 +172,15 @@ def test_each_of_several_logs_has_a_folder_of_its_name(tmp_path, capsys):
     other = tmp_path / "out" / "b" / "samples_gsm8k_2026-01-02T00-00-00.jsonl"
     other.write_text(text_of(rows_of("summ_dialogsum", 1)))
     code, out, err, _ = told(capsys, "score", "out", "-o", "some", "--shard", "1/1", "--workers", 1)
-    assert code == 1 and f"out/b/{other.name}: left out: gsm8k" in err and out.count("rouge_l_f1 ") == 2
+    assert (
+        code == 1 and f"out/b/{other.name} left out: gsm8k is no task of ours" in err and out.count("rouge_l_f1 ") == 2
+    )
     code, out, _, _ = told(capsys, "score", "out/b", "-o", "part", "--shard", "2/2", "--workers", 1)
     assert code == 1 and "part/samples_summ_dialogsum_2026-01-01T00-00-00: shard 2/2 of samples_summ_dialogsum" in out
-    assert main(["score", str(other), "-o", "none"]) == 2 and "of a task of ours, but gsm8k" in capsys.readouterr().err
+    assert (
+        main(["score", str(other), "-o", "none"]) == 2
+        and "task: got 'gsm8k', expected one of" in capsys.readouterr().err
+    )
 
 
 def test_parquet_and_urls_are_read_as_jsonl_is(tmp_path, capsys, log):
@@ -259,7 +264,7 @@ def test_shards_that_make_no_whole_are_named(tmp_path, log):
     with pytest.raises(DataError, match=r"p1: holds units of .*, not of"):
         stream(log, p1, 2000, (2, 3))
     block_file(p2, 1).unlink()
-    refused(p1, p2, p3, match=r"p2: not finished, 1 of \d+ blocks are missing")
+    refused(p1, p2, p3, match=r"p2: not finished, 1 of \d+ blocks missing")
     stream(log, p2, 2000, (2, 3))
     block_file(p3, 2).write_bytes(block_file(p3, 2).read_bytes()[:-5])
     refused(p1, p2, p3, match=r"block-00000002\.parquet: not readable .* remove it")

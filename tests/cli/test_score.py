@@ -24,8 +24,8 @@ def results_of(folder, task):
     raise AssertionError(task)
 
 
-def test_timelines_in_the_layout_of_the_papers_scripts(made_runs, capsys):
-    code, out, err = run("score", capsys, made_runs / "base")
+def test_timelines_as_a_table_and_with_the_print_out_of_the_papers_scripts(made_runs, capsys):
+    code, out, err = run("score", capsys, made_runs / "base", "--papers")
     assert (code, err) == (0, "")
     reported = results_of(made_runs / "base", "tls_crisis")
     block = out[out.index("tls_crisis (version 3, embedded edition), 8 documents") :]
@@ -39,6 +39,10 @@ def test_timelines_in_the_layout_of_the_papers_scripts(made_runs, capsys):
     means = block[block.index("=== F1 OF THE MEAN") :].splitlines()[1]
     assert means == f"  AR-1:     {reported['ar1_f1,none']:.4f}"
     assert "alignment_rouge|variant:align+m:1|" in block and "date_f1|days:0|" in block
+    table = run("score", capsys, made_runs / "base")[1]
+    assert "===" not in table and "Topic: " not in table
+    rows = [line.split() for line in table[table.index("tls_crisis (") :].splitlines()]
+    assert ["ar1_f1", f"{reported['ar1_f1,none']:.4f}"] in rows and ["date_mean_f", average[2].split()[1]] in rows
 
 
 def test_summaries_as_a_table(made_runs, capsys):

@@ -105,8 +105,8 @@ def test_what_is_missing_or_unreadable_scores_nothing_and_is_said(half, tmp_path
     assert run(capsys, half["text"], empty)[0] == 0
     code, out, err = run(capsys, gold, told, "--json")
     assert code == 0 and json.loads(out)["metrics"]["date_mean_f"] == 0.25
-    assert "1 of 4 topics without a prediction ('d'); it scores 0" in err
-    assert "no timeline can be read in the prediction of 'b'; it scores 0" in err
+    assert "1 of 4 topics without a prediction ('d'): scored 0" in err
+    assert "no timeline can be read in the prediction of 'b': scored 0" in err
 
 
 @pytest.mark.parametrize(("gold", "predictions", "said"), CASES["test_a_mistake_is_told_in_one_line"])

@@ -188,7 +188,7 @@ def test_many_trees_in_every_form(many, capsys):
         first, *lines = out.splitlines()
         assert first.split()[0] == "f1_value" and lines[-1].startswith("tree_eval|"), name
         assert ["parsed", "0.3333"] in [line.split() for line in lines]
-        assert "1 of 3 trees without a prediction ('c'); it counts as empty" in err
+        assert "1 of 3 trees without a prediction ('c'): counted as empty" in err
         assert "tls-tasks trees: b: no tree could be read in it" in err
 
 

@@ -180,8 +180,12 @@ def _newest(runs: Iterable[RunFiles]) -> Iterator[RunFiles]:
             yield replace(run, samples=samples)
 
 
-def find_logs(places: Iterable[str], **how: Any) -> Iterator[tuple[RunFiles, str, str, str]]:
-    """Logs one by one: the files of its run, the task, the file or its URL, and a name that is its own in its place.
+NamedLog = tuple[RunFiles, str, str, str]
+"""The files of a log's run, its task, where it is (a file or URL), and a name that no other has in its place."""
+
+
+def find_logs(places: Iterable[str], **how: Any) -> Iterator[NamedLog]:
+    """Logs one by one.
 
     Args:
         places: As of :func:`find_runs`; also URLs of samples files, and such files in Parquet.
@@ -192,17 +196,16 @@ def find_logs(places: Iterable[str], **how: Any) -> Iterator[tuple[RunFiles, str
     """
     for place in places:
         if "://" in place or (Path(place).is_file() and place.endswith(".parquet")):
-            file = place.rpartition("/")[2]
-            match = _FILE.fullmatch(re.sub(r"\.parquet$", ".jsonl", file))
+            match = _FILE.fullmatch(f"{Path(place).stem}.jsonl")
             if (name := how["task"] or (match and match["task"])) is None:
-                wanted = "the name samples_<task>_<date>, or --task, which says of which task it is"
-                raise DataError(f"{place}: expected {wanted}")
-            yield RunFiles(Path(place).parent, "", None), name, place, Path(file).stem
+                raise DataError(f"{place}: no task; expected the name samples_<task>_<date>, or --task, which says it")
+            yield RunFiles(Path(place).parent, "", None), name, place, Path(place).stem
         else:
             for run in find_runs([place], **how):
                 for name, path in run.samples.items():
                     inside = path.relative_to(place) if Path(place).is_dir() else Path(path.name)
-                    yield run, how["task"] or name, str(path), str(inside.with_suffix(""))
+                    known = name if run.host == "lm_eval" else f"{run.host}:{name}"
+                    yield run, how["task"] or known, str(path), str(inside.with_suffix(""))
 
 
 def _other_host(path: Path, is_named: bool) -> RunFiles | None:
@@ -306,4 +309,4 @@ def missing(path: Path | str, numbers: Iterable[int], n_expected: int | None) ->
         return
     first = np.setdiff1d(np.arange(min(n_all, len(there) + 11)), there)[:11].tolist()
     named = ", ".join(map(str, first[:10])) + (" …" if len(first) > 10 else "")
-    yield LogProblem("missing_documents", str(path), f"{n_missing} of {n_all} documents are missing: {named}")
+    yield LogProblem("missing_documents", str(path), f"{n_missing} of {n_all} documents missing: {named}")

@@ -247,7 +247,7 @@ def of_task(run: Run, file: TaskFile, task: Task, other_prompts: Iterable[tuple[
     # A log of another release has other prompts by right, and one that does not say its release can't be asked.
     if version == file.version and (wrong := list(other_prompts)):
         (line, first), n = wrong[0], len(wrong)
-        detail = f"{n} of {len(run.ids)} requests are not the prompts of their documents ({first} first): {_STALE}"
+        detail = f"not the prompts of their documents: {n} of {len(run.ids)} requests ({first} first): {_STALE}"
         stale = [LogProblem("other_prompt", f"{run.log.path}:{line}", f"{file.name}: {detail}")]
     fields = {**vars(run), "name": file.name, "logged": {}, "family": task.family}
     return ScoredTask(**fields, task=task, version=version if isinstance(version, float) else file.version, stale=stale)

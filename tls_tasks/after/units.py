@@ -84,8 +84,7 @@ class LogBlocks:
                 yield None if content.isspace() else sample_of(self.path, line, content)
 
 
-@contextmanager
-def open_log(path: str) -> Iterator[BinaryIO]:
+def open_log(path: str) -> BinaryIO:
     """A file of this machine, or what fsspec opens by a URL.
 
     Raises:
@@ -93,17 +92,13 @@ def open_log(path: str) -> Iterator[BinaryIO]:
         OSError: If a file can't.
     """
     if "://" not in path:
-        with Path(path).open("rb") as file:
-            yield file
-        return
+        return Path(path).open("rb")
     import fsspec
 
     try:
-        opened = fsspec.open(path, "rb").open()
+        return io.BufferedReader(fsspec.open(path, "rb").open())  # fsspec's own files read no lines up to a length
     except Exception as error:  # of any package: no such protocol, the package is missing, no server or no key
         raise DataError(f"{path}: not readable ({error!s:.120})") from error
-    with io.BufferedReader(opened) as buffered:  # fsspec's own files read no lines up to a length
-        yield buffered
 
 
 @contextmanager
@@ -318,7 +313,7 @@ def _complete(folders: Sequence[Path]) -> tuple[Header, list[Path]]:
             raise DataError(f"{folder}: shard {header.shard}/{n_shards} again; {shares[header.shard]} has it")
         shares[header.shard] = folder
         if left := len(header.left_in(folder)):
-            of = f"{left} of {len(header.blocks)} blocks are missing"
+            of = f"{left} of {len(header.blocks)} blocks missing"
             raise DataError(f"{folder}: not finished, {of}; the command that made it goes on where it stopped")
     if absent := [f"{shard}/{n_shards}" for shard in range(1, n_shards + 1) if shard not in shares]:
         raise DataError(f"{', '.join(map(str, folders))}: missing: shard {', '.join(absent)}")

@@ -121,9 +121,9 @@ def _timelines(args: argparse.Namespace) -> None:
     with _warnings_as_notes(args):
         rows = read_places(read_topics, args, "references", "predictions")
         both = score_timelines([row.prediction for row in rows], [row.references for row in rows], **options)
-    note("timelines", *missing_note(((row.topic, row.told) for row in rows), "topics", "it scores 0"))
+    note("timelines", *missing_note(((row.topic, row.told) for row in rows), "topics", "scored 0"))
     if unread := [row.topic for row in rows if row.told is not None and row.told.failed]:
-        note("timelines", f"no timeline can be read in the prediction of {some(unread)}; it scores 0")
+        note("timelines", f"no timeline can be read in the prediction of {some(unread)}: scored 0")
     # with the results that the timeline tasks have; each topic has a vote in the means of F
     score = replace(both, definitions=RESULTS, topics=[rows[item.row].topic for item in both.items])
     topics, names = score.by_topic(), [row.name for row in rows]
@@ -158,7 +158,7 @@ def _summaries(args: argparse.Namespace) -> None:
     columns = [row.prediction or "" for row in rows], [row.references for row in rows]
     with _warnings_as_notes(args):
         score = tls_tasks.rouge_l(*columns, tokenizer=args.tokenizer, **options)
-    note("summaries", *missing_note(((row.id, row.prediction) for row in rows), "summaries", "it scores 0"))
+    note("summaries", *missing_note(((row.id, row.prediction) for row in rows), "summaries", "scored 0"))
     names, keys = [row.id for row in rows], [*score.definitions]
     printed.print_score(args, score, names, "summary", keys=keys, headline="rouge_l_f1")
 
@@ -187,10 +187,10 @@ def _evidence(args: argparse.Namespace) -> None:
     options = {"schema": schema, "threshold": args.threshold, "matching": args.matching}
     with _warnings_as_notes(args):
         score = tls_tasks.evidence_extraction(*columns, **options)
-    note("evidence", *missing_note(answers.items(), "journals", "all their gold objects are missed"))
+    note("evidence", *missing_note(answers.items(), "journals", "all gold objects missed"))
     names = [journal.id for journal in journals]
     if misquoted := [own.id for own in journals for gold in own.objects if gold[schema.span_field] not in own.text]:
-        note("evidence", f"{len(misquoted)} gold objects don't quote their journal verbatim, first of {misquoted[0]}")
+        note("evidence", f"gold objects not verbatim in their journal: {len(misquoted)}, first of {misquoted[0]}")
     table, result = _evidence_table(score, names), printed.as_json(args, score, names, "journals", "journal_id")
     printed.print_score(args, score, names, "journal", headline="f1", table=table, result=result)
 
@@ -239,7 +239,7 @@ def _trees(args: argparse.Namespace) -> int:
         raise InputError("--references", None, "'-' twice", "a file for one of the two trees")
     schema, many = read_schema(read_document(args.schema)), any(map(holds_many, files))
     rows = read_places(read_trees if many else _read_two, args, "predictions", "references")
-    note("trees", *missing_note(((row.id, row.prediction) for row in rows), "trees", "it counts as empty"))
+    note("trees", *missing_note(((row.id, row.prediction) for row in rows), "trees", "counted as empty"))
     answers = ["" if row.prediction is None else row.prediction for row in rows]
     mode = "strict" if args.strict else "lenient"
     with warnings.catch_warnings():

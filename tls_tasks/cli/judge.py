@@ -233,8 +233,8 @@ def _scores_text(scores: dict[str, Any]) -> str:
     runs, counts = scores["runs"], scores["counts"]
     rows = {"all": scores, **runs} if len(runs) != 1 else runs
     cells = [[run_id, *(number(values[key]) for key in KEYS)] for run_id, values in rows.items()]
-    summary = f"{counts['reports']} reports, {counts['sentences']} sentences, "
-    summary += "{unscored_sentences} of them without a score, {unknown_citations} unknown citations".format(**counts)
+    summary = "reports: {reports}, sentences: {sentences} ({unscored_sentences} without a score), "
+    summary = f"{summary}unknown citations: {{unknown_citations}}".format(**counts)
     head, first, *others = text_table([["run", *KEYS], *cells]).split("\n")
     return "\n".join([head, base.styled(first), *others, "", summary, visible(scores["signature"])])
 

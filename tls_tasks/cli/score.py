@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 from tqdm import tqdm
 
-from tls_tasks.after.logs import RunFiles, find_logs, find_runs
+from tls_tasks.after.logs import NamedLog, RunFiles, find_logs, find_runs
 from tls_tasks.after.mapped_rows import logs_and_rows, score_logs, score_rows
 from tls_tasks.after.page import page
 from tls_tasks.after.run import Run
@@ -20,12 +20,12 @@ from tls_tasks.after.streamed import Engine, engine_on, read_units, score_stream
 from tls_tasks.after.units import read_header
 from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, note, progress, say, write_json
 from tls_tasks.cli.printed import Intervals, intervals_of, papers_layout, value_table, with_intervals
-from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.intervals import caution
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.whole import replaced, write_whole
-from tls_tasks.hosts.discovery import task_file, task_files
+from tls_tasks.hosts.discovery import task_files
 from tls_tasks.registry import METRICS
 
 _NUMBERS = {"version", "n_documents", "value"}
@@ -76,6 +76,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
     parser.add_argument("--resamples", type=int, metavar="N", help="resamples of bootstrap intervals (1000)")
     parser.add_argument("--seed", type=int, help="random seed of the intervals (12345)")
+    parser.add_argument("--papers", action="store_true", help="of timelines, also what the papers' scripts print")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
 
 
@@ -161,7 +162,7 @@ def _print_runs(runs: Iterable[Run], args: argparse.Namespace) -> int:
         intervals = intervals_of(args, run)
         scored.append((run, intervals))
         if str(args.json) != "-":
-            say(_text(run, intervals))
+            say(_text(run, intervals, args.papers))
         note(args.command, *run.problems)
     if args.json is not None and scored:
         write_json(args.json, [_as_dict(run, intervals) for run, intervals in scored])
@@ -177,26 +178,20 @@ def _score_streamed(args: argparse.Namespace) -> int:
     """Score logs in blocks: one into the folder of units, each of several into a folder in it."""
     if args.workers is not None:
         check_whole_number("--workers", args.workers)
-    if args.task is not None:
-        task_file(args.task)
     logs = list(find_logs(args.files, task=args.task, newest=args.newest))
-    ours = [log for log in logs if log[0].host == "lm_eval" and log[1] in task_files()]
-    if not ours:
-        got = ", ".join(dict.fromkeys(name for _, name, _, _ in logs))
-        raise DataError(f"{', '.join(args.files)}: no samples file of the harness of a task of ours, but {got}")
+    if not (ours := [log for log in logs if log[1] in task_files()]):
+        raise OptionError.unknown("task", ", ".join(log[1] for log in logs) or "no samples", task_files())
     engine = engine_on(args.address, args.workers) if args.engine == "ray" else None
     folders = [args.units / log[3] if len(ours) > 1 else args.units for log in ours]
-    runs = (_streamed(args, engine, folder, *log[:3]) for folder, log in zip(folders, ours, strict=True))
+    runs = (_streamed(args, engine, folder, log) for folder, log in zip(folders, ours, strict=True))
     code = _print_runs((run for run in runs if run), args)
-    left_out = (f"{log[2]}: left out: {log[1]} of {log[0].host} is no task of ours" for log in logs if log not in ours)
+    left_out = [f"{log[2]} left out: {log[1]} is no task of ours" for log in logs if log not in ours]
     return note("score", *left_out) or code
 
 
-def _streamed(
-    args: argparse.Namespace, engine: Engine | None, folder: Path, run: RunFiles, name: str, path: str
-) -> Run | None:
+def _streamed(args: argparse.Namespace, engine: Engine | None, folder: Path, log: NamedLog) -> Run | None:
     """Score a log into a folder of units; the run if that is all of it, and not a shard."""
-    shard = args.shard or (1, 1)
+    (run, name, path, _), shard = log, args.shard or (1, 1)
     with tqdm(desc=name, unit=" blocks", leave=False, disable=None) as bar:  # only where stderr is a terminal
 
         def begin(n_blocks: int) -> Callable[[int, int], None]:
@@ -210,13 +205,13 @@ def _streamed(
     return None
 
 
-def _text(run: Run, intervals: Intervals) -> str:
+def _text(run: Run, intervals: Intervals, papers: bool) -> str:
     made, conditions = visible(run.data), []
     if isinstance(run, ScoredTask):
         made, conditions = f"version {run.version:g}, {made}", [visible(str(run.conditions))]
     head = f"{visible(run.name)} ({made}), {count(len(run.score.units), 'document')}, {visible(run.model)}"
     lines = [f"{head}: {visible(run.log.path.name)}", *conditions]
-    if run.family == "timelines":
+    if papers and run.family == "timelines":
         lines += papers_layout(run.metrics, run.score.by_topic())
     if run.metrics:
         lines.append(value_table(run.metrics, intervals, run.headline))

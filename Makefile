@@ -55,7 +55,7 @@ demo: $(VENV)/base ## Install, run the README's first command, score the run aga
 	@printf '  %s\n' ". $(BIN)/activate" "tls-tasks doctor" "tls-tasks score out/demo --confidence 0.95 --csv scores.csv" \
 		"tls-tasks list            # all tasks; the README says how to run a model of yours on one"
 
-test: ## Lint, types and every test
+test: ## Install what the tests need; lint, types and every test
 	@$(MAKE) --no-print-directory -j 2 $(VENV)/dev $(VALIDATORS)
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory -j 2 types compiled

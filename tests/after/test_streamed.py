@@ -179,7 +179,7 @@ def test_each_of_several_logs_has_a_folder_of_its_name(tmp_path, capsys):
     assert code == 1 and "part/samples_summ_dialogsum_2026-01-01T00-00-00: shard 2/2 of samples_summ_dialogsum" in out
     assert (
         main(["score", str(other), "-o", "none"]) == 2
-        and "task: got 'gsm8k', expected one of" in capsys.readouterr().err
+        and "--task: got 'gsm8k', expected one of" in capsys.readouterr().err
     )
 
 

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import shutil
+import warnings
 from pathlib import Path
 
 import pytest
@@ -203,3 +204,13 @@ def test_compare_refuses_other_documents(made_runs, tmp_path, capsys):
 def test_mistakes_of_compare_are_one_line(made_runs, monkeypatch, capsys, arguments, words):
     monkeypatch.chdir(made_runs)
     refused("compare", capsys, *arguments, said=words)
+
+
+def test_an_answer_that_cannot_be_read_is_counted_and_no_warning_of_python(tmp_path, capsys):
+    task = tls_tasks.task("tls_crisis")
+    rows = [{"doc_id": n, "doc": doc, "filtered_resps": ["None."]} for n, doc in enumerate(task.documents()[:2])]
+    path = write(tmp_path / "samples_tls_crisis_2026-01-01T00-00-00.jsonl", *rows)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        code, out, _ = run("score", capsys, path)
+    assert (code, caught) == (0, []) and ["parse_failures", "2.0000"] in map(str.split, out.splitlines())

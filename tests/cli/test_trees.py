@@ -120,7 +120,7 @@ def test_no_answer_reaches_the_terminal_unescaped(files, capsys, answer):
 @pytest.mark.parametrize(
     ("reference", "schema", "message"),
     [
-        (b"not json", SCHEMA, "references[0]: got text that is no JSON document"),
+        (b"not json", SCHEMA, "gold.json: got text that is no JSON document"),
         (b"\xff", SCHEMA, "gold.json: no UTF-8 at byte 0, expected a text file in UTF-8"),
         (REFERENCE, b"\xff", "schema.json: no UTF-8 at byte 0"),
         (REFERENCE, {"a": None}, "got None at a"),

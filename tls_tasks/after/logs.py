@@ -181,7 +181,8 @@ def _newest(runs: Iterable[RunFiles]) -> Iterator[RunFiles]:
 
 
 NamedLog = tuple[RunFiles, str, str, str]
-"""The files of a log's run, its task, where it is (a file or URL), and a name that no other has in its place."""
+"""The files of a log's run, its task (of a file whose name says none, that name), where it is (a file or URL), and a
+name that no other log has in its place."""
 
 
 def find_logs(places: Iterable[str], **how: Any) -> Iterator[NamedLog]:
@@ -192,13 +193,12 @@ def find_logs(places: Iterable[str], **how: Any) -> Iterator[NamedLog]:
         **how: ``task`` and ``newest`` of :func:`find_runs`.
 
     Raises:
-        DataError: If a place doesn't exist, holds no log, or says of no task.
+        DataError: If a place doesn't exist, or holds no log.
     """
     for place in places:
         if "://" in place or (Path(place).is_file() and place.endswith(".parquet")):
             match = _FILE.fullmatch(f"{Path(place).stem}.jsonl")
-            if (name := how["task"] or (match and match["task"])) is None:
-                raise DataError(f"{place}: no task; expected the name samples_<task>_<date>, or --task, which says it")
+            name = how["task"] or (match["task"] if match else Path(place).name)
             yield RunFiles(Path(place).parent, "", None), name, place, Path(place).stem
         else:
             for run in find_runs([place], **how):

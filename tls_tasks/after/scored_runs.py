@@ -6,6 +6,7 @@ the harness printed. No model and no harness is needed; the documents' units giv
 
 import hashlib
 import json
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -224,7 +225,9 @@ def _of_document(path: Path, sample: Sample, function: Callable[..., T], *argume
         DataError: Whatever the function raises, with the document's place.
     """
     try:
-        return function(sample.doc, *arguments)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of an answer that can't be read; a result counts these
+            return function(sample.doc, *arguments)
     except Exception as error:  # a document that was changed can break a scorer in any way
         reason = f"{type(error).__name__}: {error}"
         raise DataError(f"{path}:{sample.line}: document {name_of(sample)} can't be scored ({reason:.200})") from error

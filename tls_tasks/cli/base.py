@@ -78,8 +78,7 @@ def add_places(parser: argparse.ArgumentParser, *names: str, needed: bool = True
             if getattr(args, name) is None and places:
                 setattr(args, name, places.pop(0))
         if needed and (missing := [f"--{name}" for name in names if getattr(args, name) is None]):
-            wanted = f"a file or folder; see tls-tasks {args.command} --help"
-            raise InputError(", ".join(missing), None, "nothing", wanted)
+            raise InputError(", ".join(missing), None, "nothing", f"files or folders; see {args.command} --help")
         if places:
             raise InputError(str(places[0]), None, "a file more", f"each of --{', --'.join(names)} once")
         return run(args)

@@ -20,7 +20,7 @@ from tls_tasks.cli.base import Run, Subparsers, add_command, add_places, no_form
 from tls_tasks.core.errors import InputError, ParseFailureWarning
 from tls_tasks.core.score import Score
 from tls_tasks.core.terminal import text_table
-from tls_tasks.data.keyed import missing_note, read_document, some
+from tls_tasks.data.keyed import Row, missing_note, read_document, said_of, some
 from tls_tasks.evidence.data import read_three, schema_at
 from tls_tasks.evidence.types import JOURNAL_SCHEMA
 from tls_tasks.summaries.data import read_summaries
@@ -180,8 +180,7 @@ def _evidence(args: argparse.Namespace) -> None:
       tls-tasks evidence --predictions answers.jsonl --references gold.jsonl --sources journals.jsonl --detailed
     """
     schema = JOURNAL_SCHEMA if args.schema is None else schema_at(args.schema)
-    read = partial(read_three, schema=schema)
-    journals, answers = read_places(read, args, "sources", "references", "predictions")
+    journals, answers = read_places(partial(read_three, schema=schema), args, "sources", "references", "predictions")
     predictions = ["[]" if answer is None else answer for answer in answers.values()]
     columns = predictions, [journal.objects for journal in journals], [journal.text for journal in journals]
     options = {"schema": schema, "threshold": args.threshold, "matching": args.matching}
@@ -266,7 +265,8 @@ def _trees(args: argparse.Namespace) -> int:
 
 def _read_two(prediction: Path, reference: Path) -> list[TreeRow]:
     """A tree that a model wrote, and its reference."""
-    right = read_reference(read_document(reference))
+    with said_of(Row(str(reference), None)):
+        right = read_reference(read_document(reference), None)
     return [TreeRow(str(prediction), read_document(prediction, of_a_model=True), right)]
 
 

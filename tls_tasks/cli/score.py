@@ -180,7 +180,7 @@ def _score_streamed(args: argparse.Namespace) -> int:
         check_whole_number("--workers", args.workers)
     logs = list(find_logs(args.files, task=args.task, newest=args.newest))
     if not (ours := [log for log in logs if log[1] in task_files()]):
-        raise OptionError.unknown("task", ", ".join(log[1] for log in logs) or "no samples", task_files())
+        raise OptionError.unknown("--task", ", ".join(log[1] for log in logs) or "no samples", task_files())
     engine = engine_on(args.address, args.workers) if args.engine == "ray" else None
     folders = [args.units / log[3] if len(ours) > 1 else args.units for log in ours]
     runs = (_streamed(args, engine, folder, log) for folder, log in zip(folders, ours, strict=True))

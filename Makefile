@@ -46,10 +46,16 @@ $(VENV)/docs: $(VENV)/base
 	$(INSTALL) --editable '.[docs]'
 	@touch $@
 
-demo: $(VENV)/base ## Install, and run a task with the baseline that needs no weights
-	$(BIN)/lm_eval --tasks tls_crisis --model tls_datewise
+demo: $(VENV)/base ## Install, run the README's first command, score the run again, and draw its page
+	rm -rf out/demo
+	$(BIN)/lm_eval --tasks tls_crisis --model tls_datewise --output_path out/demo --log_samples
+	$(BIN)/tls-tasks score out/demo
+	$(BIN)/tls-tasks page out/demo -o demo.html
+	@printf '\n%s\n' "Open demo.html in a browser. Then type:"
+	@printf '  %s\n' ". $(BIN)/activate" "tls-tasks doctor" "tls-tasks score out/demo --confidence 0.95 --csv scores.csv" \
+		"tls-tasks list            # all tasks; the README says how to run a model of yours on one"
 
-test: ## Lint, types and every test
+test: ## Install what the tests need; lint, types and every test
 	@$(MAKE) --no-print-directory -j 2 $(VENV)/dev $(VALIDATORS)
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory -j 2 types compiled

@@ -1,4 +1,4 @@
-"""What several nuggets a request save, on two sets of reports: ``tls-tasks judge`` against a server on loopback.
+"""What several nuggets a request save, on two sets of reports: ``tls-tasks reports`` against a server on loopback.
 
     python benchmarks/judge_calls.py
 

@@ -176,6 +176,12 @@ def check_command(words, names, monkeypatch):
         assert name in usual, f"{name} is no command that the pages may use"
 
 
+def test_make_demo_runs_what_the_readme_shows_first():
+    (block, *_) = [block for block in pages.blocks("README.md") if block.language == "bash"]
+    recipe = re.search(r"^demo: .*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    assert f"\t$(BIN)/{block.text.strip()}\n" in recipe[1]
+
+
 def test_the_tables_commands_exist(harness_names, monkeypatch):
     rows = re.search(r"^\| What you have .*?\n\n", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S)
     typed = re.findall(r"^\|[^|]*\| `((?:lm_eval|tls-tasks) [^`]*)` \|$", rows[0], re.M)

@@ -238,9 +238,9 @@ def of_unknown_data(folder):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (RENAMED, "50 documents are invented: 'XJ001'"),
-        (each(easy_gold), "the gold answers of"),
-        (FIRST_ONLY, "33 of 50 documents are not there"),
+        (RENAMED, "documents invented: 50, first 'XJ001'"),
+        (each(easy_gold), "gold answers unlike those of the data: "),
+        (FIRST_ONLY, "33 of 50 documents not there"),
         ({}, "the fingerprint 111111111111, embedded has 6b87cb726fdc"),
     ],
 )
@@ -263,7 +263,7 @@ def test_a_text_that_was_changed_under_its_own_id_is_refused_by_data(sent, call)
     forge(sent, **rows(easier))
     assert call("verify", sent)[0] == 0  # the log alone can't tell
     code, _, err = call("verify", sent, "--data", "embedded")
-    assert code == 1 and "1 documents differ from the data: 'J001' in text" in err
+    assert code == 1 and "documents unlike the data: 1, first 'J001' in text" in err
 
 
 def test_an_embedded_edition_is_not_the_hubs(honest, tmp_path, call):
@@ -405,7 +405,7 @@ def test_verdicts_that_were_flipped_are_found_by_asking_again(made_runs, tmp_pat
     copy = shutil.copyfile(source, tmp_path / source.name)
     same, flipped = Verified([], {}, ()), Verified([], {}, ())
     ask_again(same, *score_places([copy]), "recorded", 2)
-    assert same.refusals == [] and " on 2 of 6 documents asked again, 0 differ" in same.checked[0]
+    assert same.refusals == [] and " on 2 of 6 documents asked again; other: 0" in same.checked[0]
     copy.write_text(copy.read_text().replace('\\"verdict\\": \\"NO\\"', '\\"verdict\\": \\"YES\\"'))
     ask_again(flipped, *score_places([copy]), "recorded", 6)
     assert flipped.refusals[0].startswith("verdicts: ")

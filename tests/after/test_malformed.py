@@ -76,7 +76,7 @@ FOLDERS = {
     "results: deep": (raw("results", lambda old: b'{"results": ' + DEEP + b"}"), "more than 100 deep"),
     "results: very deep": (raw("results", lambda old: b"[" * 200_000), "not JSON"),
     "results: a long number": (raw("results", lambda old: b'{"date": ' + b"9" * 5000 + b"}"), "not JSON"),
-    "samples: empty": (raw("samples", lambda old: b""), "8 of 8 documents are missing"),
+    "samples: empty": (raw("samples", lambda old: b""), "8 of 8 documents missing"),
     "samples: cut": (raw("samples", lambda old: old[:-30]), ":8: not JSON"),
     "samples: a line that is a list": (line(1, lambda old: b"[1]\n"), ":2: expected an object, got list"),
     "samples: not UTF-8": (line(2, lambda old: old[:100] + b"\xc3\x28" + old[100:]), ":3: not UTF-8: byte 100 is 0xc3"),

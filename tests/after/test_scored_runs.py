@@ -73,14 +73,14 @@ def test_a_truncated_log_names_the_line_and_the_missing_documents(run):
     scored = scored_in(run, "tls_crisis")
     broken, missing, *others = scored.problems
     assert (broken.kind, broken.place) == ("wrong_row", f"{path}:8") and "the file ends in it" in broken.detail
-    assert missing.kind == "missing_documents" and "1 of 8 documents are missing: 7" in str(missing)
+    assert missing.kind == "missing_documents" and "1 of 8 documents missing: 7" in str(missing)
     assert {problem.kind for problem in others} == {"other_number"}
 
 
 def test_a_missing_document_in_the_middle_shows_without_a_results_file(run):
     path = samples_file(run, "tls_crisis")
     change_rows(path, lambda rows: rows[:3] + rows[4:])
-    assert "1 of 8 documents are missing: 3" in str(read_samples(path).problems[0])
+    assert "1 of 8 documents missing: 3" in str(read_samples(path).problems[0])
 
 
 def test_doubled_lines_are_named_and_count_once(run):

@@ -4,10 +4,15 @@ import datetime
 import io
 import json
 import random
+import re
 import signal
 import subprocess
 import sys
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from unittest.mock import Mock
 
 import fsspec
 import pyarrow as pa
@@ -110,7 +115,7 @@ def test_shards_of_any_number_have_the_bits_of_the_whole(tmp_path, capsys, task,
     assert whole[0] == is_spoiled and scored["n_documents"] == (12 if is_spoiled else 13)
     if is_spoiled:
         kinds = ["not JSON", "expected an object", "comes again, with another", "comes again, with the same"]
-        kinds += ["are missing", "can't be scored", "are not the prompts", "the file ends in it", "`doc_id` is"]
+        kinds += ["documents missing: ", "can't be scored", "not the prompts", "the file ends in it", "`doc_id` is"]
         assert [kind for kind in kinds if not any(kind in problem for problem in scored["problems"])] == []
     else:
         assert not scored["problems"] and any(0 < value < 1 for value in scored["metrics"].values())
@@ -152,6 +157,32 @@ def test_the_command_streams_in_processes(tmp_path, capsys, log):
     assert "shard 2/2" in capsys.readouterr().out
 
 
+@pytest.mark.slow
+def test_each_of_several_logs_has_a_folder_of_its_name(tmp_path, capsys):
+    for model, task in [("a", "summ_dialogsum"), ("b", "summ_dialogsum"), ("b", "tls_crisis")]:
+        (tmp_path / "out" / model).mkdir(parents=True, exist_ok=True)
+        write_log(tmp_path / "out" / model, task, text_of(rows_of(task, 3 if model == "a" else 4)))
+    whole = told(capsys, "score", "out")
+    assert len(json.loads(whole[3])) == 3
+    for _ in range(2):  # the second time from what is there
+        assert told(capsys, "score", "out", "-o", "units", "--workers", 1) == whole
+    names = ["a/samples_summ_dialogsum", "b/samples_summ_dialogsum", "b/samples_tls_crisis"]
+    folders = [tmp_path / "units" / f"{name}_2026-01-01T00-00-00" for name in names]
+    assert sorted(path.parent for path in tmp_path.glob("units/**/log.json")) == folders
+    other = tmp_path / "out" / "b" / "samples_gsm8k_2026-01-02T00-00-00.jsonl"
+    other.write_text(text_of(rows_of("summ_dialogsum", 1)))
+    code, out, err, _ = told(capsys, "score", "out", "-o", "some", "--shard", "1/1", "--workers", 1)
+    assert (
+        code == 1 and f"out/b/{other.name} left out: gsm8k is no task of ours" in err and out.count("rouge_l_f1 ") == 2
+    )
+    code, out, _, _ = told(capsys, "score", "out/b", "-o", "part", "--shard", "2/2", "--workers", 1)
+    assert code == 1 and "part/samples_summ_dialogsum_2026-01-01T00-00-00: shard 2/2 of samples_summ_dialogsum" in out
+    assert (
+        main(["score", str(other), "-o", "none"]) == 2
+        and "--task: got 'gsm8k', expected one of" in capsys.readouterr().err
+    )
+
+
 def test_parquet_and_urls_are_read_as_jsonl_is(tmp_path, capsys, log):
     rows = read_jsonl(log)
     nested = tmp_path / "nested.parquet"
@@ -167,6 +198,27 @@ def test_parquet_and_urls_are_read_as_jsonl_is(tmp_path, capsys, log):
         score_streamed(path, "summ_dialogsum", folder, engine=here, block_bytes=2000)
         assert json.loads(told(capsys, "merge", folder)[3])[0]["metrics"] == wanted
         assert n_blocks is None or StoredUnits([folder]).header.log.n_blocks == n_blocks
+
+
+def test_a_url_of_a_server_is_read_and_one_that_opens_nothing_is_said(tmp_path, log):
+    """A file of a server is no BytesIO, as one of memory:// is: it is read in pieces."""
+    handler = partial(SimpleHTTPRequestHandler, directory=tmp_path)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/"
+        assert [sample.row for sample in LogBlocks.of(url + log.name, 10**9).read(0)] == read_jsonl(log)
+        (tmp_path / "large.jsonl").write_bytes(b"{}\n" * 5_000_000)  # this server gives whole files only
+        for address in (url + "large.jsonl", url + "none.jsonl", "nope://logs/x.jsonl", "://"):
+            with pytest.raises(DataError, match=re.escape(f"{address}: not readable (")):
+                LogBlocks.of(address, 2000)
+        server.shutdown()
+
+
+@pytest.mark.parametrize("error", [ValueError, ImportError, KeyError])
+def test_a_bug_in_a_reader_does_not_look_like_a_bad_file(log, monkeypatch, error):
+    monkeypatch.setattr("tls_tasks.after.units.sample_of", Mock(side_effect=error))
+    with pytest.raises(error):
+        list(LogBlocks.of(str(log), 2000).read(0))
 
 
 def test_a_timestamp_in_parquet_is_no_text(tmp_path):
@@ -212,7 +264,7 @@ def test_shards_that_make_no_whole_are_named(tmp_path, log):
     with pytest.raises(DataError, match=r"p1: holds units of .*, not of"):
         stream(log, p1, 2000, (2, 3))
     block_file(p2, 1).unlink()
-    refused(p1, p2, p3, match=r"p2: not finished, 1 of \d+ blocks are missing")
+    refused(p1, p2, p3, match=r"p2: not finished, 1 of \d+ blocks missing")
     stream(log, p2, 2000, (2, 3))
     block_file(p3, 2).write_bytes(block_file(p3, 2).read_bytes()[:-5])
     refused(p1, p2, p3, match=r"block-00000002\.parquet: not readable .* remove it")

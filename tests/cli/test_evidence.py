@@ -73,7 +73,7 @@ def test_json_is_the_scores_own_with_the_journals(files, capsys, detailed):
 def test_missing_predictions_are_misses_and_said(files, capsys):
     _, out, err = run(capsys, *files([NOTHING]))
     assert out.splitlines()[1].split()[:4] == ["total", "0", "0", "2"]
-    assert "1 of 2 journals without a prediction ('J1'); all their gold objects are missed" in err
+    assert "1 of 2 journals without a prediction ('J1'): all gold objects missed" in err
 
 
 def test_gold_that_misquotes_is_scored_and_said(files, capsys, tmp_path):
@@ -82,7 +82,7 @@ def test_gold_that_misquotes_is_scored_and_said(files, capsys, tmp_path):
     arguments[1] = write(tmp_path / "other.jsonl", gold, NOTHING)
     _, out, err = run(capsys, *arguments)
     assert out.splitlines()[1].split()[:4] == ["total", "2", "1", "0"]
-    assert "1 gold objects don't quote their journal verbatim, first of J1" in err
+    assert "gold objects not verbatim in their journal: 1, first of J1" in err
 
 
 def test_bad_answers_are_the_models_fault(files, capsys):

@@ -52,7 +52,7 @@ def test_a_recorded_run(tmp_path, capsys):
     rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()[:4] if line}
     assert rows["run"] == list(KEYS)
     assert rows["careful"][:2] == ["0.9061", "1.0000"] and rows["hasty"][:2] == ["0.2701", "0.4889"]
-    assert "12 reports, 88 sentences, 0 of them without a score, 2 unknown citations" in out
+    assert "reports: 12, sentences: 88 (0 without a score), unknown citations: 2" in out
     assert "report_eval|" in out and "judge:embedded" in out and (code, err) == (0, "")
     found = scores(tmp_path / "out")
     assert found["runs"]["careful"]["precision"] == 1.0 and found["judge"] == "embedded"
@@ -264,7 +264,7 @@ def test_the_judge_that_is_named(given, spec):
     add_parser(parser.add_subparsers())
     words = ["judge", "r.jsonl", "n.jsonl", "results/", "--batch-size", "1", "--verbose", *given]
     args = parser.parse_args(words)
-    assert (args.outdir, args.batch_size, args.verbose) == (Path("results"), 1, True)
+    assert (args.places[2], args.batch_size, args.verbose) == (Path("results"), 1, True)
     assert _judge_spec(args, Path("out")) == spec
 
 

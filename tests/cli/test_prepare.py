@@ -25,10 +25,10 @@ PLANTS = EvidenceSchema("plants", ("tree", "herb"), (Attribute("size", {"": "siz
 
 # family -> task, what is said of its rows in the JSON file beside, a line of the card
 FAMILIES = {
-    "evidence": ("evidence_custom", "2 documents, 1 objects of the schema journal", "`schema.json` is their"),
+    "evidence": ("evidence_custom", "2 documents, 1 object of the schema journal", "`schema.json` is their"),
     "summaries": ("summ_custom", "2 documents", "`references`, a list of summaries."),
-    "trees": ("tree_custom", "1 documents", "`schema` and `reference`, both JSON text"),
-    "reports": ("report_custom", "1 requests, 1 nuggets, 2 documents", "data_files: documents.jsonl"),
+    "trees": ("tree_custom", "1 document", "`schema` and `reference`, both JSON text"),
+    "reports": ("report_custom", "1 request, 1 nugget, 2 documents", "data_files: documents.jsonl"),
 }
 
 

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import shutil
+import warnings
 from pathlib import Path
 
 import pytest
@@ -24,8 +25,8 @@ def results_of(folder, task):
     raise AssertionError(task)
 
 
-def test_timelines_in_the_layout_of_the_papers_scripts(made_runs, capsys):
-    code, out, err = run("score", capsys, made_runs / "base")
+def test_timelines_as_a_table_and_with_the_print_out_of_the_papers_scripts(made_runs, capsys):
+    code, out, err = run("score", capsys, made_runs / "base", "--papers")
     assert (code, err) == (0, "")
     reported = results_of(made_runs / "base", "tls_crisis")
     block = out[out.index("tls_crisis (version 4, embedded edition), 8 documents") :]
@@ -39,6 +40,10 @@ def test_timelines_in_the_layout_of_the_papers_scripts(made_runs, capsys):
     means = block[block.index("=== F1 OF THE MEAN") :].splitlines()[1]
     assert means == f"  AR-1:     {reported['ar1_f1,none']:.4f}"
     assert "alignment_rouge|variant:align+m:1|" in block and "date_f1|days:0|" in block
+    table = run("score", capsys, made_runs / "base")[1]
+    assert "===" not in table and "Topic: " not in table
+    rows = [line.split() for line in table[table.index("tls_crisis (") :].splitlines()]
+    assert ["ar1_f1", f"{reported['ar1_f1,none']:.4f}"] in rows and ["date_mean_f", average[2].split()[1]] in rows
 
 
 def test_summaries_as_a_table(made_runs, capsys):
@@ -199,3 +204,13 @@ def test_compare_refuses_other_documents(made_runs, tmp_path, capsys):
 def test_mistakes_of_compare_are_one_line(made_runs, monkeypatch, capsys, arguments, words):
     monkeypatch.chdir(made_runs)
     refused("compare", capsys, *arguments, said=words)
+
+
+def test_an_answer_that_cannot_be_read_is_counted_and_no_warning_of_python(tmp_path, capsys):
+    task = tls_tasks.task("tls_crisis")
+    rows = [{"doc_id": n, "doc": doc, "filtered_resps": ["None."]} for n, doc in enumerate(task.documents()[:2])]
+    path = write(tmp_path / "samples_tls_crisis_2026-01-01T00-00-00.jsonl", *rows)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        code, out, _ = run("score", capsys, path)
+    assert (code, caught) == (0, []) and ["parse_failures", "2.0000"] in map(str.split, out.splitlines())

@@ -59,7 +59,7 @@ def test_the_numbers_are_the_metrics_own(tmp_path, capsys):
     gold = [{"id": f"{number}", "references": [row["references"][0], "nothing"]} for number, row in enumerate(rows)]
     places = write(tmp_path / "g.jsonl", *gold), write(tmp_path / "p.jsonl", *reversed(told[1:]))
     code, out, err = run(capsys, *places, "--json", "--detailed", "--tokenizer", "rouge", "--stem", "--confidence", 0.9)
-    assert code == 0 and f"1 of {len(rows)} summaries without a prediction ('0'); it scores 0" in err
+    assert code == 0 and f"1 of {len(rows)} summaries without a prediction ('0'): scored 0" in err
     columns = ["", *(row["references"][0] for row in rows[1:])], [row["references"] for row in gold]
     direct = rouge_l(*columns, tokenizer="rouge", use_stemmer=True)
     found = json.loads(out)
@@ -88,7 +88,7 @@ def test_a_mistake_is_told_in_one_line(tmp_path, capsys, row, said):
 
 def test_files_that_do_not_fit_are_told(tmp_path, capsys):
     gold = write(tmp_path / "g", *GOLD)
-    refused(capsys, gold, write(tmp_path / "p", "one line"), said="p: 1 rows, but ")
+    refused(capsys, gold, write(tmp_path / "p", "one line"), said="p: rows: 1, but ")
     refused(capsys, gold, write(tmp_path / "p"), said="p: no row in it")
     refused(capsys, gold, tmp_path / "nowhere", said="nowhere: no such file or folder")
     folder = "is a folder with files of rows, expected one of them: documents.jsonl"

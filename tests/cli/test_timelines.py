@@ -105,8 +105,8 @@ def test_what_is_missing_or_unreadable_scores_nothing_and_is_said(half, tmp_path
     assert run(capsys, half["text"], empty)[0] == 0
     code, out, err = run(capsys, gold, told, "--json")
     assert code == 0 and json.loads(out)["metrics"]["date_mean_f"] == 0.25
-    assert "1 of 4 topics without a prediction ('d'); it scores 0" in err
-    assert "no timeline can be read in the prediction of 'b'; it scores 0" in err
+    assert "1 of 4 topics without a prediction ('d'): scored 0" in err
+    assert "no timeline can be read in the prediction of 'b': scored 0" in err
 
 
 @pytest.mark.parametrize(("gold", "predictions", "said"), CASES["test_a_mistake_is_told_in_one_line"])
@@ -132,7 +132,7 @@ def test_swapped_sides_are_suspected(tmp_path, capsys):
     write(tmp_path / "g" / "egypt" / "timelines.jsonl", *[[["2011-01-25T00:00:00", ["A."]]]] * 3)
     assert run(capsys, tmp_path / "g", tmp_path / "p")[0] == 0
     said = refused(capsys, tmp_path / "p", tmp_path / "g", said="3 predicted timelines of 'egypt'")
-    assert "Are GOLD and PREDICTIONS swapped?" in said
+    assert "are files swapped? These can be read: --references " in said
 
 
 def test_folders_that_are_no_timelines_are_told(half, tmp_path, capsys):

@@ -120,7 +120,7 @@ def test_no_answer_reaches_the_terminal_unescaped(files, capsys, answer):
 @pytest.mark.parametrize(
     ("reference", "schema", "message"),
     [
-        (b"not json", SCHEMA, "references[0]: got text that is no JSON document"),
+        (b"not json", SCHEMA, "gold.json: got text that is no JSON document"),
         (b"\xff", SCHEMA, "gold.json: no UTF-8 at byte 0, expected a text file in UTF-8"),
         (REFERENCE, b"\xff", "schema.json: no UTF-8 at byte 0"),
         (REFERENCE, {"a": None}, "got None at a"),
@@ -188,7 +188,7 @@ def test_many_trees_in_every_form(many, capsys):
         first, *lines = out.splitlines()
         assert first.split()[0] == "f1_value" and lines[-1].startswith("tree_eval|"), name
         assert ["parsed", "0.3333"] in [line.split() for line in lines]
-        assert "1 of 3 trees without a prediction ('c'); it counts as empty" in err
+        assert "1 of 3 trees without a prediction ('c'): counted as empty" in err
         assert "tls-tasks trees: b: no tree could be read in it" in err
 
 

@@ -225,7 +225,7 @@ def test_the_hub_copy_of_maccrobat(tmp_path):
     cached.write_text(json.dumps({"data": [document] * 3}))
     with pytest.warns(EmbeddedEditionWarning):
         assert _load_evidence("evidence_maccrobat").edition == "embedded"
-    with pytest.raises(DataError, match=r"has 3 rows, but data_sets\.json expects 200"):
+    with pytest.raises(DataError, match=r"rows: 3, but data_sets\.json expects 200"):
         _load_evidence("evidence_maccrobat", edition="hub")
 
 

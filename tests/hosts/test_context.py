@@ -98,7 +98,7 @@ def test_documents_are_shortened_just_so_much(checkpoint):
 def test_a_prompt_that_is_too_long_without_its_document_is_said_to_be(caplog):
     fitting, _ = load("tree_extraction", max_length=900)
     assert 12 < sum(doc["text"] == "" for doc in fitting) <= 18
-    assert "12 prompts are longer even without their documents" in caplog.text
+    assert "prompts longer even without their documents: 12" in caplog.text
     assert len(caplog.messages) - sum("embedded" in text for text in caplog.messages) == 1
 
 

@@ -88,7 +88,7 @@ def test_fewer_documents_or_another_order_are_seen(tmp_path, folder, caplog):
     for kept, found in (
         (rows, ""),
         (rows[::-1], "document 3 is not the one of now"),
-        (rows[:2], "it has 4 documents, not 2"),
+        (rows[:2], "its number of documents is 4, not 2"),
     ):
         caplog.clear()
         data = tmp_path / "data.jsonl"
@@ -193,7 +193,7 @@ def test_score_and_submit_name_the_cache(tmp_path, folder, monkeypatch, capsys):
     assert "not the prompts" not in capsys.readouterr().err
     assert main(["score", str(tmp_path / "second")]) == 1
     told = capsys.readouterr().err
-    assert f"{TASK}: 3 of 3 requests are not the prompts of their documents" in told and "--cache_requests" in told
+    assert f"{TASK}: not the prompts of their documents: 3 of 3 requests" in told and "--cache_requests" in told
     first, second = (
         [one for one in refusals(list(score_places([tmp_path / name])), "acme/lead") if one.startswith("prompts: ")]
         for name in ("first", "second")

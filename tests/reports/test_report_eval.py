@@ -347,7 +347,7 @@ def test_one_missing_verdict_is_no_no():
         return None if query.fields["sentence"] == "s1" and query.kind == "citation_support" else True
 
     sentences = [{"text": text, "citations": ["d1"]} for text in ("s1", "s2")]
-    with pytest.warns(UnscoredWarning, match=r"1 of 6 questions have no verdict: missing \(1\); 1 sentences"):
+    with pytest.warns(UnscoredWarning, match=r"no verdict on 1 of 6 questions: missing \(1\); sentences unscored: 1"):
         score = report_eval([{"sentences": sentences}], [REQUEST], KNOWN, judge)
     result = score.as_dict()
     assert (result["precision"], result["sentence_support"], result["citation_support"]) == (1.0, 1.0, 1.0)
@@ -396,7 +396,7 @@ def test_a_document_that_can_not_be_had_is_no_unknown_one():
 @pytest.mark.parametrize(
     ("judge", "message"),
     [
-        (None, r"judge: got None, and 4 questions to ask \(negative, citation_support\), expected a judge"),
+        (None, r"judge: got None, and questions to ask: 4 \(negative, citation_support\), expected a judge"),
         (3, "judge: got int 3, expected a judge"),
         ([3], r"judge\[0\]: got int 3, expected a line"),
         ([{"kind": "x"}], r"judge\[0\]: kind: got 'x', expected one of 'citation_support'"),

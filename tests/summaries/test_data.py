@@ -178,7 +178,7 @@ def test_hub_with_another_number_of_rows_is_refused(cached, caplog):
     cached("summ_meetingbank", lambda path: write_parquet(path, [{"transcript": "T", "summary": "R"}]))
     with pytest.warns(EmbeddedEditionWarning):
         assert _load_summaries("summ_meetingbank").edition == "embedded"
-    assert "Aznor/MeetingBank-original: has 1 rows, but data_sets.json expects 862" in caplog.text
+    assert "Aznor/MeetingBank-original: rows: 1, but data_sets.json expects 862" in caplog.text
 
 
 @pytest.mark.parametrize("write", [zipped("other.jsonl", SCROLLS), lambda path: path.write_bytes(b"no")])

@@ -402,7 +402,7 @@ def test_values_that_look_alike_are_told_apart():
     ("answer", "message"),
     [
         (lambda scores: {"rouge1": 1.0, "rouge2": 1.0}, r"keys \['rouge1', 'rouge2'\], expected result_key="),
-        (lambda scores: [1.0], "1 scores of 'length'"),
+        (lambda scores: [1.0], "scores of 'length': 1"),
         (lambda scores: ["x"] * len(scores), "scores of 'length'"),
     ],
 )

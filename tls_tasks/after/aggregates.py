@@ -120,7 +120,7 @@ def _result(key: str, runs: Sequence[Logged]) -> tuple[str, _Made, str]:
 def _not_finite(runs: Sequence[Logged]) -> str:
     values = [value for run in runs for value in run.values if isinstance(value, int | float)]
     n_wrong = sum(not abs(value) <= _MOST for value in values)
-    return f"{n_wrong} of {len(values)} values are NaN, infinite or above {_MOST:g}" if n_wrong else ""
+    return f"{n_wrong} of {len(values)} values NaN, infinite or above {_MOST:g}" if n_wrong else ""
 
 
 def same_number(left: float, right: float, tolerance: float) -> bool:

@@ -308,7 +308,7 @@ def _other_targets(runs: Sequence[Run], orders: Sequence[Sequence[int]]) -> Iter
         pairs = zip(runs[0].ids, targets[0], _taken(own, order), strict=True)
         # One host may log a worked answer where the other logs its last number.
         if differing := [doc_id for doc_id, left, right in pairs if left not in right and right not in left]:
-            said = f"{len(differing)} of {len(order)} documents with the same id have other targets"
+            said = f"other targets of {len(differing)} of {len(order)} documents with the same id"
             yield f"warning: {said} ({_some(differing)}): are they the same? --join says by what they are joined"
 
 

@@ -180,27 +180,32 @@ def _newest(runs: Iterable[RunFiles]) -> Iterator[RunFiles]:
             yield replace(run, samples=samples)
 
 
-def find_log(place: str, *, task: str | None = None) -> tuple[RunFiles, str, str]:
-    """One samples file of the harness: the files of its run, the task in its name, and where it is.
+NamedLog = tuple[RunFiles, str, str, str]
+"""The files of a log's run, its task (of a file whose name says none, that name), where it is (a file or URL), and a
+name that no other log has in its place."""
+
+
+def find_logs(places: Iterable[str], **how: Any) -> Iterator[NamedLog]:
+    """Logs one by one.
 
     Args:
-        place: The file, or a URL of it, in JSONL or Parquet; or the results file beside it.
-        task: The file is of this task, whatever its name.
+        places: As of :func:`find_runs`; also URLs of samples files, and such files in Parquet.
+        **how: ``task`` and ``newest`` of :func:`find_runs`.
 
     Raises:
-        DataError: If it doesn't exist, there are several, or it is of no task.
+        DataError: If a place doesn't exist, or holds no log.
     """
-    if "://" in place or (Path(place).is_file() and place.endswith(".parquet")):
-        match = _FILE.fullmatch(re.sub(r"\.parquet$", ".jsonl", place.rpartition("/")[2]))
-        run, name, path = RunFiles(Path(place).parent, "", None), match["task"] if match else None, place
-    else:
-        logs = [(run, *log) for run in find_runs([place], task=task) for log in run.samples.items()]
-        if len(logs) != 1 or logs[0][0].host != "lm_eval":
-            raise DataError(f"{place}: {len(logs)} logs there, expected one samples file of the harness")
-        run, name, path = logs[0][0], logs[0][1], str(logs[0][2])
-    if (name := task or name) is None:
-        raise DataError(f"{place}: expected the name samples_<task>_<date>, or --task, which says of which task it is")
-    return run, name, path
+    for place in places:
+        if "://" in place or (Path(place).is_file() and place.endswith(".parquet")):
+            match = _FILE.fullmatch(f"{Path(place).stem}.jsonl")
+            name = how["task"] or (match["task"] if match else Path(place).name)
+            yield RunFiles(Path(place).parent, "", None), name, place, Path(place).stem
+        else:
+            for run in find_runs([place], **how):
+                for name, path in run.samples.items():
+                    inside = path.relative_to(place) if Path(place).is_dir() else Path(path.name)
+                    known = name if run.host == "lm_eval" else f"{run.host}:{name}"
+                    yield run, how["task"] or known, str(path), str(inside.with_suffix(""))
 
 
 def _other_host(path: Path, is_named: bool) -> RunFiles | None:
@@ -304,4 +309,4 @@ def missing(path: Path | str, numbers: Iterable[int], n_expected: int | None) ->
         return
     first = np.setdiff1d(np.arange(min(n_all, len(there) + 11)), there)[:11].tolist()
     named = ", ".join(map(str, first[:10])) + (" …" if len(first) > 10 else "")
-    yield LogProblem("missing_documents", str(path), f"{n_missing} of {n_all} documents are missing: {named}")
+    yield LogProblem("missing_documents", str(path), f"{n_missing} of {n_all} documents missing: {named}")

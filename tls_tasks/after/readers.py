@@ -205,7 +205,7 @@ def _read_inspect(run: RunFiles, path: Path) -> Run:
     if log.status != "success":
         problems.append(LogProblem("missing_documents", str(path), f"the run did not end: its status is {log.status}"))
     if missing := (log.eval.dataset.samples or 0) * (log.eval.config.epochs or 1) - len(log.samples or ()):
-        problems.append(LogProblem("missing_documents", str(path), f"{missing} samples are missing"))
+        problems.append(LogProblem("missing_documents", str(path), f"samples missing: {missing}"))
     samples: dict[str, Sample] = {}
     numbers: dict[str, list[dict[str, Any]]] = {}
     for sample in log.samples or ():

@@ -6,6 +6,7 @@ the harness printed. No model and no harness is needed; the documents' units giv
 
 import hashlib
 import json
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -224,7 +225,9 @@ def _of_document(path: Path, sample: Sample, function: Callable[..., T], *argume
         DataError: Whatever the function raises, with the document's place.
     """
     try:
-        return function(sample.doc, *arguments)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of an answer that can't be read; a result counts these
+            return function(sample.doc, *arguments)
     except Exception as error:  # a document that was changed can break a scorer in any way
         reason = f"{type(error).__name__}: {error}"
         raise DataError(f"{path}:{sample.line}: document {name_of(sample)} can't be scored ({reason:.200})") from error
@@ -247,7 +250,7 @@ def of_task(run: Run, file: TaskFile, task: Task, other_prompts: Iterable[tuple[
     # A log of another release has other prompts by right, and one that does not say its release can't be asked.
     if version == file.version and (wrong := list(other_prompts)):
         (line, first), n = wrong[0], len(wrong)
-        detail = f"{n} of {len(run.ids)} requests are not the prompts of their documents ({first} first): {_STALE}"
+        detail = f"not the prompts of their documents: {n} of {len(run.ids)} requests ({first} first): {_STALE}"
         stale = [LogProblem("other_prompt", f"{run.log.path}:{line}", f"{file.name}: {detail}")]
     fields = {**vars(run), "name": file.name, "logged": {}, "family": task.family}
     return ScoredTask(**fields, task=task, version=version if isinstance(version, float) else file.version, stale=stale)

@@ -11,11 +11,11 @@ import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NoReturn, cast
+from typing import Any, BinaryIO, Literal, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -60,7 +60,7 @@ class LogBlocks:
         Raises:
             DataError: If it can't be read.
         """
-        with _readable(path), open_log(path) as file:
+        with _readable(path, "", ValueError), open_log(path) as file:  # ValueError: a server gives whole files only
             head = file.read(_END)
             n_bytes = file.seek(0, 2)
             file.seek(max(0, n_bytes - _END))
@@ -84,21 +84,29 @@ class LogBlocks:
                 yield None if content.isspace() else sample_of(self.path, line, content)
 
 
-def open_log(path: str) -> AbstractContextManager[BinaryIO]:
-    """A file of this machine, or what fsspec opens by a URL."""
+def open_log(path: str) -> BinaryIO:
+    """A file of this machine, or what fsspec opens by a URL.
+
+    Raises:
+        DataError: If a URL can't be opened.
+        OSError: If a file can't.
+    """
     if "://" not in path:
         return Path(path).open("rb")
     import fsspec
 
-    return cast("AbstractContextManager[BinaryIO]", fsspec.open(path, "rb"))
+    try:
+        return io.BufferedReader(fsspec.open(path, "rb").open())  # fsspec's own files read no lines up to a length
+    except Exception as error:  # of any package: no such protocol, the package is missing, no server or no key
+        raise DataError(f"{path}: not readable ({error!s:.120})") from error
 
 
 @contextmanager
-def _readable(file: str | Path, remedy: str = "") -> Iterator[None]:
+def _readable(file: str | Path, remedy: str = "", *also: type[Exception]) -> Iterator[None]:
+    """Say which file can't be read; a bug of ours in a reader is none of these errors."""
     try:
         yield
-    except (pa.ArrowException, OSError, KeyError, ImportError, ValueError) as error:
-        # Of a URL there may be no such protocol, or its package is not installed.
+    except (pa.ArrowException, OSError, *also) as error:
         raise DataError(f"{file}: not readable ({error!s:.120}){remedy}") from error
 
 
@@ -305,7 +313,7 @@ def _complete(folders: Sequence[Path]) -> tuple[Header, list[Path]]:
             raise DataError(f"{folder}: shard {header.shard}/{n_shards} again; {shares[header.shard]} has it")
         shares[header.shard] = folder
         if left := len(header.left_in(folder)):
-            of = f"{left} of {len(header.blocks)} blocks are missing"
+            of = f"{left} of {len(header.blocks)} blocks missing"
             raise DataError(f"{folder}: not finished, {of}; the command that made it goes on where it stopped")
     if absent := [f"{shard}/{n_shards}" for shard in range(1, n_shards + 1) if shard not in shares]:
         raise DataError(f"{', '.join(map(str, folders))}: missing: shard {', '.join(absent)}")
@@ -313,7 +321,7 @@ def _complete(folders: Sequence[Path]) -> tuple[Header, list[Path]]:
 
 
 def _read(file: Path, *names: str) -> Any:
-    with _readable(file, "; remove it, and the command that made the folder makes it again"):
+    with _readable(file, "; remove it, and the command that made the folder makes it again", KeyError):
         return pq.ParquetFile(file).read(names).select(names)
 
 

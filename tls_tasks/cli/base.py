@@ -9,16 +9,21 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from itertools import permutations
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias
+from typing import Any, TextIO, TypeAlias, TypeVar
 
 from tqdm import tqdm
 
+from tls_tasks.core.errors import DataError, InputError, TlsTasksError
 from tls_tasks.core.terminal import visible, visible_lines
 from tls_tasks.core.whole import write_whole
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """What ``ArgumentParser.add_subparsers`` returns."""
+
+T = TypeVar("T")
 
 Run = Callable[[argparse.Namespace], int | None]
 """What a command does with its arguments; returns the exit code, None for 0."""
@@ -52,6 +57,49 @@ def add_command(subparsers: Subparsers, name: str, run: Run, *former: str) -> ar
     parser = subparsers.add_parser(name, aliases=former, description=text, formatter_class=layout)
     parser.set_defaults(run=run)
     return parser
+
+
+def add_places(parser: argparse.ArgumentParser, *names: str, needed: bool = True) -> None:
+    """Have what is given without a name fill these options, in this order, which differs by command.
+
+    Args:
+        parser: Of a command that has the options.
+        names: The options, of which each takes one place.
+        needed: Whether it is an error if one of them is not given.
+    """
+    for _ in names:
+        # neither "?" nor "*", of which argparse finds none behind an option
+        parser.add_argument("places", type=Path, action="append", help=argparse.SUPPRESS).required = False
+    run: Run = parser.get_default("run")
+
+    def run_with_names(args: argparse.Namespace) -> int | None:
+        places = [*(args.places or ())]
+        for name in names:
+            if getattr(args, name) is None and places:
+                setattr(args, name, places.pop(0))
+        if needed and (missing := [f"--{name}" for name in names if getattr(args, name) is None]):
+            raise InputError(", ".join(missing), None, "nothing", f"files or folders; see {args.command} --help")
+        if places:
+            raise InputError(str(places[0]), None, "a file more", f"each of --{', --'.join(names)} once")
+        return run(args)
+
+    parser.set_defaults(run=run_with_names)
+
+
+def read_places(read: Callable[..., T], args: argparse.Namespace, *names: str) -> T:
+    """What a function reads of the places of these options; where they can be read if swapped, the error asks so."""
+    places = [getattr(args, name) for name in names]
+    try:
+        return read(*places)
+    except (TlsTasksError, OSError) as error:
+        for swapped in [*permutations(places)][1:] if {None, Path("-")}.isdisjoint(places) else ():
+            with suppress(TlsTasksError, OSError):
+                read(*swapped)
+                fit = " ".join(f"--{name} {place}" for name, place in zip(names, swapped, strict=True))
+                break
+        else:
+            raise
+        raise DataError(f"{error}; are files swapped? These can be read: {fit}") from error
 
 
 def note(command: str, *messages: object) -> int:

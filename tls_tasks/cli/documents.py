@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.cli.base import Subparsers, add_command, note, number, say, write_json
+from tls_tasks.cli.base import Subparsers, add_command, count, note, number, say, write_json
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.terminal import text_table
 from tls_tasks.data.files import text_lines
@@ -51,7 +51,7 @@ def _run_bundle(args: argparse.Namespace) -> int:
     if not reports:
         raise DataError(f"{args.reports}: no report in it")
     n_documents, missing = write_bundle(args.output, reports, open_documents(args.documents))
-    say(f"{args.output}: {n_documents} documents of {len(reports)} reports")
+    say(f"{args.output}: {count(n_documents, 'document')} of {count(len(reports), 'report')}")
     return note(args.command, *(f"cited, but in no collection: {doc_id}" for doc_id in missing))
 
 
@@ -69,7 +69,7 @@ def _run_store(args: argparse.Namespace) -> None:
       ir_datasets export neuclir/1/zh docs --format jsonl > zh.jsonl && tls-tasks build-store zh.jsonl -o zh.sqlite
     """
     n_documents = build_store(args.output, read_documents(args.source))
-    say(f"{args.output}: {n_documents} documents")
+    say(f"{args.output}: {count(n_documents, 'document')}")
 
 
 def _run_agree(args: argparse.Namespace) -> None:
@@ -95,7 +95,7 @@ def _run_agree(args: argparse.Namespace) -> None:
     if args.json:
         write_json(Path("-"), {kind: row._asdict() for kind, row in rows.items()})
         return
-    say(f"A: {args.a} ({len(a)} verdicts)\nB: {args.b} ({len(b)} verdicts)\n")
+    say(f"A: {args.a} ({count(len(a), 'verdict')})\nB: {args.b} ({count(len(b), 'verdict')})\n")
     names = [name.replace("_", " ") for name in rows[ALL]._fields]
     cells = [(kind, *map(str, row[:6]), *map(number, row[6:])) for kind, row in rows.items()]
     say(text_table([("kind", *names), *cells]))

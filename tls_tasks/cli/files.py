@@ -1,4 +1,4 @@
-"""``tls-tasks timelines | summaries | evidence | trees GOLD PREDICTIONS``: score what lies in files."""
+"""``tls-tasks timelines | summaries | evidence | trees --predictions P --references R``: score what lies in files."""
 
 import argparse
 import csv
@@ -16,11 +16,11 @@ from typing import Any
 
 import tls_tasks
 from tls_tasks.cli import printed
-from tls_tasks.cli.base import Run, Subparsers, add_command, no_formula, note, number, styled
+from tls_tasks.cli.base import Run, Subparsers, add_command, add_places, no_formula, note, number, read_places, styled
 from tls_tasks.core.errors import InputError, ParseFailureWarning
 from tls_tasks.core.score import Score
 from tls_tasks.core.terminal import text_table
-from tls_tasks.data.keyed import missing_note, read_document, some
+from tls_tasks.data.keyed import Row, missing_note, read_document, said_of, some
 from tls_tasks.evidence.data import read_three, schema_at
 from tls_tasks.evidence.types import JOURNAL_SCHEMA
 from tls_tasks.summaries.data import read_summaries
@@ -37,6 +37,8 @@ from tls_tasks.trees.types import leaves_of, nodes_of
 
 _PER_PAIR = ("ar1_precision", "ar1_recall", "ar1_f1", "ar2_f1", "date_precision", "date_recall", "date_f1")
 
+_PAIR = {"references": "what is right, a file or folder", "predictions": "what to score, a file or folder"}
+
 _STYLES = {"=": "32", "~": "33", "x": "31", "!": "31;1", "-": "31", "+": "35", ".": "2", " ": "1"}
 """Sign of a node -> its colour (SGR)."""
 
@@ -49,25 +51,23 @@ _NO_TEXT = re.compile(r"(-?\d+(\.\d+)?([eE][+-]?\d+)?|true|false|null)?")
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the four commands."""
-    add = _add_command(subparsers, "timelines", _timelines, gold="the references", predictions="what to score")
+    add = _add_command(subparsers, "timelines", _timelines, **_PAIR)
     add("--variant", default="align+m:1", help="how dates are aligned: align+m:1 (default), align+, …")
     add("--reference-mode", default="separate", help="separate (default), or joint as in CHRONOS")
     add("--tokenizer", default="rouge155", help="rouge155 (default), or unicode for other scripts")
     add("--tolerance", type=int, default=0, metavar="DAYS", help="dates of date F1 may differ by (0)")
-    add = _add_command(subparsers, "summaries", _summaries, gold="the references", predictions="what to score")
+    add = _add_command(subparsers, "summaries", _summaries, **_PAIR)
     add("--tokenizer", default="whitespace", help="whitespace (default), rouge or unicode")
     add("--stem", action="store_true", help="stem words, as rouge_score's use_stemmer does")
     add("--lsum", action="store_true", help="rougeLsum, too: sentence by sentence")
     add("--split", default="newline", help="where its sentences end: newline (default) or regex")
     add("--ngrams", action="store_true", help="rouge1 and rouge2, too: words and pairs of words in any order")
-    texts = {"journals": "the texts", "gold": "their gold objects", "predictions": "the objects to score"}
-    add = _add_command(subparsers, "evidence", _evidence, **texts)
+    add = _add_command(subparsers, "evidence", _evidence, sources="the texts", **_PAIR)
     add("--schema", type=Path, help="JSON file with the schema; default: that of journals")
     add("--threshold", default="0.5", help="overlap of words that a match needs (default 0.5)")
     add("--matching", default="greedy", help="greedy (default) or optimal")
     add("--postprocess", help="make objects fit the schema first; keep, drop or uncertain: those that quote no text")
-    answer, gold = "file with a model's answer, or with many", "file with the reference, as JSON, or with many"
-    add = _add_command(subparsers, "trees", _trees, prediction=answer, reference=gold)
+    add = _add_command(subparsers, "trees", _trees, **dict(reversed(_PAIR.items())))
     add("--schema", type=Path, required=True, metavar="FILE", help="file with the schema")
     add("--metric", action="append", default=[], metavar="[WHERE=]NAME", help="of leaves, or of this path or type")
     add("--compat", choices=("treeval", "extractbench"), help="score as that program does")
@@ -77,10 +77,11 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def _add_command(subparsers: Subparsers, name: str, run: Run, **files: str) -> Callable[..., Any]:
-    """Add a command with these files as positional arguments; what adds an option is returned."""
+    """Add a command with these files, in the order of those without a name; what adds an option is returned."""
     parser = add_command(subparsers, name, run)
     for file, text in files.items():
-        parser.add_argument(file, type=Path, metavar=file.upper(), help=text)
+        parser.add_argument(f"--{file}", type=Path, metavar=file.upper(), help=text)
+    add_places(parser, *files)
     parser.add_argument("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--detailed", action="store_true", help="show what each document's score is made of")
@@ -99,14 +100,14 @@ def _warnings_as_notes(args: argparse.Namespace) -> Iterator[None]:
 def _timelines(args: argparse.Namespace) -> None:
     """Score timelines by AR-1, AR-2 and date F1.
 
-    GOLD and PREDICTIONS are each one of
+    REFERENCES and PREDICTIONS are each one of
       a folder as news-tls has it, TOPIC/timelines.jsonl, or the folder of one topic
       a folder with a file a topic: TOPIC.txt, TOPIC.json, TOPIC.jsonl
       rows in JSON Lines, JSON, CSV or Parquet: {"topic": "egypt", "timeline": [{"date": "2011-01-25", "text": "…"}]};
         several timelines of a topic as "timelines"; a model's text as "prediction", "answer", "output" or "response"
       one document: a timelines.jsonl, JSON, or the text that a model wrote
     A topic's prediction is scored against each of its references; or there are as many, in the same order. A topic
-    without a prediction scores 0, and a prediction of a topic that GOLD lacks is an error.
+    without a prediction scores 0, and a prediction of a topic without a reference is an error.
 
     Prints the mean over topics first, in the layout of the timeline papers' scripts, then what news-tls reports,
     each topic, and the signatures.
@@ -114,17 +115,17 @@ def _timelines(args: argparse.Namespace) -> None:
     Exit codes: 0 scored; 2 a file can't be read, or the two don't fit
 
     Examples:
-      tls-tasks timelines gold/ predictions/
-      tls-tasks timelines data/crisis predictions.jsonl --variant agreement --reference-mode joint
-      tls-tasks timelines gold/egypt answer.txt --detailed
+      tls-tasks timelines --predictions predictions/ --references gold/
+      tls-tasks timelines --predictions answers.jsonl --references data/crisis --variant agreement
+      tls-tasks timelines --predictions answer.txt --references gold/egypt --detailed
     """
     options = {name: getattr(args, name) for name in ("reference_mode", "variant", "tokenizer", "tolerance")}
     with _warnings_as_notes(args):
-        rows = read_topics(args.gold, args.predictions)
+        rows = read_places(read_topics, args, "references", "predictions")
         both = score_timelines([row.prediction for row in rows], [row.references for row in rows], **options)
-    note("timelines", *missing_note(((row.topic, row.told) for row in rows), "topics", "it scores 0"))
+    note("timelines", *missing_note(((row.topic, row.told) for row in rows), "topics", "scored 0"))
     if unread := [row.topic for row in rows if row.told is not None and row.told.failed]:
-        note("timelines", f"no timeline can be read in the prediction of {some(unread)}; it scores 0")
+        note("timelines", f"no timeline can be read in the prediction of {some(unread)}: scored 0")
     # with the results that the timeline tasks have; each topic has a vote in the means of F
     score = replace(both, definitions=RESULTS, topics=[rows[item.row].topic for item in both.items])
     topics, names = score.by_topic(), [row.name for row in rows]
@@ -138,28 +139,28 @@ def _timelines(args: argparse.Namespace) -> None:
 def _summaries(args: argparse.Namespace) -> None:
     """Score summaries by ROUGE-L.
 
-    GOLD and PREDICTIONS are each one of
+    REFERENCES and PREDICTIONS are each one of
       a text file with one summary a line
       rows in JSON Lines, JSON, CSV or Parquet: {"id": "m1", "summary": "…"}; several references as "references",
         a model's text as "prediction", "answer", "output" or "response"
       a folder with a file a summary, m1.txt
     They are joined by id, or line by line where there are no ids. A summary that lacks a prediction scores 0, and a
-    prediction of what GOLD lacks is an error.
+    prediction without a reference is an error.
 
     Exit codes: 0 scored; 2 a file can't be read, or the two don't fit
 
     Examples:
-      tls-tasks summaries references.txt summaries.txt
-      tls-tasks summaries gold.jsonl predictions.jsonl --tokenizer rouge --stem --lsum
-      tls-tasks summaries gold/ predictions/ --detailed --confidence 0.95
+      tls-tasks summaries --predictions summaries.txt --references references.txt
+      tls-tasks summaries --predictions answers.jsonl --references gold.jsonl --tokenizer rouge --stem --lsum
+      tls-tasks summaries --predictions answers/ --references gold/ --detailed --confidence 0.95
     """
-    rows = read_summaries(args.gold, args.predictions)
+    rows = read_places(read_summaries, args, "references", "predictions")
     types = ["rougeL", *["rougeLsum"] * args.lsum, *["rouge1", "rouge2"] * args.ngrams]
     options = {"rouge_types": types, "use_stemmer": args.stem, "split_summaries": args.split}
     columns = [row.prediction or "" for row in rows], [row.references for row in rows]
     with _warnings_as_notes(args):
         score = tls_tasks.rouge_l(*columns, tokenizer=args.tokenizer, **options)
-    note("summaries", *missing_note(((row.id, row.prediction) for row in rows), "summaries", "it scores 0"))
+    note("summaries", *missing_note(((row.id, row.prediction) for row in rows), "summaries", "scored 0"))
     names, keys = [row.id for row in rows], [*score.definitions]
     printed.print_score(args, score, names, "summary", keys=keys, headline="rouge_l_f1")
 
@@ -167,8 +168,8 @@ def _summaries(args: argparse.Namespace) -> None:
 def _evidence(args: argparse.Namespace) -> None:
     """Score extracted objects: which are found, whether their attributes and their quotes are right.
 
-    JOURNALS     JSON Lines: {"journal_id": "J1", "text": "…"}
-    GOLD         JSON Lines: {"journal_id": "J1", "items": [{"domain": …, "evidence_span": …, …}, …]}, one a journal
+    SOURCES      JSON Lines: {"journal_id": "J1", "text": "…"}
+    REFERENCES   JSON Lines: {"journal_id": "J1", "items": [{"domain": …, "evidence_span": …, …}, …]}, one a journal
     PREDICTIONS  the same; "items" may also be the text that a model wrote. A journal without a line has no predictions:
                  all its gold objects are missed.
     Each may also be JSON, CSV or Parquet, or a folder with a file a journal: J1.txt, J1.json.
@@ -178,19 +179,19 @@ def _evidence(args: argparse.Namespace) -> None:
     Exit codes: 0 scored; 2 a file can't be read, or the three don't fit
 
     Example:
-      tls-tasks evidence journals.jsonl gold.jsonl predictions.jsonl --detailed
+      tls-tasks evidence --predictions answers.jsonl --references gold.jsonl --sources journals.jsonl --detailed
     """
     schema = JOURNAL_SCHEMA if args.schema is None else schema_at(args.schema)
-    journals, answers = read_three(args.journals, args.gold, args.predictions, schema)
+    journals, answers = read_places(partial(read_three, schema=schema), args, "sources", "references", "predictions")
     predictions = ["[]" if answer is None else answer for answer in answers.values()]
     columns = predictions, [journal.objects for journal in journals], [journal.text for journal in journals]
     options = {name: getattr(args, name) for name in ("threshold", "matching", "postprocess")}
     with _warnings_as_notes(args):
         score = tls_tasks.evidence_extraction(*columns, schema=schema, **options)
-    note("evidence", *missing_note(answers.items(), "journals", "all their gold objects are missed"))
+    note("evidence", *missing_note(answers.items(), "journals", "all gold objects missed"))
     names = [journal.id for journal in journals]
     if misquoted := [own.id for own in journals for gold in own.objects if gold[schema.span_field] not in own.text]:
-        note("evidence", f"{len(misquoted)} gold objects don't quote their journal verbatim, first of {misquoted[0]}")
+        note("evidence", f"gold objects not verbatim in their journal: {len(misquoted)}, first of {misquoted[0]}")
     table, result = _evidence_table(score, names), printed.as_json(args, score, names, "journals", "journal_id")
     printed.print_score(args, score, names, "journal", headline="f1", table=table, result=result)
 
@@ -215,7 +216,7 @@ def _evidence_table(score: Score, names: Sequence[str]) -> Iterator[str]:
 def _trees(args: argparse.Namespace) -> int:
     """Score trees leaf by leaf: two side by side, or many.
 
-    PREDICTION is what a model wrote (JSON, or text with JSON in it), REFERENCE is JSON; '-' reads one of them from
+    PREDICTIONS is what a model wrote (JSON, or text with JSON in it), REFERENCES is JSON; '-' reads one of them from
     standard input. Both may also hold many trees: rows in JSON Lines, CSV or Parquet ({"id": "a", "prediction": …} and
     {"id": "a", "reference": …}), or a folder with a file a tree, joined by name. A reference without a prediction
     counts as one in which nothing can be read; a prediction without a reference is an error.
@@ -225,25 +226,21 @@ def _trees(args: argparse.Namespace) -> int:
     unless NO_COLOR is set. --csv prints the values that are wrong, missed or invented, a line each, in place of the
     scores; --json has them as "differences".
 
-    Exit codes: 0 shown; 1 shown, but no tree could be read in PREDICTION; 2 not shown
+    Exit codes: 0 shown; 1 shown, but no tree could be read in PREDICTIONS; 2 not shown
 
     Examples:
-      tls-tasks trees answer.txt gold.json --schema invoice.schema.json
-      tls-tasks trees answers.jsonl gold.jsonl --schema s.json --detailed
-      tls-tasks trees answer.txt gold.json --schema s.json --metric string=token_f1 --metric seller.name=exact_match
+      tls-tasks trees --predictions answer.txt --references gold.json --schema invoice.schema.json
+      tls-tasks trees --predictions answers.jsonl --references gold.jsonl --schema s.json --detailed
+      tls-tasks trees --predictions a.txt --references gold.json --schema s.json --metric string=token_f1
     """
     if not args.color:
         os.environ["NO_COLOR"] = "1"
-    files = args.prediction, args.reference
+    files = args.predictions, args.references
     if [*map(str, files)] == ["-", "-"]:
-        raise InputError("REFERENCE", None, "'-' twice", "a file for one of the two trees")
+        raise InputError("--references", None, "'-' twice", "a file for one of the two trees")
     schema, many = read_schema(read_document(args.schema)), any(map(holds_many, files))
-    if many:
-        rows = read_trees(*files)
-    else:
-        reference = read_reference(read_document(args.reference))
-        rows = [TreeRow(str(args.prediction), read_document(args.prediction, of_a_model=True), reference)]
-    note("trees", *missing_note(((row.id, row.prediction) for row in rows), "trees", "it counts as empty"))
+    rows = read_places(read_trees if many else _read_two, args, "predictions", "references")
+    note("trees", *missing_note(((row.id, row.prediction) for row in rows), "trees", "counted as empty"))
     answers = ["" if row.prediction is None else row.prediction for row in rows]
     mode = "strict" if args.strict else "lenient"
     with warnings.catch_warnings():
@@ -266,6 +263,13 @@ def _trees(args: argparse.Namespace) -> int:
         options: dict[str, Any] = {"explain": partial(_comparison, score)} if has_leaves else {}
         printed.print_score(args, score, names, "tree", keys=keys * many, headline=headline, result=result, **options)
     return int(bool(unread))
+
+
+def _read_two(prediction: Path, reference: Path) -> list[TreeRow]:
+    """A tree that a model wrote, and its reference."""
+    with said_of(Row(str(reference), None)):
+        right = read_reference(read_document(reference), None)
+    return [TreeRow(str(prediction), read_document(prediction, of_a_model=True), right)]
 
 
 def _write_csv(differences: Sequence[Mapping[str, Any]]) -> None:

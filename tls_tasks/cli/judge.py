@@ -1,4 +1,4 @@
-"""``tls-tasks reports REPORTS NUGGETS``: judge and score cited reports. Also called ``judge`` and ``report-eval``."""
+"""``tls-tasks reports``, also called ``judge`` and ``report-eval``: judge and score cited reports."""
 
 import argparse
 import logging
@@ -51,9 +51,9 @@ def add_parser(subparsers: base.Subparsers) -> None:
     """Add this command to the command line."""
     parser = base.add_command(subparsers, "reports", _run, "judge")
     add = parser.add_argument_group("files").add_argument
-    add("reports", metavar="REPORTS", type=Path, nargs="?", help="the reports")
-    add("nuggets", metavar="NUGGETS", type=Path, nargs="?", help="the nuggets")
-    add("outdir", metavar="OUT", type=Path, nargs="?", help="the same as -o OUT")
+    add("--predictions", metavar="REPORTS", type=Path, help="the reports, a file or folder")
+    add("--references", metavar="NUGGETS", type=Path, help="the nuggets, a file or folder")
+    base.add_places(parser, "predictions", "references", "output", needed=False)
     add("-o", "--output", metavar="OUT", type=Path, help="folder to write; without one a recording is scored")
     add("--json", action="store_true", help="print the scores as JSON")
     add("--documents", metavar="PLACE", action="append", help=PLACE_HELP)
@@ -132,12 +132,12 @@ def _run(args: argparse.Namespace) -> int:
       2  not scored: wrong arguments or files, or a judge that can't be used (wrong key, unknown model)
 
     Examples:
-      tls-tasks reports reports.jsonl nuggets.jsonl -o out --documents docs.jsonl -p openai -m gpt-4o
-      tls-tasks reports reports.jsonl nuggets.jsonl -o out --documents docs.jsonl --base-url http://host:8000/v1 -m NAME
-      tls-tasks reports samples_report_generation_2025-01-01.jsonl -o out -p openai -m gpt-4o
-      tls-tasks reports reports.jsonl nuggets.jsonl --documents docs.jsonl --recorded out/verdicts.jsonl
-      tls-tasks reports reports.jsonl nuggets.jsonl --recorded results.jsonl --compat report_gen_eval
-      tls-tasks reports reports.jsonl nuggets.jsonl --documents docs.jsonl --dry-run -p openai -m gpt-4o --price 2.5,10
+      tls-tasks reports --predictions r.jsonl --references n.jsonl --documents d.jsonl -o out -p openai -m gpt-4o
+      tls-tasks reports --predictions r.jsonl --references n.jsonl --documents d.jsonl -o out --base-url URL -m NAME
+      tls-tasks reports --predictions samples_report_generation_2025-01-01.jsonl -o out -p openai -m gpt-4o
+      tls-tasks reports --predictions r.jsonl --references n.jsonl --documents d.jsonl --recorded out/verdicts.jsonl
+      tls-tasks reports --predictions r.jsonl --references n.jsonl --recorded results.jsonl --compat report_gen_eval
+      tls-tasks reports --predictions r.jsonl --references n.jsonl --documents d.jsonl --dry-run -p openai -m gpt-4o
       tls-tasks reports --self-test -p openai -m gpt-4o
     """
     if args.verbose:
@@ -147,13 +147,11 @@ def _run(args: argparse.Namespace) -> int:
         logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
     if args.self_test:
         return _self_test(args)
-    if args.reports is None:
-        raise InputError("REPORTS", None, "nothing", "a file or folder of reports (none only with --self-test)")
-    out = args.output or args.outdir
-    if (args.output and args.outdir) or not (out or args.recorded or args.dry_run):
-        got = "two" if out else "nothing"
-        raise InputError("output", None, got, "one folder: -o OUT (none with --recorded, --dry-run)")
-    reports = read_run(args.reports, args.nuggets)
+    if args.predictions is None:
+        raise InputError("--predictions", None, "nothing", "a file or folder of reports (none only with --self-test)")
+    if (out := args.output) is None and not (args.recorded or args.dry_run):
+        raise InputError("output", None, "nothing", "one folder: -o OUT (none with --recorded, --dry-run)")
+    reports = base.read_places(read_run, args, "predictions", "references")
     note(args.command, *_lacking(reports))
     options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
     judge = _judge(args, out) if args.recorded is not None else None
@@ -239,8 +237,8 @@ def _scores_text(scores: dict[str, Any]) -> str:
     runs, counts = scores["runs"], scores["counts"]
     rows = {"all": scores, **runs} if len(runs) != 1 else runs
     cells = [[run_id, *(number(values[key]) for key in KEYS)] for run_id, values in rows.items()]
-    summary = f"{counts['reports']} reports, {counts['sentences']} sentences, "
-    summary += "{unscored_sentences} of them without a score, {unknown_citations} unknown citations".format(**counts)
+    summary = "reports: {reports}, sentences: {sentences} ({unscored_sentences} without a score), "
+    summary = f"{summary}unknown citations: {{unknown_citations}}".format(**counts)
     head, first, *others = text_table([["run", *KEYS], *cells]).split("\n")
     return "\n".join([head, base.styled(first), *others, "", summary, visible(scores["signature"])])
 

@@ -105,7 +105,7 @@ def read_prepared(name: str, source: Path, schema: Path | None = None) -> Prepar
     read_local = importlib.import_module(f"tls_tasks.{name}.data").read_local
     with_schema = [JOURNAL_SCHEMA if schema is None else schema_at(schema)] if name == "evidence" else []
     found = read_local(task, source, *with_schema)
-    given = {"counts": f"{len(found.documents)} documents", **make(found, *with_schema)}
+    given = {"counts": count(len(found.documents), "document"), **make(found, *with_schema)}
     return Prepared(found, task=task, labels=labels, card=[text], **given)
 
 
@@ -119,7 +119,7 @@ def _timelines(name: str, source: Path) -> Prepared:
         found,
         task=name if all(topic.articles for topic in topics) else f"{name}_closed_book",
         labels=(wanted.title, "summarization", "timeline-summarization"),
-        counts=f"{len(topics)} topics, {n_timelines} timelines, {n_articles} articles",
+        counts=f"{count(len(topics), 'topic')}, {count(n_timelines, 'timeline')}, {count(n_articles, 'article')}",
         card=[
             "One row a topic, every date a string. Columns: `data_set`, `topic`, `keywords`, `articles` (`id`, `date`,",
             "`title`, `sentences`), `timelines` (the references, each a list of `date` and `text`).",
@@ -144,7 +144,7 @@ def _evidence(found: Loaded[Any], schema: EvidenceSchema) -> dict[str, Any]:
     ]
     return {
         "rows": rows,
-        "counts": f"{len(rows)} documents, {n_objects} objects of the schema {schema.name}",
+        "counts": f"{count(len(rows), 'document')}, {count(n_objects, 'object')} of the schema {schema.name}",
         "texts": {"schema.json": json.dumps(schema.as_dict(), indent=2, ensure_ascii=False) + "\n"},
         "options": {"name": "ours", **({} if schema == JOURNAL_SCHEMA else {"schema": "{folder}/schema.json"})},
     }
@@ -161,7 +161,7 @@ def _reports(found: Loaded[Any]) -> dict[str, Any]:
     for name in ("requests", "nuggets", "documents"):
         rows = list(folder_rows(Path(found.origin), name, needed=name != "nuggets"))
         texts[f"{name}.jsonl"] = "".join(json.dumps(row, ensure_ascii=False) + "\n" for _, row in rows)
-        counts.append(f"{len(rows)} {name}")
+        counts.append(count(len(rows), name.removesuffix("s")))
         for where, row in rows if name == "nuggets" else ():
             nuggets = parse_request(row)
             if nuggets.problems or nuggets.value is None:

@@ -11,12 +11,12 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 from tqdm import tqdm
 
-from tls_tasks.after.logs import RunFiles, find_log, find_runs
+from tls_tasks.after.logs import NamedLog, RunFiles, find_logs, find_runs
 from tls_tasks.after.mapped_rows import logs_and_rows, score_logs, score_rows
 from tls_tasks.after.page import page
 from tls_tasks.after.run import Run
 from tls_tasks.after.scored_runs import ScoredTask, read_runs
-from tls_tasks.after.streamed import engine_on, read_units, score_streamed
+from tls_tasks.after.streamed import Engine, engine_on, read_units, score_streamed
 from tls_tasks.after.units import read_header
 from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, note, progress, say, write_json
 from tls_tasks.cli.printed import Intervals, intervals_of, papers_layout, value_table, with_intervals
@@ -25,7 +25,7 @@ from tls_tasks.core.intervals import caution
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.whole import replaced, write_whole
-from tls_tasks.hosts.discovery import task_file
+from tls_tasks.hosts.discovery import task_files
 from tls_tasks.registry import METRICS
 
 _NUMBERS = {"version", "n_documents", "value"}
@@ -51,8 +51,8 @@ def add_parser(subparsers: Subparsers) -> None:
     add = parser.add_argument_group("with --metric").add_argument
     add("--map", action="append", metavar="NAME=FIELD,…", help="FIELDs of prediction, reference, topic, source")
     add("--option", action="append", metavar="NAME=VALUE", help="an option of the metric, as JSON or text")
-    add = parser.add_argument_group("one large file").add_argument
-    add("-o", "--units", type=Path, metavar="FOLDER", help="stream one samples file, and keep each document's units")
+    add = parser.add_argument_group("large files").add_argument
+    add("-o", "--units", type=Path, metavar="FOLDER", help="stream samples files, and keep each document's units")
     add("--shard", type=_shard, metavar="I/N", help="with -o: only every N-th block; `merge` joins them")
     add("--workers", type=int, metavar="N", help="with -o: processes (one a core)")
     add("--engine", choices=["local", "ray"], help="with -o: what scores; ray needs the extra `ray`")
@@ -76,6 +76,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
     parser.add_argument("--resamples", type=int, metavar="N", help="resamples of bootstrap intervals (1000)")
     parser.add_argument("--seed", type=int, help="random seed of the intervals (12345)")
+    parser.add_argument("--papers", action="store_true", help="of timelines, also what the papers' scripts print")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
 
 
@@ -100,10 +101,11 @@ def _run_score(args: argparse.Namespace) -> int:
     A FIELD is a path with dots: of a log answer, target, input, doc.FIELD (or FIELD alone), resps, filtered_resps, of
     rows a column; a number is a place in a list. A document that cannot be scored is an error.
 
-    With -o, one samples file of any size is scored block by block on all cores. FOLDER keeps the units of each document
-    (what the results are sums of) as Parquet; the same command goes on where it was stopped. --shard I/N scores a part
-    of the blocks, so that N machines share the work: `tls-tasks merge` joins their folders. --engine ray scores on a
-    cluster. FILE may then be Parquet with the rows of a samples file, or a URL of either that fsspec opens.
+    With -o, samples files of any size are scored block by block on all cores. FOLDER keeps the units of each document
+    (what the results are sums of) as Parquet, those of each of several files in a folder of its name; the same command
+    goes on where it was stopped. --shard I/N scores a part of the blocks, so that N machines share the work:
+    `tls-tasks merge` joins the folders of a file. --engine ray scores on a cluster. FILE may then be Parquet with the
+    rows of a samples file, or a URL of either that fsspec opens.
 
     In the table of --csv, text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a
     carriage return) begins with an apostrophe; the tables of --json and --parquet hold it as it is.
@@ -114,7 +116,7 @@ def _run_score(args: argparse.Namespace) -> int:
       tls-tasks score out/                                  everything below a folder
       tls-tasks score out/m/samples_tls_crisis_2026-11-21T04-11-39.260879.jsonl --json -
       tls-tasks score out/ --newest --csv scores.csv --parquet scores.parquet
-      tls-tasks score out/m/samples_summ_qmsum_2026-11-21T04-11-39.260879.jsonl -o units --shard 2/8
+      tls-tasks score out/ -o units --shard 2/8
       tls-tasks score s3://logs/answers.jsonl --task summ_qmsum -o units --engine ray --address auto
       tls-tasks score answers.jsonl --metric rouge_l --option tokenizer=unicode
       tls-tasks score out/ --metric rouge_l --map reference=doc.summary
@@ -160,9 +162,9 @@ def _print_runs(runs: Iterable[Run], args: argparse.Namespace) -> int:
         intervals = intervals_of(args, run)
         scored.append((run, intervals))
         if str(args.json) != "-":
-            say(_text(run, intervals))
+            say(_text(run, intervals, args.papers))
         note(args.command, *run.problems)
-    if args.json is not None:
+    if args.json is not None and scored:
         write_json(args.json, [_as_dict(run, intervals) for run, intervals in scored])
     kinds = ("csv", csv.write_csv, no_formula), ("parquet", parquet.write_table, str)
     for option, write, as_cell in kinds:
@@ -173,34 +175,43 @@ def _print_runs(runs: Iterable[Run], args: argparse.Namespace) -> int:
 
 
 def _score_streamed(args: argparse.Namespace) -> int:
-    if len(args.files) != 1:
-        raise InputError("-o", None, f"{len(args.files)} files", "one samples file of the harness")
-    run, name, path = find_log(args.files[0], task=args.task)
-    name = task_file(name).name
+    """Score logs in blocks: one into the folder of units, each of several into a folder in it."""
     if args.workers is not None:
         check_whole_number("--workers", args.workers)
+    logs = list(find_logs(args.files, task=args.task, newest=args.newest))
+    if not (ours := [log for log in logs if log[1] in task_files()]):
+        raise OptionError.unknown("--task", ", ".join(log[1] for log in logs) or "no samples", task_files())
     engine = engine_on(args.address, args.workers) if args.engine == "ray" else None
-    shard = args.shard or (1, 1)
+    folders = [args.units / log[3] if len(ours) > 1 else args.units for log in ours]
+    runs = (_streamed(args, engine, folder, log) for folder, log in zip(folders, ours, strict=True))
+    code = _print_runs((run for run in runs if run), args)
+    left_out = [f"{log[2]} left out: {log[1]} is no task of ours" for log in logs if log not in ours]
+    return note("score", *left_out) or code
+
+
+def _streamed(args: argparse.Namespace, engine: Engine | None, folder: Path, log: NamedLog) -> Run | None:
+    """Score a log into a folder of units; the run if that is all of it, and not a shard."""
+    (run, name, path, _), shard = log, args.shard or (1, 1)
     with tqdm(desc=name, unit=" blocks", leave=False, disable=None) as bar:  # only where stderr is a terminal
 
         def begin(n_blocks: int) -> Callable[[int, int], None]:
             bar.reset(n_blocks)
             return lambda n_done, _: bar.update(n_done)
 
-        score_streamed(path, name, args.units, shard=shard, n_workers=args.workers, engine=engine, begin=begin)
-    if shard != (1, 1):
-        say(f"{args.units}: shard {shard[0]}/{shard[1]} of {Path(path).name}; `tls-tasks merge` joins all {shard[1]}")
-        return 0
-    return _print_runs([read_units([args.units], run, run.read_results([name]))], args)
+        score_streamed(path, name, folder, shard=shard, n_workers=args.workers, engine=engine, begin=begin)
+    if shard == (1, 1):
+        return read_units([folder], run, run.read_results([name]))
+    say(f"{folder}: shard {shard[0]}/{shard[1]} of {Path(path).name}; `tls-tasks merge` joins all {shard[1]}")
+    return None
 
 
-def _text(run: Run, intervals: Intervals) -> str:
+def _text(run: Run, intervals: Intervals, papers: bool) -> str:
     made, conditions = visible(run.data), []
     if isinstance(run, ScoredTask):
         made, conditions = f"version {run.version:g}, {made}", [visible(str(run.conditions))]
     head = f"{visible(run.name)} ({made}), {count(len(run.score.units), 'document')}, {visible(run.model)}"
     lines = [f"{head}: {visible(run.log.path.name)}", *conditions]
-    if run.family == "timelines":
+    if papers and run.family == "timelines":
         lines += papers_layout(run.metrics, run.score.by_topic())
     if run.metrics:
         lines.append(value_table(run.metrics, intervals, run.headline))

@@ -147,7 +147,7 @@ def joined(gold: Keyed, predictions: Keyed) -> list[tuple[str, Row, Row | None]]
     without_ids = gold.by_order + predictions.by_order
     if without_ids == 2 or (without_ids and len(gold.rows) == len(predictions.rows) == 1):
         if len(gold.rows) != len(predictions.rows):
-            sizes = f"{len(predictions.rows)} rows, but {gold.place} has {len(gold.rows)}"
+            sizes = f"rows: {len(predictions.rows)}, but {gold.place} has {len(gold.rows)}"
             raise DataError(f"{predictions.place}: {sizes}; without ids the two must have a row for each other")
         return list(zip(gold.rows, gold.rows.values(), predictions.rows.values(), strict=True))
     for side, other in ((gold, predictions), (predictions, gold)):
@@ -159,8 +159,7 @@ def joined(gold: Keyed, predictions: Keyed) -> list[tuple[str, Row, Row | None]]
     for name, row in predictions.rows.items():
         if name not in gold.rows:
             near = nearest(name, gold.rows) or f", which has {some(list(gold.rows))}"
-            swapped = "; are gold and predictions swapped?" if gold.rows.keys() <= predictions.rows.keys() else ""
-            raise DataError(f"{row.where}: {name!r} is not in {gold.place}{near}{swapped}")
+            raise DataError(f"{row.where}: {name!r} is not in {gold.place}{near}")
     return [(name, row, predictions.rows.get(name)) for name, row in gold.rows.items()]
 
 
@@ -179,12 +178,12 @@ def missing_note(told: Iterable[tuple[str, object]], what: str, hence: str) -> l
     """What to say where ids have no prediction (None); nothing where all have one.
 
     Example:
-        >>> missing_note([("egypt", None), ("libya", "2011-02-15: Protests.")], "topics", "they score 0")
-        ["1 of 2 topics without a prediction ('egypt'); they score 0"]
+        >>> missing_note([("egypt", None), ("libya", "2011-02-15: Protests.")], "topics", "scored 0")
+        ["1 of 2 topics without a prediction ('egypt'): scored 0"]
     """
     found = dict(told)
     missing = [name for name, prediction in found.items() if prediction is None]
-    return [f"{len(missing)} of {len(found)} {what} without a prediction ({some(missing)}); {hence}"] * bool(missing)
+    return [f"{len(missing)} of {len(found)} {what} without a prediction ({some(missing)}): {hence}"] * bool(missing)
 
 
 def files_in(place: Path) -> list[Path]:

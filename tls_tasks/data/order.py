@@ -130,7 +130,7 @@ def hub_rows(source: HubFiles, of_files: Callable[..., Rows] = file_rows) -> lis
     files = [hub.fetch(source.repo_id, source.revision, file) for file in source.files]
     rows = list(of_files(*files) if len(files) > 1 else file_rows(files[0], source.settings.get("member")))
     if source.rows is not None and len(rows) != source.rows:
-        raise DataError(f"{source.repo_id}: has {len(rows)} rows, but data_sets.json expects {source.rows}")
+        raise DataError(f"{source.repo_id}: rows: {len(rows)}, but data_sets.json expects {source.rows}")
     return rows
 
 

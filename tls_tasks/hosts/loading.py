@@ -108,7 +108,7 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
     said = f"{n_cut} of {len(docs)} documents shortened to prompts of {room} tokens, which show {share:.1f} % of "
     said += f"the text; answers of {answer} tokens"
     if n_cut and (n_over := sum(not _fits(task.prompt(doc), room, model.count) for doc in fitting)):
-        said += f"; {n_over} prompts are longer even without their documents"
+        said += f"; prompts longer even without their documents: {n_over}"
     if n_cut or answer < wanted:
         _log.warning("%s: to fit the model's context of %s tokens: %s (of %s)", name, model.size, said, wanted)
     if (provenance := rest.get("provenance")) is not None:
@@ -209,7 +209,7 @@ def _difference(
         return f"it can't be read ({error or type(error).__name__})"
     expected = range(int(match[1]), len(rows), int(match[2])) if match else range(len(rows))
     if set(asked) != set(expected):
-        return f"it has {len(asked)} documents, not {len(expected)}"
+        return f"its number of documents is {len(asked)}, not {len(expected)}"
     for number, row in ((number, dict(rows[number])) for number in expected):
         doc, request = asked[number]
         if doc != row:

@@ -208,7 +208,7 @@ class _NoJudge:
             InputError: Always.
         """
         kinds = ", ".join(dict.fromkeys(query.kind for query in queries))
-        raise InputError("judge", None, f"None, and {len(queries)} questions to ask ({kinds})", _JUDGE_FORMS)
+        raise InputError("judge", None, f"None, and questions to ask: {len(queries)} ({kinds})", _JUDGE_FORMS)
 
 
 def _warn_of_unknown(rows: Sequence[ReportRow], outcomes: Sequence[Sequence[Outcome]], example: str) -> None:
@@ -233,5 +233,5 @@ def _warn_of_unscored(outcomes: Sequence[Outcome]) -> None:
         reasons = Counter(" ".join(filter(None, (verdict.reason, verdict.raw))) for verdict in lacking)
         shown = ", ".join(f"{reason} ({n})" for reason, n in reasons.most_common(3))
         n, n_asked, n_sentences = len(lacking), len(verdicts), sum(outcome.score is None for outcome in outcomes)
-        told = f"report_eval: {n} of {n_asked} questions have no verdict: {shown}; {n_sentences} sentences are unscored"
-        warn_caller(f"{told} and left out, and coverage and recall can only be higher", UnscoredWarning)
+        told = f"report_eval: no verdict on {n} of {n_asked} questions: {shown}; sentences unscored: {n_sentences}"
+        warn_caller(f"{told}; they are left out, and coverage and recall can only be higher", UnscoredWarning)

@@ -250,7 +250,7 @@ def _log_price(name: str, judge: Mapping[str, Any], documents: Sequence[Doc], pr
         if row.calls[1]:
             money = f", {row.money(*prices)[1]:,.2f} of money" if prices else ""
             most.append(f"{kind} {row.calls[1]:,} calls, {row.prompt_tokens[1]:,} tokens{money}")
-    message = "judge %s: %d reports of ten sentences that cite would take at most %s; see `tls-tasks judge --dry-run`"
+    message = "judge %s: %d reports of ten sentences that cite would take at most %s; see `tls-tasks reports --dry-run`"
     _log.info(message, name, len(documents), "; ".join(most))
 
 

@@ -72,7 +72,7 @@ def read_topics(gold: Path, predictions: Path) -> list[TopicRow]:
         else:
             raise DataError(
                 f"{predicted.where if predicted else ''}: {len(answers)} predicted timelines of {name!r}, which has "
-                f"{len(references)} in {gold}; expected one, or one for each. Are GOLD and PREDICTIONS swapped?"
+                f"{len(references)} in {gold}; expected one, or one for each"
             )
     return rows
 

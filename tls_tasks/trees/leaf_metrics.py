@@ -163,7 +163,7 @@ class _Source(NamedTuple):
         pairs = dict(zip(keys, zip(predictions, references, strict=True), strict=True))
         answers = self._answers(list(pairs.values()))
         if len(answers) != len(pairs) or not all(isinstance(score, Real) for score in answers):
-            got = f"{len(answers)} scores of {self.name!r}"
+            got = f"scores of {self.name!r}: {len(answers)}"
             raise InputError("metric", None, got, f"{len(pairs)} numbers, one a pair")
         scores = {key: score for key, score in zip(pairs, answers, strict=True) if math.isfinite(score)}
         if n_bad := len(pairs) - len(scores):

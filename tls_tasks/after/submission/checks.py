@@ -81,7 +81,7 @@ def _limit(task: ScoredTask) -> Iterator[str]:
     elif size and size["effective"] != size["original"]:
         yield f"it ran on {size['effective']} of {size['original']} documents"
     elif outside := [sample for sample in samples if not 0 <= sample.doc_id < len(samples)]:
-        yield f"{_line(task, outside[0])}: doc_id {outside[0].doc_id} among {len(samples)} documents"
+        yield f"{_line(task, outside[0])}: doc_id {outside[0].doc_id}, but the number of documents is {len(samples)}"
 
 
 def _line(task: ScoredTask, sample: Sample) -> str:
@@ -101,7 +101,7 @@ def _edition(task: ScoredTask) -> Iterator[str]:
     if embedded is not None and not data_set.self_contained and golds == embedded.golds and pinned != embedded:
         yield "the documents are those of the embedded edition, whatever the results say"
     if pinned and pinned.documents not in (None, n_documents):
-        yield f"{n_documents} documents, but the edition {pinned.label!r} has {pinned.documents}"
+        yield f"documents: {n_documents}, but the edition {pinned.label!r} has {pinned.documents}"
     elif pinned and knows_golds(task) and pinned.golds != golds:
         yield f"ids or gold answers are not those of the edition {pinned.label!r}, whose fingerprint it has"
 
@@ -239,7 +239,7 @@ def response_of(sample: Sample) -> str | None:
 def _requests(task: ScoredTask) -> Iterator[str]:
     """Around the prompts stands the same text for all documents, and no more examples than the results say."""
     if silent := sum(not sample.request for sample in task.log.samples):
-        yield f"{silent} of {len(task.ids)} documents have no request, so that nobody can tell what was asked"
+        yield f"no request in {silent} of {len(task.ids)} documents, so that nobody can tell what was asked"
     # A request that does not ask the prompt has no frame, and is refused elsewhere.
     frames = {doc_id: frame for doc_id, sample in task.documents if (frame := frame_of(task, sample)) is not None}
     if not frames:
@@ -254,9 +254,9 @@ def _requests(task: ScoredTask) -> Iterator[str]:
     n_shots = max(map(text.count, (opening, escaped, '"role": "assistant"')))
     instruction = str(task.results.get("system_instruction") or "").strip()
     if n_shots != n_stated:
-        yield f"the requests hold {n_shots} examples, the results say {n_stated}-shot"
+        yield f"examples in the requests: {n_shots}, the results say {n_stated}-shot"
     elif task.results.get("chat_template") is None and not n_stated and text.strip() != instruction:
-        yield f"{len(text)} characters stand around each prompt, though the results say no chat template"
+        yield f"text ({len(text)} characters) stands around each prompt, though the results say no chat template"
 
 
 def frame_of(task: ScoredTask, sample: Sample) -> tuple[str, str] | None:
@@ -279,7 +279,7 @@ def _verbatim(task: ScoredTask) -> Iterator[str]:
     long = [(golds[doc_id], sample) for doc_id, sample in task.documents if len(golds[doc_id]) >= _LONG_GOLD]
     same = sum((response_of(sample) or "").split() == gold.split() for gold, sample in long)
     if 2 * same > len(long):
-        yield f"{same} of {len(long)} answers are the gold answer word by word"
+        yield f"answers that are the gold answer word by word: {same} of {len(long)}"
 
 
 _AGAIN = "run lm_eval again without changing its files"

@@ -190,12 +190,12 @@ def _compare_documents(verified: Verified, task: ScoredTask, data: str) -> None:
     expected = {str(document["doc_id"]): document for document in documents}
     golds, problems = golds_of(task), []
     if missing := sorted(expected.keys() - logged.keys()):
-        problems.append(f"{len(missing)} of {len(expected)} documents are not there: {missing[0]!r} …")
+        problems.append(f"{len(missing)} of {len(expected)} documents not there: {missing[0]!r} …")
     if invented := sorted(logged.keys() - expected.keys()):
-        problems.append(f"{len(invented)} documents are invented: {invented[0]!r} …")
+        problems.append(f"documents invented: {len(invented)}, first {invented[0]!r}")
     shared = [key for key in expected if key in logged]
     if other := [key for key in shared if str(task.task.target(expected[key])) != golds[key]]:
-        problems.append(f"the gold answers of {len(other)} documents are not those of the data: {other[0]!r} …")
+        problems.append(f"gold answers unlike those of the data: {len(other)}, first {other[0]!r}")
     stated, fingerprint = task.conditions.fingerprint, provenance["fingerprint"]
     if stated != fingerprint:
         problems.append(f"the results state the fingerprint {stated[:12] or 'none'}, {data} has {fingerprint[:12]}")
@@ -207,14 +207,14 @@ def _compare_documents(verified: Verified, task: ScoredTask, data: str) -> None:
     ]
     n_other = len({key for key, _ in columns})
     if columns and not problems and not is_fitted:
-        problems.append(f"{n_other} documents differ from the data: {columns[0][0]!r} in {columns[0][1]}")
+        problems.append(f"documents unlike the data: {n_other}, first {columns[0][0]!r} in {columns[0][1]}")
     advice = "ask the submitter which data was used, and for a run on yours"
     verified.refusals += [f"data: {name}: {problem}; {advice}" for problem in problems]
     if problems:
         return
     same = f"{name}: ids and gold answers of all {len(expected)} documents, and the fingerprint"
     if columns:
-        fitted = f"what {n_other} prompts show of their documents: they were fitted to the model's context"
+        fitted = f"what {n_other} of {len(shared)} prompts show of documents: they were fitted to the model's context"
         verified.unchecked.append(f"{name}: {fitted}")
     else:
         same += "; every column of the documents, so that the prompts are those of the data"
@@ -248,9 +248,9 @@ def ask_again(verified: Verified, task: ScoredTask, judge: Any, n_documents: int
         logged, again = _verdicts(json.loads(answer_text(sample.answer))), _verdicts(row)
         n_verdicts += len(again)
         n_other += sum(logged.get(key) != verdict for key, verdict in again.items())
-    result = f"{name}: {n_verdicts} verdicts on {len(drawn)} of {len(samples)} documents asked again, {n_other} differ"
+    result = f"{name}: {n_verdicts} verdicts on {len(drawn)} of {len(samples)} documents asked again; other: {n_other}"
     if n_other > _MOST_OTHER_VERDICTS * n_verdicts or not n_verdicts:
-        advice = "judge the samples yourself (tls-tasks judge) and compare (tls-tasks agree)"
+        advice = "judge the samples yourself (tls-tasks reports) and compare (tls-tasks agree)"
         verified.refusals.append(f"verdicts: {result}; {advice}")
     else:
         verified.checked.append(result)

@@ -134,7 +134,8 @@ def test_marks_have_places_in_the_text_without_them(text):
 OTHERS = ("[1] ", "[1", "[a-1", "(doc 1) ", "[1-", "A. ", ". ", '." ', "**", "> ", "- a\n", "a\nb\n", "References:\n",
           '"text": ', '{"text":"a"},', "[[1]]", "a [1]. B ", "【", "¹ ", "<sup>1</sup>", "(1). ", "\\cite[",
           "documents 1, 2 ", "\n\n[1] a", "[1]: a 2019\n", "Source: [1]\n", "{1", "<co: 1>", "<doc 1 ", "<li>", "⁽¹",
-          "（1", "Hale (2019). ")  # fmt: skip
+          "（1", "Hale (2019). ", "<p cite=1>", "\ue200cite\ue202a", "It.3 Next ", "[[a](b)", "[1]:1",
+          "\n\nhttps://a.b/c", "x [1]\n\n[1] x", "Source: doc-a. ")  # fmt: skip
 
 
 def test_hostile_texts_take_linear_time(size=40_000):

@@ -130,6 +130,7 @@ def module(predictions, references):
         ({"a": A, "b": None}, {"b": A, "a": {"cnn": A, "bbc": B}}, 0.25),
         (A, {"cnn": A, "bbc": B}, 0.5),  # one timeline, two annotators
         ([A], {"cnn": A, "bbc": B}, 0.5),
+        ({"a": A}, {"a": {"topic": "a", "gold_timelines": {"cnn": A, "bbc": B}}}, 0.5),
         (ENTRIES, {"cnn": ENTRIES, "bbc": B}, 0.5),
         ("2011-01-25: Protests.", {"cnn": [["2011-01-25", "Protests."]], "bbc": [["2011-02-11", "No."]]}, 0.5),
         ([A, None], [{"cnn": A, "bbc": A}, A], 2 / 3),

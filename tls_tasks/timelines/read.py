@@ -163,7 +163,7 @@ def _lines_around(text: str, places: Sequence[tuple[int, int]], *, is_cut: bool)
         for line in text[end:start].split("\n"):
             if next(dates_in(line), None) is not None:
                 yield problem("dated_text", line)
-            elif is_remark(line.strip()):
+            elif is_remark(line.strip(), end == 0):
                 yield problem("undated_text", line)
         end = max(end, stop)
 

@@ -25,23 +25,20 @@ _FINAL = re.compile(
     re.IGNORECASE,
 )
 _PROMPT = re.compile(
-    rf"{OPENING}|{CLOSED_BOOK_OPENING}|(?:now |please )?write (?:a|another) timeline of\b"
-    r"|(?:question|instruction|prompt|user|human)\s?[0-9]*\s?:",
-    re.IGNORECASE,
+    rf"(?i:{OPENING}|{CLOSED_BOOK_OPENING}|(?:now |please )?write (?:a|another) timeline of\b"
+    r"|(?:question|instruction|prompt|user|human)\s?[0-9]*\s?:)"
 )
-_GREETING = re.compile(
-    r"(?:sure|certainly|of course|absolutely|ok(?:ay)?|great|thanks?|here(?:'s|’s| is| are)|below (?:is|are))\b"
-    r"|.*[:：]\W*$|\\[a-z]+\{|\w[^:：|]{0,60}(?<![.!?。])$",  # or announced, or LaTeX's, or a title
-    re.IGNORECASE,
+_GREETING = re.compile(  # or an announcement, LaTeX's commands, a title
+    r"(?i:sure|certainly|of course|absolutely|ok(?:ay)?|great|thanks?|here(?:'s|’s| is| are)|below (?:is|are))\b"
+    r"|.*[:：]\W{0,9}$|\\[a-z]+\{|\w[^:：|]{0,60}(?<![.!?。])$"
 )
 _REMARK = re.compile(
-    r"\W{0,4}(?:(?:please )?(?:note|let me know|feel free)\b|notes?\b|(?:i )?hope (?:this|that|it)\b|disclaimer\b"
-    r"|(?:would|do) you (?:like|want|need)\b|if you (?:would|need|want|have)\b|(?:these|all|some) (?:dates|entries)\b)",
-    re.IGNORECASE,
+    r"(?i)\W{0,4}(?:(?:please )?(?:note|let me know|feel free)\b|notes?\b|(?:i )?hope (?:this|that|it)\b|disclaimer\b"
+    r"|(?:would|do) you (?:like|want|need)\b|if you (?:would|need|want|have)\b|(?:these|all|some) (?:dates|entries)\b)"
 )
 _NO_DATE = re.compile(  # Spring 2011: A, which no form reads
     r"(?=[^:：–—]{0,40}(?:(?:1[0-9]|20)[0-9]{2}|[0-9元]年))[^\s:：–—]{1,20}(?:\s[^\s:：–—]{1,20}){0,3}\s?"
-    r"(?:[:：–—]|-\s)\W*\w"
+    r"(?:[:：–—]|-\s)\W{0,9}\w"
 )
 _LONG = 120
 """Characters of a line that is prose, and announces nothing."""
@@ -113,15 +110,15 @@ def is_restart(line: str) -> bool:
     return len(line) <= _LONG and is_announced and not line.startswith("</") and _FINAL.search(text) is not None
 
 
-def is_remark(stripped: str) -> bool:
-    """Whether a line around JSON says something, and does not only announce the answer.
+def is_remark(stripped: str, is_first: bool) -> bool:
+    """Whether a line around JSON says something, and does not only announce it or mark it up.
 
     Example:
-        >>> [is_remark(line) for line in ("Here is the timeline:", "```json", "];", "Let me know if you need more.")]
+        >>> [is_remark(line, True) for line in ("Here is the timeline:", "```json", "];", "No sources were given.")]
         [False, False, False, True]
     """
-    is_frame = stripped.startswith(_FENCE) or _GREETING.match(stripped) or _MARKUP_TAG.fullmatch(stripped)
-    return not is_frame and any(map(str.isalnum, stripped))
+    is_frame = stripped.startswith(_FENCE) or _MARKUP_TAG.fullmatch(stripped)
+    return any(map(str.isalnum, stripped)) and not is_frame and not (is_first and _GREETING.match(stripped))
 
 
 _MARKUP_TAG = re.compile(r"</?[A-Za-z][\w.-]{0,30}/?>|\[{1,2}[a-z][\w.]{0,30}\]{1,2}")  # and TOML's [[event]]
@@ -274,7 +271,7 @@ class _Lines:
             self.day.sentences.append(text)
             self.day.last_is_item = is_item
             self.day.has_body = self.day.has_body or not level
-            if is_entry and is_item:
+            if is_entry and marker is not None:
                 yield problem("undated_text", stripped)
         elif entries.is_aside(stripped):
             yield problem("aside", stripped)

@@ -188,6 +188,15 @@ def test_a_key_in_another_style_is_the_one_that_is_lacking(answer, tree, n):
     assert read_prediction(json.dumps(answer), node=read_schema(STYLES), mode="strict").value == answer
 
 
+def test_where_the_schema_allows_any_key_none_is_another():
+    schema = {
+        "type": "object",
+        "properties": {"user_id": {"type": "string"}},
+        "additionalProperties": {"type": "string"},
+    }
+    assert tree_eval(['{"userId": "x"}'], [{"userId": "x"}], schema).results["f1_value"] == 1
+
+
 def test_profiles_of_others_take_keys_as_they_stand():
     for compat, key in (("treeval", "f1_node"), ("extractbench", "extract_unified_value_f1")):
         assert tree_eval(['{"Name": "x"}'], [{"name": "x"}], {"name": "string"}, compat=compat).results[key] < 1

@@ -50,8 +50,10 @@ def _by_folded(keys: Set[Any]) -> dict[str, Any]:
 
 def _own_keys(value: Any, node: Branch, any_style: bool) -> Set[Any]:
     """The schema's keys that a value has; ``any_style``: written as they are there, or in another style."""
-    own = node.children.keys() & value.keys() if isinstance(value, dict) else set()
-    return own | set(styled(value, node).values()) if any_style and isinstance(value, dict) else own
+    if not isinstance(value, dict):
+        return set()
+    own, is_open = node.children.keys() & value.keys(), node.rest is not None
+    return own | set(styled(value, node).values()) if any_style and not is_open else own
 
 
 def looks_like(value: Any, node: SchemaNode | None, any_style: bool = True) -> bool:
@@ -317,7 +319,7 @@ def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient",
         node: The schema; decides which of several trees is meant.
         mode: ``lenient``, or ``strict``: the answer is one JSON document and nothing else, without NaN.
         any_style: Whether a key that differs from a lacking key only in case or style (``unitPrice``, ``unit_price``) is
-            that key, with a problem; not in strict mode.
+            that key, with a problem; not in strict mode, nor where the schema allows any key.
 
     Raises:
         OptionError: No such mode.
@@ -352,7 +354,7 @@ def _in_style(value: Any, node: SchemaNode | None, notes: list[Problem]) -> Any:
         return [_in_style(item, node.item, notes) for item in value]
     if not isinstance(node, Branch) or not isinstance(value, dict):
         return value
-    names, rest = styled(value, node), node.rest and node.rest.item
+    names, rest = ({}, node.rest.item) if node.rest else (styled(value, node), None)  # others may be keys, too
     notes += [problem("key_style", key) for key in value if key in names]
     named = {names.get(key, key): child for key, child in value.items()}
     return {key: _in_style(child, node.children.get(key, rest), notes) for key, child in named.items()}

@@ -11,6 +11,7 @@ import itertools
 import math
 import random
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -81,7 +82,7 @@ def meta(
         than the second. NaN is undefined.
 
     Raises:
-        InputError: If there is nothing to compare.
+        InputError: If there is nothing to compare, or a score is no number.
         DataError: If the ratings can't be read, a rater rated an answer twice, or no score is of a rating's system or
             document.
 
@@ -101,6 +102,11 @@ def meta(
     }
     if not values:
         raise InputError("scores", None, "no score", "system -> document id -> score, or metric -> score")
+    for cell, own in values.items():
+        if wrong := [v for v in own.values() if not (v is None or (isinstance(v, Real) and not math.isinf(v)))]:
+            raise InputError(
+                f"scores of {cell}", None, repr(wrong[0]), "a finite number; None or NaN where there is none"
+            )
     systems, ids = (list(dict.fromkeys(names)) for names in zip(*values, strict=True))
     keys = list(dict.fromkeys(key for named in values.values() for key in named))
     if unknown := [key for key in lower if key not in keys]:

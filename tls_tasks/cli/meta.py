@@ -50,8 +50,8 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks meta a=out/a b=out/b c=out/c --people ratings.jsonl --metric rouge_l_f1 --metric rouge_l_recall --json
       tls-tasks meta --references tls_timeline17
     """
-    if bool(args.systems and args.people) == bool(args.references):
-        raise InputError("meta", None, "neither or both", "LABEL=RUN… --people FILE, or --references TASK")
+    if [bool(args.systems), bool(args.people)] != [not args.references] * 2:
+        raise InputError("meta", None, "other arguments", "LABEL=RUN… --people FILE, or --references TASK alone")
     runs = {} if args.references else _read(args.systems, args.task)
     found = references_among_themselves(args.references) if args.references else _compare(runs, args)
     if args.json:
@@ -79,9 +79,7 @@ def _read(named: Sequence[str], task: str | None) -> dict[str, Run]:
     for label, run in runs.items():
         for doc_id, content in zip(run.ids, documents_of(run), strict=True) if isinstance(run, ScoredTask) else ():
             if documents.setdefault(doc_id, content) != content:
-                raise DataError(
-                    f"{label}: document {doc_id} is another than in the runs before; expected the same data"
-                )
+                raise DataError(f"{label}: document {doc_id} is another than in the runs before, expected the same")
     return runs
 
 
@@ -112,17 +110,13 @@ def _agreement(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"{text_table(rows)}\n"
         rows = [["tau_b of", "less that of", *(f"{level}{more}" for level in LEVELS for more in ("", " p"))]]
         for test in one["tests"]:
-            gaps = [
-                (f"{gap['difference']:+.4f}", number(gap["p_value"]))
-                for gap in (test[level]["tau_b"] for level in LEVELS)
-            ]
-            rows.append([test["first"], test["second"], *itertools.chain(*gaps)])
+            gaps = ((f"{test[level]['tau_b']['difference']:+.4f}", test[level]["tau_b"]["p_value"]) for level in LEVELS)
+            rows.append([test["first"], test["second"], *(cell for gap, p in gaps for cell in (gap, number(p)))])
         if one["tests"]:
             yield f"{text_table(rows)}\n"
-    drawn = (
-        f"{found['confidence']:.0%} intervals: {found['n_resamples']} resamples of systems and documents; p: as many"
-    )
-    yield f"{drawn} permutations of cells; seed {found['seed']}. Pairs that share a system are not independent."
+    intervals = f"{found['confidence']:.0%} intervals: {found['n_resamples']} resamples of systems and documents"
+    yield f"{intervals}; p: as many permutations of cells; seed {found['seed']}"
+    yield "pairs that share a system are not independent, so there is no test of how many stand in people's order"
 
 
 def _value(values: Mapping[str, Any], name: str) -> str:
@@ -136,6 +130,5 @@ def _references(found: Mapping[str, Any]) -> Iterator[str]:
     yield f"{found['task']}: references among themselves; documents with one reference, left out: {found['left_out']}"
     topics = found["topics"] if len(found["topics"]) <= _MOST_TOPICS else {}
     columns = {"mean of topics": found["mean_of_topics"], "all": found["all"], **topics}
-    yield text_table(
-        [["", *columns], *([key, *(f"{own[key]:.4g}" for own in columns.values())] for key in found["all"])]
-    )
+    rows = ([key, *(f"{own[key]:.4g}" for own in columns.values())] for key in found["all"])
+    yield text_table([["", *columns], *rows])

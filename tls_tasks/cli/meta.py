@@ -11,7 +11,7 @@ from tls_tasks.after.meta import LEVELS, STATISTICS, meta, references_among_them
 from tls_tasks.after.run import Run
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.cli.base import Subparsers, add_command, note, number, progress, say, write_json
-from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.terminal import text_table
 
 _MOST_TOPICS = 10  # that a table has room for
@@ -43,7 +43,7 @@ def _run(args: argparse.Namespace) -> int:
     --references TASK needs no run: where a topic or document has several references, each is scored as an answer
     against the others. Above that a metric can't tell a system from a person (docs/people.md).
 
-    Exit codes: 0 told; 1 told, but a log has problems (named on stderr); 2 failed
+    Exit codes: 0 told; 1 told, but a log has problems or documents differ (see stderr); 2 failed
 
     Examples:
       tls-tasks meta lead=out/lead gpt=out/gpt small=out/small --people ratings.csv
@@ -58,7 +58,7 @@ def _run(args: argparse.Namespace) -> int:
         write_json(Path("-"), found)
     else:
         say("\n".join(_references(found) if args.references else _agreement(found)))
-    return note(args.command, *(problem for own in runs.values() for problem in own.problems))
+    return note(args.command, *_doubts(runs))
 
 
 def _read(named: Sequence[str], task: str | None) -> dict[str, Run]:
@@ -74,13 +74,17 @@ def _read(named: Sequence[str], task: str | None) -> dict[str, Run]:
         names = f"the one that people rated, of {', '.join(sorted(tasks)) or 'none that all runs have'}"
         raise InputError("--task", None, "nothing", names)
     # Plain rows are a task called as their file is.
-    runs = {label: next(run for name, run in own.items() if name in (tasks or own)) for label, own in systems.items()}
-    documents: dict[str, str] = {}
+    return {label: next(run for name, run in own.items() if name in (tasks or own)) for label, own in systems.items()}
+
+
+def _doubts(runs: Mapping[str, Run]) -> Iterator[object]:
+    """The logs' problems, and documents that differ although they are called the same: people may have read others."""
+    known: dict[str, str] = {}
     for label, run in runs.items():
-        for doc_id, content in zip(run.ids, documents_of(run), strict=True) if isinstance(run, ScoredTask) else ():
-            if documents.setdefault(doc_id, content) != content:
-                raise DataError(f"{label}: document {doc_id} is another than in the runs before, expected the same")
-    return runs
+        yield from run.problems
+        own = zip(run.ids, documents_of(run), strict=True) if isinstance(run, ScoredTask) else ()
+        if n := sum(known.setdefault(doc_id, content) != content for doc_id, content in own):
+            yield f"{label}: {n} of {len(run.ids)} documents differ from the runs before (other data or another budget)"
 
 
 def _compare(runs: Mapping[str, Run], args: argparse.Namespace) -> dict[str, Any]:

@@ -104,9 +104,7 @@ def meta(
         raise InputError("scores", None, "no score", "system -> document id -> score, or metric -> score")
     for cell, own in values.items():
         if wrong := [v for v in own.values() if not (v is None or (isinstance(v, Real) and not math.isinf(v)))]:
-            raise InputError(
-                f"scores of {cell}", None, repr(wrong[0]), "a finite number; None or NaN where there is none"
-            )
+            raise InputError(f"scores of {cell}", None, repr(wrong[0]), "a finite number, or None where there is none")
     systems, ids = (list(dict.fromkeys(names)) for names in zip(*values, strict=True))
     keys = list(dict.fromkeys(key for named in values.values() for key in named))
     if unknown := [key for key in lower if key not in keys]:
@@ -115,7 +113,7 @@ def meta(
     def table(cells: Mapping[tuple[str, str], float]) -> Table:
         return np.array([[cells.get((system, doc_id), math.nan) for doc_id in ids] for system in systems], float)
 
-    tables = {key: table({cell: own[key] for cell, own in values.items() if key in own}) for key in keys}
+    tables = {key: table({cell: own.get(key, math.nan) for cell, own in values.items()}) for key in keys}
     tables |= {key: -tables[key] for key in lower}
     aspects, draws = {}, (n_resamples, confidence, seed)
     for aspect, cells in _read_people(people, systems, ids).items():

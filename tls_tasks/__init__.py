@@ -20,6 +20,7 @@ from tls_tasks.registry import FAMILIES, METRICS
 from tls_tasks.registry import find_task as task
 
 if TYPE_CHECKING:  # what editors, type checkers and the API reference see
+    from tls_tasks.after.meta import meta
     from tls_tasks.evidence.evidence_extraction import evidence_extraction
     from tls_tasks.reports.report_eval import report_eval
     from tls_tasks.summaries.rouge_l import rouge_l
@@ -35,6 +36,7 @@ __all__ = [
     "alignment_rouge",
     "date_f1",
     "evidence_extraction",
+    "meta",
     "report_eval",
     "rouge_l",
     "task",
@@ -51,6 +53,8 @@ def __getattr__(name: str) -> Any:
     """Import a metric's function, or a family, at first use, so that ``import tls_tasks`` stays light."""
     if name in METRICS:
         return METRICS[name].load()
+    if name == "meta":
+        return importlib.import_module(f"{__name__}.after.meta").meta
     if name in FAMILIES:
         return importlib.import_module(f"{__name__}.{name}")
     from tls_tasks.core.errors import nearest

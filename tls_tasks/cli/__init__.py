@@ -26,7 +26,8 @@ _GROUPS: Mapping[str, Mapping[str, str]] = {
     "score what you have": {"files": "timelines summaries evidence trees", "judge": "reports judge"},
     "installation and data": {"doctor": "doctor path enable disable", "listing": "list fetch fingerprint",
                               "prepare": "prepare publish", "documents": "bundle-docs build-store"},
-    "after a run": {"score": "score merge page report", "compare": "compare", "documents": "agree"},
+    "after a run": {"score": "score merge page report", "compare": "compare", "documents": "agree",
+                    "meta": "meta"},
     "submit": {"submit": "submit verify leaderboard"},
 }  # fmt: skip
 """The groups of ``--help``: module -> its commands."""

@@ -9,7 +9,7 @@ import inspect
 import json
 import logging
 import warnings
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,6 +45,8 @@ class Task:
         fewshot: The task's name -> example documents for few-shot prompts, with the columns of its documents; their
             targets are the examples' answers. They occur in no test set.
         shorter: (document, characters) -> the document, with about so many characters fewer to show in its prompt.
+        among: Documents -> (the name of a reference, a document with others of its topic or document as reference, that
+            reference as an answer), where there are several; None: a document has one reference by definition.
         headline: The result that stands for the task, and by which systems are ranked.
 
     Example:
@@ -71,6 +73,7 @@ class Task:
     fewshot: Callable[[str], Sequence[Doc]] | None = None
     shorter: Callable[[Doc, int], Doc] | None = None
     headline: str = ""
+    among: Callable[[Sequence[Doc]], Iterable[tuple[str, Doc, str]]] | None = None
 
     def __repr__(self) -> str:
         """The name and the result keys."""

@@ -1,7 +1,7 @@
 """The summarisation tasks."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -69,9 +69,18 @@ def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) 
     }
 
 
+def _among(documents: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any], str]]:
+    """Each summary of a document that has several, beside the others."""
+    for doc in documents:
+        references = json.loads(doc["references"])
+        for place, own in enumerate(references if len(references) > 1 else ()):
+            others = [*references[:place], *references[place + 1 :]]
+            yield f"{doc['doc_id']}/{place}", {**doc, "references": json.dumps(others)}, own
+
+
 _PARTS = (_RESULTS, load_documents, prompt, _target, _unit, _scores, _picture)
 
 TASKS = {
-    name: Task(name, "summaries", *_PARTS, fewshot=examples, shorter=shorter_text, headline="rouge_l_f1")
+    name: Task(name, "summaries", *_PARTS, fewshot=examples, shorter=shorter_text, headline="rouge_l_f1", among=_among)
     for name in ALL_SETS
 }

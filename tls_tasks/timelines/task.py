@@ -1,12 +1,13 @@
 """The timeline tasks, with articles and in closed-book form."""
 
+import itertools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
 from tls_tasks.core.prf import prf_of_means
-from tls_tasks.core.score import Result, Score, mean, total
+from tls_tasks.core.score import Result, Score, grouped, mean, total
 from tls_tasks.core.task import Task
 from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.data import ALL_SETS, examples, load_documents
@@ -53,6 +54,13 @@ def _target(doc: Mapping[str, Any]) -> str:
     return "\n".join(f"{date}: {text}" for date, text in lines)
 
 
+def _among(documents: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any], str]]:
+    """Each timeline of a topic, beside each of its others."""
+    for members in grouped(documents, [doc["topic"] for doc in documents]).values():
+        for own, other in itertools.permutations(members, 2):
+            yield own["doc_id"], other, own["reference"]
+
+
 @wraps(load_documents)
 def _load_closed_book(name: str, /, **options: Any) -> list[dict[str, str | int]]:
     return load_documents(name.removesuffix(_CLOSED_BOOK), **{**options, "closed_book": True})
@@ -62,7 +70,7 @@ _PARTS = (_target, _unit, _scores, picture, "topic")
 
 TASKS = {
     name + ending: Task(
-        name + ending, "timelines", _TABLE, load, prompt_of, *_PARTS, headline="ar1_f1", fewshot=examples
+        name + ending, "timelines", _TABLE, load, prompt_of, *_PARTS, headline="ar1_f1", fewshot=examples, among=_among
     )
     for ending, load, prompt_of in (("", load_documents, prompt), (_CLOSED_BOOK, _load_closed_book, closed_book_prompt))
     for name in ALL_SETS

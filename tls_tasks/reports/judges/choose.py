@@ -30,7 +30,7 @@ from typing import Any, cast
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_choice, check_switches
 from tls_tasks.core.rows import describe
-from tls_tasks.core.secrets import check_no_secret
+from tls_tasks.core.secrets import check_no_secret, hidden_value
 from tls_tasks.data.fetched import cache_folder
 from tls_tasks.data.files import text_lines
 from tls_tasks.reports.data import EMBEDDED_RECORDING
@@ -301,6 +301,7 @@ def _of_kind(kind: str, value: str, options: dict[str, Any], *, loads: bool) -> 
 def _header(name: str, value: Any) -> str:
     if isinstance(value, Mapping) and isinstance(value.get("env"), str):
         return read_key(value["env"])
+    value = hidden_value(value) or value
     if not isinstance(value, str):
         raise InputError(f"judge.headers.{name}", None, describe(value), 'a str, or {"env": "NAME"} for a secret')
     return value

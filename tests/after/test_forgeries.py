@@ -1,5 +1,6 @@
 """A competent forger recomputes every hash, score and record with our own code. Each forgery is refused or marked."""
 
+import dataclasses
 import json
 import math
 import shutil
@@ -11,7 +12,7 @@ import pytest
 import yaml
 
 import tls_tasks
-from tests.after.conftest import change_json, only, put, sign_again
+from tests.after.conftest import change_json, change_rows, only, put, sign_again
 from tests.cli.conftest import write
 from tests.conftest import ROOT, made_once, read_jsonl
 from tls_tasks.after.scored_runs import score_places
@@ -97,12 +98,16 @@ def rows(change):
     return {"rows": change}
 
 
-def each(change):
+def each_row(change):
     def change_all(samples):
         for sample in samples:
             change(sample)
 
-    return rows(change_all)
+    return change_all
+
+
+def each(change):
+    return rows(each_row(change))
 
 
 def results(change):
@@ -278,6 +283,33 @@ def test_the_page_on_threats_has_the_table():
     assert threats() in (ROOT / "docs" / "threats.md").read_text("utf-8"), (
         "python -m tests.after.test_forgeries prints it"
     )
+
+
+@pytest.mark.parametrize("name", ["summ_qmsum", "tls_crisis", "report_generation"])
+@pytest.mark.parametrize(
+    "wear",
+    [
+        lambda gold: f"```\n{gold}\n```",
+        lambda gold: f"Here it is:\n\n{gold}",
+        lambda gold: "\n".join(gold.split("\n")[::-1]),
+        lambda gold: gold.upper(),
+    ],
+)
+def test_texts_that_are_the_gold_in_other_clothes_are_refused(made_runs, tmp_path, name, wear):
+    """Where a text is asked for, nobody writes the reference; what the baselines write is not meant."""
+    source = only(made_runs / "base", f"samples_{name}_*")
+    [honest] = score_places([source])
+    path = change_rows(source, each_row(lambda row: answer(row, wear(str(row["target"])))), tmp_path / source.name)
+    [forged] = score_places([path])
+    n = len(honest.ids)
+    assert f"gold: {name}: {n} of {n} answers are the gold answer" in " ".join(gold_refusals(forged))
+    assert gold_refusals(honest) == []
+
+
+def gold_refusals(task):
+    """What is said of the answers; a results file, without which nothing is, has only to be there."""
+    said = checks.refusals([dataclasses.replace(task, results={"date": 0.0, "results": {}})], "acme/m")
+    return [refusal for refusal in said if refusal.startswith("gold: ")]
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ _PATTERNS = {
     "a key": (
         r"(?<![\w-])(?:sk-[\w-]{16,}|hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|"
         r"A[KS]IA[0-9A-Z]{16}|ABSK[A-Za-z0-9+/=]{30,}|AIza[\w-]{30,}|xox[abeoprs]-[\w-]{10,}|ya29\.[\w-]{20,}|"
-        r"(?:gsk|r8|fw|npm|pcsk|jina|tgp_v1|dop_v1|wandb_v1|lsv2_[ps][tk]|[prs]k_live)_[A-Za-z0-9_-]{20,}|"
-        r"(?:xai|pplx|nvapi|csk|tvly|xapp|pypi|gl[a-z]{2,4}t)-[\w-]{16,}|dapi[0-9a-f]{32}|"
+        r"(?:gsk|r8|fw|npm|pcsk|jina|tgp_v1|dop_v1|wandb_v1|lsv2_[ps][tk]|[prs]k_live)_(?=[\w-]{0,99}\d)[\w-]{20,}|"
+        r"(?:xai|pplx|nvapi|csk|tvly|xapp|pypi|gl[a-z]{1,3}t)-(?=[\w-]{0,99}\d)[\w-]{16,}|dapi[0-9a-f]{32}|"
         r"(?:hvs|SG)\.[\w-]{16,}(?:\.[\w-]{16,})?)"
     ),
     "a bearer token": r"(?i:\bbearer )(?=\S*\d)[\w.~+/-]{16,}",

@@ -112,14 +112,14 @@ def _generation(task: ScoredTask) -> Mapping[str, Any]:
 
 def _flat(text: str) -> str:
     """The words of a text in small letters, whatever stands between them, and whether JSON escaped it or not."""
-    text = re.sub(r"\\+u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), text)
-    words = _WORD.findall(re.sub(r"\\+[nrtbf]", " ", text).casefold())
+    text = re.sub(r"(?<!\\)\\+u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), text)
+    words = _WORD.findall(re.sub(r"(?<!\\)\\+[nrtbf]", " ", text).casefold())
     return f" {' '.join(words)} "
 
 
 def _parts(gold: str) -> list[str]:
-    """The longer lines or objects of a gold answer, each flat."""
-    parts = [part for part in re.split(r"\n|\}\s*,\s*\{", gold) if len(part) > _LONG]
+    """The longer lines, sentences or objects of a gold answer, each flat."""
+    parts = [part for part in re.split(r"\n|(?<=[.!?])\s|\}\s*,\s*\{", gold) if len(part) > _LONG]
     return list(map(_flat, parts or [gold]))
 
 

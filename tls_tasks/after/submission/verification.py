@@ -151,7 +151,7 @@ def _check_signature(verified: Verified, manifest: Path, signers: Path | None) -
     if signers is not None:
         # A key may be bound to several names: that of the model is asked for first, as the file writes it.
         org = verified.org
-        exact = [name for names in bound for name in names.split(",") if name.casefold() == org.casefold()]
+        exact = [name for names in sorted(bound) for name in names.split(",") if name.casefold() == org.casefold()]
         _, found, _ = _openssh("find-principals", *signature[2:], "-f", signers)
         own = [*exact, org, org.lower()] if is_bound(org, bound) else []
         for name in dict.fromkeys([*own, *found.replace(",", " ").split()]):

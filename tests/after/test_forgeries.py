@@ -247,6 +247,7 @@ FORGERIES = {
     "a text changed under an automatic budget": rows(easier) | metadata(context_budget="auto"),
     "a text that was cut": rows(cut) | manifest(model="eve/cut"),
     "an option that can't be": metadata(context_budget=0),
+    "a name that the hub would not take today": manifest(model=f"acme/a--{'b' * 96}"),
     "a name that looks the same": manifest(model="acrne/h0nest", organization="acrne"),
 }
 """Name -> what is changed; what is what the board says of it lies in the JSON file beside."""

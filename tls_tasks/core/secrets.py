@@ -92,13 +92,19 @@ def hidden_value(value: Any) -> str | None:
 
 
 def without_secrets(text: str, secrets: Iterable[str | None]) -> str:
-    """A text that somebody sent, without the secrets that were sent to them: these, or the last word of these.
+    """A text that somebody sent, without these secrets, their last words, and what :func:`hide_headers` put aside.
 
     Example:
         >>> without_secrets("You are Bearer abcd1234.", ["Bearer abcd1234", "t"])
         'You are ***.'
     """
-    values = {part for secret in secrets if secret for part in (secret, secret.split()[-1]) if len(part) >= 8}
+    values = {
+        part
+        for secret in (*secrets, *_hidden.values())
+        if secret
+        for part in (secret, secret.split()[-1])
+        if len(part) >= 8
+    }
     for value in sorted(values, key=len, reverse=True):
         text = text.replace(value, "***")
     return text

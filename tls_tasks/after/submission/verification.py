@@ -28,6 +28,8 @@ EDITIONS = ("embedded", "fetched", "hub")
 
 _NAMESPACE = "tls-tasks"  # of the signatures
 _WHOLE = 10**9  # a budget that cuts nothing
+
+_Documents = Mapping[str, Mapping[str, Any]]
 _MOST_OTHER_VERDICTS = 0.1  # of the verdicts that were asked again: no judge of today answers twice the same way
 
 
@@ -258,9 +260,7 @@ def _compare_documents(verified: Verified, task: ScoredTask, data: str) -> None:
     verified.checked.append(same)
 
 
-def _other_columns(
-    logged: Mapping[str, Mapping[str, Any]], expected: Mapping[str, Mapping[str, Any]]
-) -> list[tuple[str, str]]:
+def _other_columns(logged: _Documents, expected: _Documents) -> list[tuple[str, str]]:
     """Where documents differ: id and column."""
     return [
         (key, column)
@@ -271,20 +271,13 @@ def _other_columns(
 
 
 def _wrong_columns(
-    task: ScoredTask,
-    logged: Mapping[str, Mapping[str, Any]],
-    columns: Sequence[tuple[str, str]],
-    options: Mapping[str, Any],
+    task: ScoredTask, logged: _Documents, columns: Sequence[tuple[str, str]], options: Mapping[str, Any]
 ) -> dict[str, str]:
     """Id -> a column that does not show a part of the data: the task alone says what a smaller context changes."""
     budgets = ({BUDGET: _WHOLE}, {BUDGET: 1}) if BUDGET in task.task.options else ({}, {})
     made = [task.task.documents(**{**options, **budget}) for budget in budgets]
-    most, least = ({str(document["doc_id"]): document for document in documents} for documents in made)
-    return {
-        key: column
-        for key, column in columns
-        if not _is_part(*(documents[key].get(column) for documents in (logged, most, least)))
-    }
+    sides = (logged, *({str(document["doc_id"]): document for document in documents} for documents in made))
+    return {key: column for key, column in columns if not _is_part(*(side[key].get(column) for side in sides))}
 
 
 def _is_part(value: Any, most: Any, least: Any) -> bool:

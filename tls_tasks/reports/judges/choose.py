@@ -14,7 +14,8 @@ A specification is ``none``, ``recorded`` (the verdicts that come with the embed
 file in which verdicts of an endpoint are kept (by default a file in the user's cache folder; false: none). A task's
 load takes ``price``, too: prices of a million tokens sent and received, such as ``2.5,10``, for the log.
 
-A specification is written into every document and so into logs and submissions: secrets are named, never given.
+A specification is written into every document and so into logs and submissions: secrets are named, never given. Other
+values of ``headers`` are masked there, whatever the header is called, and sent by the process that loaded them alone.
 """
 
 import importlib

@@ -1,18 +1,20 @@
 """A competent forger recomputes every hash, score and record with our own code. Each forgery is refused or marked."""
 
+import dataclasses
 import json
 import math
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
 import tls_tasks
-from tests.after.conftest import change_json, only, put, sign_again
+from tests.after.conftest import change_json, change_rows, only, put, sign_again
 from tests.cli.conftest import write
-from tests.conftest import made_once, read_jsonl
+from tests.conftest import ROOT, made_once, read_jsonl
 from tls_tasks.after.scored_runs import score_places
 from tls_tasks.after.submission import archive, checks
 from tls_tasks.after.submission.verification import Verified, ask_again
@@ -20,7 +22,8 @@ from tls_tasks.cli import main
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
-CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+ATTACKS = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))["ATTACKS"]
+SAYS = {name: says for row in ATTACKS for name, says in row["cases"].items()}
 TASK = "evidence_journals"
 
 
@@ -95,12 +98,16 @@ def rows(change):
     return {"rows": change}
 
 
-def each(change):
+def each_row(change):
     def change_all(samples):
         for sample in samples:
             change(sample)
 
-    return rows(change_all)
+    return change_all
+
+
+def each(change):
+    return rows(each_row(change))
 
 
 def results(change):
@@ -163,7 +170,39 @@ RENAMED = each(lambda row: row["doc"].update(doc_id=f"X{row['doc']['doc_id']}"))
 FIRST_ONLY = rows(lambda samples: samples[:17])
 EXAMPLE = "<document>\nA cough.\n</document>\n\nList everything. JSON:\n[]\n\n"
 
-REFUSED = {
+
+def dressed(change):
+    """The gold answers in other clothes."""
+    return each(lambda row: answer(row, change(json.loads(row["target"]))))
+
+
+def around(change, template):
+    """Put something before all prompts; without a template it is the system prompt."""
+    text = change(GOLDS)
+    of_system = {} if template else {"system_instruction": text}
+    return each(lambda row: ask(row, f"{text}\n{request_of(row)}")) | stated(**template, **of_system)
+
+
+def set_generation(said, **settings):
+    said["configs"][TASK]["generation_kwargs"] = settings
+
+
+def easier(samples):
+    old = samples[0]["doc"]["text"]
+    samples[0]["doc"]["text"] = f"{old} Easy."
+    ask(samples[0], request_of(samples[0]).replace(old, f"{old} Easy."))
+
+
+def cut(samples):
+    samples[0]["doc"] = dict(tls_tasks.task(TASK).shorter(samples[0]["doc"], 10))
+    ask(samples[0], tls_tasks.task(TASK).prompt(samples[0]["doc"]))
+
+
+GOLDS = [gold for doc in tls_tasks.task(TASK).documents(edition="embedded") if len(gold := doc["references"]) > 2]
+EXAMPLES = [gold for doc in tls_tasks.task(TASK).fewshot(TASK) if len(gold := doc["references"]) > 20]
+TEMPLATE = {"chat_template": "{{ messages }}", "chat_template_sha": checks.sha256("{{ messages }}")}
+
+FORGERIES = {
     "answers replaced by the gold": each(lambda row: answer(row, row["target"])),
     "answers replaced after the responses": each(lambda row: row.update(filtered_resps=["[]"])),
     "responses taken away": each(lambda row: row.pop("resps")),
@@ -188,15 +227,90 @@ REFUSED = {
     "a name that is none": manifest(model="acme/honest\u202e") | {"records": False},
     "a name with a path": manifest(model="acme/../gpt"),
     "records of another release": manifest(tls_tasks="0.0.1", organization="else") | {"records": False},
+    "the gold without blanks": dressed(lambda gold: json.dumps(gold, separators=(",", ":"))),
+    "the gold in a fence": dressed(lambda gold: f"```json\n{json.dumps(gold)}\n```"),
+    "the gold after a sentence": dressed(lambda gold: f"Here it is: {json.dumps(gold, indent=1)}"),
+    "the gold in reverse": dressed(lambda gold: json.dumps(gold[::-1])),
+    "the keys of the gold in reverse": dressed(lambda gold: json.dumps([dict(reversed(row.items())) for row in gold])),
+    "an edition that is stated": each(lambda row: row["doc"].update(edition="hub")) | provenance(edition="hub"),
+    "an answer key in a chat template": around(lambda golds: "\n".join(golds), TEMPLATE),
+    "an answer key in another order": around(
+        lambda golds: json.dumps([json.dumps(json.loads(g)[::-1]) for g in golds]), TEMPLATE
+    ),
+    "an answer key in the system prompt": around(lambda golds: "".join(golds[:2]), {}),
+    "an answer key in a setting": results(lambda said: set_generation(said, stop=GOLDS)),
+    "the answer to one document in a template": around(lambda golds: golds[0], TEMPLATE) | manifest(model="eve/hint"),
+    "settings of the generation": results(lambda said: set_generation(said, temperature=0.7)),
+    "own examples in another form": around(lambda golds: f"Q: …\nA: {EXAMPLES[0]}", TEMPLATE),
+    "a text changed, and fitted as it says": rows(easier) | provenance(context="512 tokens"),
+    "a text changed under a schema": rows(easier) | metadata(schema="schema.json"),
+    "a text changed under an automatic budget": rows(easier) | metadata(context_budget="auto"),
+    "a text that was cut": rows(cut) | manifest(model="eve/cut"),
+    "an option that can't be": metadata(context_budget=0),
+    "a name that the hub would not take today": manifest(model=f"acme/a--{'b' * 96}"),
+    "a name that looks the same": manifest(model="acrne/h0nest", organization="acrne"),
 }
-"""Name -> what is changed; what is said of it lies in the JSON file beside."""
+"""Name -> what is changed; what is what the board says of it lies in the JSON file beside."""
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_a_forgery_is_refused(name, sent, call):
-    forge(sent, **REFUSED[name])
-    code, out, err = call("verify", sent)
-    assert (code, out) == (1, "") and CASES["test_a_forgery_is_refused"][name] in err
+def test_each_forgery_is_in_the_table():
+    assert sorted(SAYS) == sorted(FORGERIES)
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_what_the_board_says_of_a_forgery(name, honest, sent, tmp_path, call):
+    """It is left out for the reason, or ranked beside the honest one with what the page says of it."""
+    forge(sent, **FORGERIES[name])
+    code, _, err = call("leaderboard", honest / "sent", sent, "-o", tmp_path, "--data", "embedded")
+    says = SAYS[name]
+    page = (tmp_path / "index.html").read_text()
+    assert says in (err if code else page) and "left out: it could not be checked" not in err
+    assert '<th scope="row">acme/honest' in page and ("left out" in err) == bool(code)
+
+
+def threats():
+    """The table of docs/threats.md."""
+    titles = {
+        "attack": "Attack",
+        "checked": "What is checked",
+        "board": "What the board shows",
+        "left": "Left to people",
+    }
+    lines = [" | ".join(row[key] or "–" for key in titles) for row in ATTACKS]
+    return "".join(f"| {line} |\n" for line in (" | ".join(titles.values()), " | ".join(["---"] * 4), *lines))
+
+
+def test_the_page_on_threats_has_the_table():
+    assert threats() in (ROOT / "docs" / "threats.md").read_text("utf-8"), (
+        "python -m tests.after.test_forgeries prints it"
+    )
+
+
+@pytest.mark.parametrize("name", ["summ_qmsum", "tls_crisis", "report_generation"])
+@pytest.mark.parametrize(
+    "wear",
+    [
+        lambda gold: f"```\n{gold}\n```",
+        lambda gold: f"Here it is:\n\n{gold}",
+        lambda gold: "\n".join(gold.split("\n")[::-1]),
+        lambda gold: gold.upper(),
+    ],
+)
+def test_texts_that_are_the_gold_in_other_clothes_are_refused(made_runs, tmp_path, name, wear):
+    """Where a text is asked for, nobody writes the reference; what the baselines write is not meant."""
+    source = only(made_runs / "base", f"samples_{name}_*")
+    [honest] = score_places([source])
+    path = change_rows(source, each_row(lambda row: answer(row, wear(str(row["target"])))), tmp_path / source.name)
+    [forged] = score_places([path])
+    n = len(honest.ids)
+    assert f"gold: {name}: {n} of {n} answers are the gold answer" in " ".join(gold_refusals(forged))
+    assert gold_refusals(honest) == []
+
+
+def gold_refusals(task):
+    """What is said of the answers; a results file, without which nothing is, has only to be there."""
+    said = checks.refusals([dataclasses.replace(task, results={"date": 0.0, "results": {}})], "acme/m")
+    return [refusal for refusal in said if refusal.startswith("gold: ")]
 
 
 @pytest.mark.parametrize(
@@ -255,11 +369,6 @@ def test_what_passes_as_unknown_data_is_refused_by_data(sent, call, change, word
 
 
 def test_a_text_that_was_changed_under_its_own_id_is_refused_by_data(sent, call):
-    def easier(samples):
-        old = samples[0]["doc"]["text"]
-        samples[0]["doc"]["text"] = f"{old} Easy."
-        ask(samples[0], request_of(samples[0]).replace(old, f"{old} Easy."))
-
     forge(sent, **rows(easier))
     assert call("verify", sent)[0] == 0  # the log alone can't tell
     code, _, err = call("verify", sent, "--data", "embedded")
@@ -361,6 +470,25 @@ class TestSigners:
         assert '<th scope="row">acme/honest (by acme, signed by a key without a name here (SHA256:' in page
         assert "<td>signed by acme</td>" in page and "<td>unsigned</td>" in page
 
+    @pytest.mark.parametrize(
+        ("names", "is_bound"),
+        [("acme", True), ("beta,acme", True), ("Acme", True), ("ac*", True), ("*,!acme", False), ("beta", False)],
+    )
+    def test_a_copy_never_displaces_the_original(self, honest, sent, tmp_path, call, names, is_bound):
+        """The copy is read first; a line that binds the key to another name stands before."""
+        shutil.copytree(sent, tmp_path / "copy")
+        self.sign(sent, honest, "acme")
+        key = " ".join((honest / "acme.pub").read_text().split()[:2])
+        (tmp_path / "signers").write_text(f"gamma {key}\n{names} {key}\n")
+        places = (tmp_path / "copy", sent, "-o", tmp_path / "site", "--allowed-signers", tmp_path / "signers")
+        code, out, err = call("leaderboard", *places)
+        page = (tmp_path / "site" / "index.html").read_text()
+        kept, copy = (sent, tmp_path / "copy") if is_bound else (tmp_path / "copy", sent)
+        assert code == 1 and "1 submission, 1 left out" in out
+        assert f"{copy} left out: a copy: a second submission of acme/honest with the same files as {kept}\n" in err
+        assert (f"<td>signed by {names}</td>" in page or "signed by acme</td>" in page) == is_bound
+        assert '<th scope="row">acme/honest</th>' in page and f"&#x27;{copy.name}&#x27; (" in page
+
     @pytest.mark.parametrize("model", ["acme/honest", "Acme/honest", "ACME/other"])
     def test_an_unsigned_one_has_no_right_to_a_bound_name_in_any_capitals(self, honest, sent, tmp_path, call, model):
         forge(sent, **manifest(model=model, organization="eve"))
@@ -409,3 +537,7 @@ def test_verdicts_that_were_flipped_are_found_by_asking_again(made_runs, tmp_pat
     copy.write_text(copy.read_text().replace('\\"verdict\\": \\"NO\\"', '\\"verdict\\": \\"YES\\"'))
     ask_again(flipped, *score_places([copy]), "recorded", 6)
     assert flipped.refusals[0].startswith("verdicts: ")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(threats())

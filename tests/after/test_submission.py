@@ -198,6 +198,26 @@ def test_a_local_checkpoint_under_its_published_name(run, tmp_path, call):
     assert call("verify", tmp_path / "out")[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("model", "organization", "words"),
+    [
+        ("acme/a--b", "acme", "model: acme/a--b is no name on the hub: ASCII letters"),
+        (f"acme/{'m' * 97}", "acme", "is no name on the hub"),
+        ("acme/m.git", "acme", "is no name on the hub"),
+        ("acme/m", "x" * 97, "organization: it has 97 characters"),
+        ("acme/m", "acme\u202e", "or one that can't be seen; give at most 96: --organization NAME"),
+        (f"acme/{'m' * 96}", "Société 株式会社", ""),
+    ],
+)
+def test_names_of_new_submissions(run, tmp_path, call, model, organization, words):
+    arguments = ("--model", model, "--organization", organization)
+    code, _, err = call("submit", run, "-o", tmp_path / "out", *arguments)
+    assert code == bool(words) and words in err
+    if not words:
+        assert call("leaderboard", tmp_path / "out", "-o", tmp_path / "site")[0] == 0
+        assert "<td>&#x27;Société 株式会社&#x27;</td>" in (tmp_path / "site" / "index.html").read_text("utf-8")
+
+
 def test_without_samples_or_results(run, tmp_path, call):
     for path in run.rglob("results_*"):
         path.unlink()

@@ -10,7 +10,7 @@ from typing import Any
 
 from tls_tasks.after.scored_runs import score_places
 from tls_tasks.after.submission.archive import MANIFEST, opened, pack, write
-from tls_tasks.after.submission.checks import refusals, secrets
+from tls_tasks.after.submission.checks import new_names, refusals, secrets
 from tls_tasks.after.submission.leaderboard import site, told_apart
 from tls_tasks.after.submission.verification import EDITIONS, Verified, bound_names, sign, verify_submission
 from tls_tasks.cli.base import Subparsers, add_command, count, note, progress, say
@@ -89,9 +89,10 @@ def _run_submit(args: argparse.Namespace) -> int:
     """
     scored = list(score_places([args.results], newest=True, progress=progress))
     model = args.model or scored[0].model
-    if found := [*refusals(scored, model, without_chat_template=args.no_chat_template), *secrets(scored)]:
-        return note("submit", *(f"refused: {refusal}" for refusal in found))
     organization, template = args.organization or model.partition("/")[0], not args.no_chat_template
+    found = refusals(scored, model, without_chat_template=args.no_chat_template)
+    if found := [*(found or new_names(model, organization)), *secrets(scored)]:
+        return note("submit", *(f"refused: {refusal}" for refusal in found))
     who = {"model": model, "organization": organization, "relationship": args.relationship}
     with made_folder(args.out) as folder:
         write(scored, folder, {**who, "chat_template": template}, hub_records=args.eval_results)
@@ -150,28 +151,36 @@ def _run_leaderboard(args: argparse.Namespace) -> int:
     """
     means = _means_of(args)
     bound = bound_names(args.allowed_signers)
-    accepted: dict[str, Verified] = {}  # by a hash of the manifest
-    pages: dict[str, str] = {}
+    same: dict[str, list[tuple[Path, Verified]]] = {}  # by a hash of the model's name and of all files
     for path in args.submissions:
         try:
             with opened(path) as folder:
                 verified = verify_submission(folder, **means)
-                digest = hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
             reasons = list(verified.refusals)
-            if not reasons and accepted.setdefault(digest, verified) is not verified:
-                reasons = [f"a second submission of {verified.manifest['model']} with the same files"]
-            if not reasons and args.pages is not None and (file := args.pages / f"{path.stem}.html").exists():
-                pages[digest] = os.path.relpath(file, args.out)
+            if not reasons:
+                content = json.dumps([verified.manifest[key] for key in ("model", "files")], sort_keys=True)
+                same.setdefault(hashlib.sha256(content.encode()).hexdigest(), []).append((path, verified))
         except (TlsTasksError, OSError) as error:
             # An error of the operating system names the file itself.
             reasons = str(error).removeprefix(f"{path}: ").splitlines()
         except Exception as error:  # a mistake of ours: nobody may stop the board by it
             reasons = [f"it could not be checked, please report this: {type(error).__name__}: {error}"]
         note("leaderboard", *(f"{path} left out: {reason}" for reason in reasons))
-    if not accepted:
+    if not same:
         raise DataError("no submission passed its checks, so there is nothing to rank")
+    accepted, pages = dict[str, Verified](), dict[str, Path]()
+    for digest, found in same.items():
+        # Of equal ones the first that is signed by who may bear the name, else the first: nobody displaces it.
+        kept, accepted[digest] = max(found, key=lambda pair: pair[1].is_rightful)
+        copies = [(path, verified) for path, verified in found if verified is not accepted[digest]]
+        said = f"a copy: a second submission of {accepted[digest].manifest['model']} with the same files as {kept}"
+        note("leaderboard", *(f"{path} left out: {said}" for path, _ in copies))
+        accepted[digest].copies += [f"{path.name!r} ({verified.signed})" for path, verified in copies]
+        if args.pages is not None and (file := args.pages / f"{kept.stem}.html").exists():
+            pages[digest] = file
     named = told_apart(accepted, bound)
-    addresses = {name: pages[digest] for name, digest in zip(named, accepted, strict=True) if digest in pages}
+    digests = zip(named, accepted, strict=True)
+    addresses = {name: os.path.relpath(pages[digest], args.out) for name, digest in digests if digest in pages}
     write_whole(args.out / "index.html", site(named, addresses))
     n_left_out = len(args.submissions) - len(accepted)
     say(f"{args.out / 'index.html'}: {count(len(accepted), 'submission')}, {n_left_out} left out")

@@ -1,8 +1,9 @@
 """What looks like a password or key: such things end in logs and submissions, so that options name variables."""
 
+import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from tls_tasks.core.errors import InputError
@@ -20,9 +21,14 @@ _PATTERNS = {
     "a key in a URL": r"(?<=[?&])(?i:(?:api[-_]?|access[-_]?)?key|(?:access[-_]?)?token|sig|signature)=[\w.%~+/-]{12,}",
     "a key": (
         r"(?<![\w-])(?:sk-[\w-]{16,}|hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|"
-        r"gsk_[A-Za-z0-9]{20,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|xox[abeoprs]-[\w-]{10,})"
+        r"A[KS]IA[0-9A-Z]{16}|ABSK[A-Za-z0-9+/=]{30,}|AIza[\w-]{30,}|xox[abeoprs]-[\w-]{10,}|ya29\.[\w-]{20,}|"
+        r"(?:gsk|r8|fw|npm|pcsk|jina|tgp_v1|dop_v1|wandb_v1|lsv2_[ps][tk]|[prs]k_live)_(?=[\w-]{0,99}\d)[\w-]{20,}|"
+        r"(?:xai|pplx|nvapi|csk|tvly|xapp|pypi|gl[a-z]{1,3}t)-(?=[\w-]{0,99}\d)[\w-]{16,}|dapi[0-9a-f]{32}|"
+        r"(?:hvs|SG)\.[\w-]{16,}(?:\.[\w-]{16,})?)"
     ),
     "a bearer token": r"(?i:\bbearer )(?=\S*\d)[\w.~+/-]{16,}",
+    "a password of Basic": r"\b(?i:basic )(?=(?:[A-Za-z0-9+/]{0,99}?[a-z0-9][A-Z]){2})[A-Za-z0-9+/]{8,}={0,2}",
+    "a JSON Web Token": r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}",
     "a private key": r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----",
     "a field for a secret": rf"\\?\"(?i:{_FIELD})\\?\"\s*:\s*\\?\"(?![\"\\])[^\"]{{4,}}",
 }
@@ -54,6 +60,54 @@ def secret_values(environment: Mapping[str, str]) -> dict[str, str]:
     secret = {name: value.strip() for name, value in environment.items() if _SECRET_VARIABLE.search(name)}
     long = {name: value for name, value in secret.items() if len(value) >= _SHORTEST and not value.startswith("/")}
     return {text: name for name, value in long.items() for text in (value, json.dumps(value)[1:-1])}
+
+
+_hidden: dict[str, str] = {}  # hash -> value, of this process
+
+
+def hide_headers(spec: Any) -> None:
+    """Put a hash in the place of each value of ``headers`` in a judge's specification, which is going to be logged.
+
+    It is changed as it stands, so that whoever writes it later has no value to write. ``{"env": NAME}`` stays.
+
+    Example:
+        >>> spec = {"headers": {"X-Team": "red"}}
+        >>> hide_headers(spec)
+        >>> spec, hidden_value(spec["headers"]["X-Team"])
+        ({'headers': {'X-Team': {'masked': 'b1f51a511f1d'}}}, 'red')
+    """
+    for name, value in spec.items() if isinstance(spec, Mapping) else ():
+        if name == "headers" and isinstance(value, MutableMapping):
+            for header, text in value.items():
+                if isinstance(text, str):
+                    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
+                    _hidden[digest], value[header] = text, {"masked": digest}
+        else:
+            hide_headers(value)
+
+
+def hidden_value(value: Any) -> str | None:
+    """The header's value that :func:`hide_headers` put aside in this process; None for all else."""
+    return _hidden.get(str(value.get("masked"))) if isinstance(value, Mapping) else None
+
+
+def without_secrets(text: str, secrets: Iterable[str | None]) -> str:
+    """A text that somebody sent, without these secrets, their last words, and what :func:`hide_headers` put aside.
+
+    Example:
+        >>> without_secrets("You are Bearer abcd1234.", ["Bearer abcd1234", "t"])
+        'You are ***.'
+    """
+    values = {
+        part
+        for secret in (*secrets, *_hidden.values())
+        if secret
+        for part in (secret, secret.split()[-1])
+        if len(part) >= 8
+    }
+    for value in sorted(values, key=len, reverse=True):
+        text = text.replace(value, "***")
+    return text
 
 
 def check_no_secret(options: Any, field: str, expected: str = _ADVICE) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 from tls_tasks.core.errors import nearest
 from tls_tasks.core.score import Result, Unit, jackknife
-from tls_tasks.core.secrets import check_no_secret
+from tls_tasks.core.secrets import check_no_secret, hide_headers
 from tls_tasks.core.task import Task, answer_text
 from tls_tasks.hosts.loading import drop_stale_requests, load_fitting
 from tls_tasks.registry import FAMILIES
@@ -56,6 +56,7 @@ def _check_options(task: Task, options: Mapping[str, Any]) -> None:
     check_no_secret({name: text for name, text in texts.items() if name not in models}, "--metadata")
     variable = "nothing: set the variable that the model reads, such as OPENAI_API_KEY or HF_TOKEN"
     check_no_secret({name: text for name, text in texts.items() if name in models}, "--model_args", variable)
+    hide_headers(options.get("judge"))
     others = _HARNESS | _ABOUT | models
     for name in options.keys() - others - {"generation", "answer_tokens", "least_answer_tokens", *task.options}:
         if (task.family, name) in _said:

@@ -19,6 +19,7 @@ from tls_tasks.core.errors import DataError, warn_caller
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.prf import f_beta
 from tls_tasks.core.score import Score, grouped, mean, total
+from tls_tasks.core.secrets import hide_headers
 from tls_tasks.core.task import Doc, Task, answer_text
 from tls_tasks.data.files import text_lines
 from tls_tasks.data.keyed import files_in, some
@@ -224,6 +225,7 @@ def _load(
     name_of_judge = check_judge(judge)
     if name_of_judge == _NOBODY:
         warn_caller(_NO_JUDGE.format(name), UnscoredWarning)
+    hide_headers(judge)
     if provenance is not None:
         provenance["judge"] = name_of_judge
     documents = load_documents(name, judge=judge, provenance=provenance, **options)

@@ -20,6 +20,7 @@ import pytest
 from tests.reports.judges.server import completion, truth
 from tls_tasks.core.errors import InputError, JudgeError, OptionError
 from tls_tasks.reports.judges import from_endpoint
+from tls_tasks.reports.judges.choose import check_judge
 from tls_tasks.reports.judges.client import LIMIT
 from tls_tasks.reports.types import Query
 
@@ -173,6 +174,28 @@ def test_the_key_is_sent_and_not_shown(serve, caplog):
         with pytest.raises(InputError) as caught:
             from_endpoint(server.url, "m", api_key=bad)
         assert bad.strip() == "" or bad.strip() not in str(caught.value)
+
+
+def test_values_of_headers_end_in_no_file_of_a_run_whatever_they_are_called(serve, tmp_path):
+    """A gateway gets them, and repeats them in its answers; a document alone, in another process, has none."""
+    from tests.made_runs import make_run
+    from tls_tasks.hosts.models import ReportLeadLM
+
+    secret = "S3cr3tS3cr3tS3cr3t"
+    server = serve(lambda *_: f"YES, {secret}")
+    spec = {
+        "base_url": server.url,
+        "model": "m",
+        "headers": {"X-Team": f"Token {secret}"},
+        "cache": str(tmp_path / "c"),
+    }
+    make_run(tmp_path / "run", ReportLeadLM(k=1), ["report_generation"], metadata={"judge": spec})
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert server.headers[0][b"x-team"] == f"token {secret}".lower().encode() and len(files) >= 3
+    assert all(secret.encode() not in path.read_bytes() for path in files)
+    masked = {"base_url": server.url, "model": "m", "headers": {"X-Team": {"masked": "0" * 12}}}
+    with pytest.raises(InputError, match=r"judge.headers.X-Team: got .*masked.*, expected a str"):
+        check_judge(masked)
 
 
 def test_without_a_key_none_is_sent_not_even_that_of_the_environment(serve, monkeypatch):

@@ -14,21 +14,26 @@ from pathlib import Path
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.run import BUDGET, model_arguments, stated_metadata
 from tls_tasks.after.scored_runs import ScoredTask
+from tls_tasks.after.submission import golds
 from tls_tasks.core.custom import is_unsigned
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.secrets import check_no_secret, secret_in, secret_values
 from tls_tasks.core.task import Doc, answer_text
+from tls_tasks.core.terminal import shown
 from tls_tasks.data.editions import EMBEDDED, editions_of, golds_hash
 from tls_tasks.hosts.discovery import data_set_of, group_files, task_files
 
 # As on the Hugging Face hub; with what was built around it, if anything was.
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(\+tls_corpus)?", re.ASCII)
 
+# What the hub takes today, each half of it.
+_HUB_NAME = re.compile(r"(?!.*(?:--|\.\.|\.git$))[A-Za-z0-9_](?:[\w.-]{0,94}[A-Za-z0-9_])?", re.ASCII)
+
 # Settings of tokenisers, no secrets whatever they end in.
 _SPECIAL_TOKEN = re.compile(r"(add_)?(bos|eos|pad|unk|sep|cls|mask)_token")
 
-_LONG_GOLD = 20  # characters; shorter answers, an empty list for one, are right by chance
+_LONGEST_NAME = 96  # characters
 
 
 def refusals(scored: Sequence[ScoredTask], model: str, *, without_chat_template: bool = False) -> list[str]:
@@ -73,6 +78,21 @@ def _of_run(scored: Sequence[ScoredTask], model: str) -> Iterator[str]:
             yield f"group: {name} lacks {', '.join(missing)}; run the whole group: lm_eval --tasks {name}"
 
 
+def new_names(model: str, organization: str) -> Iterator[str]:
+    """What is wrong with the names of a new submission; what older ones are called stays.
+
+    Example:
+        >>> list(new_names("acme/m-7b", "Société Générale")), len(list(new_names("acme/a--b", "x" * 97)))
+        ([], 2)
+    """
+    if not all(map(_HUB_NAME.fullmatch, model.removesuffix("+tls_corpus").split("/"))):
+        rules = "ASCII letters, digits, - _ . (not twice or at an end), at most 96 characters before and after the /"
+        yield f"model: {shown(model, 100)} is no name on the hub: {rules}; give the published name: --model ORG/NAME"
+    if not 0 < len(organization) <= _LONGEST_NAME or not organization.isprintable():
+        problem = f"{len(organization)} characters, or one that can't be seen"
+        yield f"organization: it has {problem}; give at most {_LONGEST_NAME}: --organization NAME"
+
+
 def _limit(task: ScoredTask) -> Iterator[str]:
     samples, size = task.log.samples, task.results.get("n-samples", {}).get(task.name)
     limit = (task.results.get("config") or {}).get("limit")
@@ -97,32 +117,13 @@ def _edition(task: ScoredTask) -> Iterator[str]:
         yield f"the results don't say on which data it ran ({task.edition})"
     if stated := {str(sample.doc.get("edition")) for sample in task.log.samples} - {task.edition}:
         yield f"the results say the {task.edition} edition, the documents {', '.join(sorted(stated))}"
-    golds, embedded = golds_hash(golds_of(task).items()), editions_of(data_set.name).get(EMBEDDED)
-    if embedded is not None and not data_set.self_contained and golds == embedded.golds and pinned != embedded:
+    gold, embedded = golds_hash(golds.golds_of(task).items()), editions_of(data_set.name).get(EMBEDDED)
+    if embedded is not None and not data_set.self_contained and gold == embedded.golds and pinned != embedded:
         yield "the documents are those of the embedded edition, whatever the results say"
     if pinned and pinned.documents not in (None, n_documents):
         yield f"documents: {n_documents}, but the edition {pinned.label!r} has {pinned.documents}"
-    elif pinned and knows_golds(task) and pinned.golds != golds:
+    elif pinned and golds.knows_golds(task) and pinned.golds != gold:
         yield f"ids or gold answers are not those of the edition {pinned.label!r}, whose fingerprint it has"
-
-
-def golds_of(task: ScoredTask) -> dict[str, str]:
-    """Each document's id -> its gold answer.
-
-    Raises:
-        DataError: If the task can't read a document.
-    """
-    return {doc_id: str(task.made_of(sample, task.task.target)) for doc_id, sample in task.documents}
-
-
-def knows_golds(task: ScoredTask) -> bool:
-    """Whether the log alone can tell that ids and gold answers are those of an edition that this release knows.
-
-    The gold answers of reports cite what their prompts show, so that they depend on the budget.
-    """
-    default = str(task_files()[task.name].config["metadata"].get(BUDGET, ""))
-    is_stable = task.task.judge is None or task.conditions.budget == default
-    return is_stable and task.pinned is not None and bool(task.pinned.golds)
 
 
 def _version(task: ScoredTask) -> Iterator[str]:
@@ -216,24 +217,15 @@ def _answers(task: ScoredTask) -> Iterator[str]:
 
 
 def _follows(task: ScoredTask, sample: Sample) -> bool:
-    response, judge = response_of(sample), task.task.judge
-    if response is None or judge is None:
+    response = golds.response_of(sample)
+    if response is None or task.task.judge is None:
         return response is not None and sample.answer == [response]
 
     def is_read_so(doc: Doc) -> bool:  # who judged it does not matter
-        [text] = judge([response], [{**doc, "judge": json.dumps("none")}])
-        read, logged = json.loads(text), json.loads(answer_text(sample.answer))
+        read, logged = golds.judged_by_nobody(task, doc, response), json.loads(answer_text(sample.answer))
         return all(logged[key] == read[key] for key in ("report", "problems"))
 
     return task.made_of(sample, is_read_so)
-
-
-def response_of(sample: Sample) -> str | None:
-    """What the model wrote, before any filter; None if the log does not hold one response."""
-    match sample.row.get("resps"):
-        case [[_]] as responses:
-            return answer_text(responses)
-    return None
 
 
 def _requests(task: ScoredTask) -> Iterator[str]:
@@ -241,7 +233,7 @@ def _requests(task: ScoredTask) -> Iterator[str]:
     if silent := sum(not sample.request for sample in task.log.samples):
         yield f"no request in {silent} of {len(task.ids)} documents, so that nobody can tell what was asked"
     # A request that does not ask the prompt has no frame, and is refused elsewhere.
-    frames = {doc_id: frame for doc_id, sample in task.documents if (frame := frame_of(task, sample)) is not None}
+    frames = {doc_id: frame for doc_id, sample in task.documents if (frame := golds.frame_of(task, sample)) is not None}
     if not frames:
         return
     first, *_ = frames
@@ -251,7 +243,7 @@ def _requests(task: ScoredTask) -> Iterator[str]:
     text, n_stated = "".join(frames[first]), task.conditions.shots
     opening = str(task.made_of(task.log.samples[0], task.task.prompt)).strip().split("\n")[0][:24]
     escaped = json.dumps(opening, ensure_ascii=False)[1:-1]
-    n_shots = max(map(text.count, (opening, escaped, '"role": "assistant"')))
+    n_shots = max(golds.examples_around(task, text), *map(text.count, (opening, escaped, '"role": "assistant"')))
     instruction = str(task.results.get("system_instruction") or "").strip()
     if n_shots != n_stated:
         yield f"examples in the requests: {n_shots}, the results say {n_stated}-shot"
@@ -259,27 +251,18 @@ def _requests(task: ScoredTask) -> Iterator[str]:
         yield f"text ({len(text)} characters) stands around each prompt, though the results say no chat template"
 
 
-def frame_of(task: ScoredTask, sample: Sample) -> tuple[str, str] | None:
-    """What stands before and after the prompt in a request; None if the request does not hold it.
-
-    Raises:
-        DataError: If the task can't read the document.
-    """
-    prompt = str(task.made_of(sample, task.task.prompt)).strip()
-    for form in (prompt, *(json.dumps(prompt, ensure_ascii=is_ascii)[1:-1] for is_ascii in (False, True))):
-        before, is_there, after = sample.request.rpartition(form)
-        if is_there:
-            return before, after
-    return None
+def _answer_key(task: ScoredTask) -> Iterator[str]:
+    if (n_held := golds.golds_around(task)) > 1:
+        yield f"the reference answers of {n_held} documents stand around the prompts, in the template or in settings"
 
 
-def _verbatim(task: ScoredTask) -> Iterator[str]:
-    """No model writes the references word by word."""
-    golds = golds_of(task)
-    long = [(golds[doc_id], sample) for doc_id, sample in task.documents if len(golds[doc_id]) >= _LONG_GOLD]
-    same = sum((response_of(sample) or "").split() == gold.split() for gold, sample in long)
-    if 2 * same > len(long):
-        yield f"answers that are the gold answer word by word: {same} of {len(long)}"
+def _copied(task: ScoredTask) -> Iterator[str]:
+    """No model writes the references, in whatever clothes; where they are what is right, not word by word."""
+    found = golds.returned_golds(task)
+    if 2 * found.verbatim > found.n:
+        yield f"answers that are the gold answer word by word: {found.verbatim} of {found.n}"
+    elif 2 * found.equal > found.n and not found.is_right:
+        yield f"answers that are the gold answer in other clothes: {found.equal} of {found.n}"
 
 
 _AGAIN = "run lm_eval again without changing its files"
@@ -299,7 +282,8 @@ _CHECKS: Sequence[tuple[str, str, Callable[[ScoredTask], Iterable[str]]]] = (
     ("options", _AGAIN, _budget),
     ("answers", _AGAIN, _answers),
     ("prompts", _AGAIN, _requests),
-    ("gold", "submit what the model wrote; if it wrote this, it has seen the references", _verbatim),
+    ("prompts", "ask without the references: no system prompt, template or example may hold them", _answer_key),
+    ("gold", "submit what the model wrote; if it wrote this, it has seen the references", _copied),
 )
 
 

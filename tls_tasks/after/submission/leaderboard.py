@@ -13,8 +13,9 @@ from tls_tasks.after.comparisons import System, compare_systems, documents_of
 from tls_tasks.after.page import document
 from tls_tasks.after.run import Conditions
 from tls_tasks.after.scored_runs import ScoredTask
+from tls_tasks.after.submission.golds import EQUAL
 from tls_tasks.after.submission.ranking import Row, all_results, ranking
-from tls_tasks.after.submission.verification import Verified
+from tls_tasks.after.submission.verification import Verified, is_bound
 from tls_tasks.core.intervals import LEAST_TRUSTED
 from tls_tasks.core.terminal import shown
 from tls_tasks.data.editions import KNOWN, UNKNOWN, editions_of
@@ -23,7 +24,8 @@ SIGNIFICANT = 0.05
 """P-values below this tell two systems apart."""
 
 # What needs no quotes; commas and brackets could be taken for what the board says of a signature.
-_PLAIN_NAME = re.compile(r"[\w.&-]+(?: [\w.&-]+){0,5}")
+_PLAIN_NAME = re.compile(r"[\w.&-]+(?: [\w.&-]+){0,5}", re.ASCII)
+_ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l"})
 
 _DOUBT = f"† Unreliable interval: fewer than {LEAST_TRUSTED} topics or documents, or no variation"
 _UNKNOWN_DATA = " This release does not know the data, so nothing here compares with other tables."
@@ -33,22 +35,20 @@ def told_apart(submissions: Mapping[str, Verified], bound: Collection[str]) -> d
     """Names for submissions, no two the same. Being first gives no right to a name; a signature of its ORG does.
 
     Args:
-        submissions: By a hash of the manifest.
-        bound: The names that allowed signers bind to keys.
+        submissions: By a hash of what they hold.
+        bound: The names and patterns that allowed signers bind to keys.
 
     Returns:
         Name -> submission.
     """
-    # Acme is nobody else than acme.
-    keys = {digest: submission.manifest["model"].casefold() for digest, submission in submissions.items()}
-    orgs = {digest: key.partition("/")[0] for digest, key in keys.items()}
-    rightful = {digest for digest in keys if submissions[digest].signer.casefold() == orgs[digest]}
-    bound = {name.casefold() for name in bound}
+    # Acme is nobody else than acme, nor is Acrne; m-1 and m-l are told apart by who sent them.
+    keys = {digest: _look(submission.manifest["model"]) for digest, submission in submissions.items()}
+    rightful = {digest for digest in keys if submissions[digest].is_rightful}
     names = {}
     for digest, submission in submissions.items():
         names[digest] = name = submission.manifest["model"]
         rivals = {other for other, key in keys.items() if key == keys[digest]}
-        if (len(rivals) > 1 or orgs[digest] in bound) and rivals & rightful != {digest}:
+        if (len(rivals) > 1 or is_bound(_look(submission.org), map(_look, bound))) and rivals & rightful != {digest}:
             names[digest] = f"{name} (by {_submitter(submission)}, {submission.signed})"
     n_of_name = Counter(names.values())
     return {
@@ -56,9 +56,13 @@ def told_apart(submissions: Mapping[str, Verified], bound: Collection[str]) -> d
     }
 
 
+def _look(name: str) -> str:
+    return name.casefold().translate(_ALIKE).replace("rn", "m").replace("vv", "w")
+
+
 def _submitter(submission: Verified) -> str:
     manifest = submission.manifest
-    name = manifest.get("organization") or manifest["model"].partition("/")[0]
+    name = manifest.get("organization") or submission.org
     return name if _PLAIN_NAME.fullmatch(name) else repr(shown(name, 60))
 
 
@@ -137,12 +141,17 @@ def _ranked(
             "signed": submission.signed,
             "submitter": _submitter(submission),
             "date": date.isoformat(),
-            "edition": task.edition,
+            # Which edition it is the fingerprint says, and only where the gold answers are its.
+            "edition": task.pinned.label if task.pinned and submission.statuses.get(task.name) == KNOWN else "unknown",
             "budget": task.conditions.budget,
+            **submission.facts.get(task.name, {}),
         }
         rows.append({**task.metrics, **row})
+        if not (equal := submission.facts.get(task.name, {}).get(EQUAL, "0 ")).startswith("0 "):
+            notes.append(f"{system}: {equal} longer answers {EQUAL}: they are right, or were copied from it")
     # All are scored by this release, so that one signature says how the numbers of the whole table were made.
-    return rows, [*(f"Signature: {text}" for text in first.signatures.values()), *notes, *_copies(order, tasks)]
+    notes = [*(f"Signature: {text}" for text in first.signatures.values()), *notes, *_copies(order, tasks)]
+    return rows, [*notes, *(f"{copy} is a copy of {system}" for system in order for copy in submissions[system].copies)]
 
 
 def _copies(order: Sequence[str], tasks: Mapping[str, ScoredTask]) -> Iterator[str]:

@@ -8,7 +8,8 @@ from typing import Any
 Row = Mapping[str, Any]
 """A system: texts and results by the title of their column, ``ends`` of its interval; without ``rank`` if published."""
 
-_FACTS = ("interval", "n", "checks", "signed", "submitter", "date", "edition", "budget")
+_BESIDE = ("equal to the reference", "characters around the prompt", "chat template", "generation")
+_FACTS = ("interval", "n", "checks", "signed", "submitter", "date", "edition", "budget", *_BESIDE)
 _TOPS = (0.1, 0.2, 0.4, 1.0)  # where the axis of a share may end; an empty end is cut
 
 

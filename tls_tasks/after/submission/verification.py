@@ -7,18 +7,19 @@ import json
 import random
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from tls_tasks.after.comparisons import NOT_CONTENT
 from tls_tasks.after.foreign import MISSING, Manifest
-from tls_tasks.after.run import prompt_options, stated_metadata
+from tls_tasks.after.run import BUDGET, prompt_options, stated_metadata
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.submission.archive import AS_WRITTEN, MANIFEST, verify
-from tls_tasks.after.submission.checks import frame_of, golds_of, knows_golds, response_of
-from tls_tasks.core.errors import DataError, TlsTasksError
+from tls_tasks.after.submission.golds import EQUAL, facts, golds_of, knows_golds, response_of, text_around
+from tls_tasks.core.errors import DataError, InputError, TlsTasksError
 from tls_tasks.core.task import answer_text
 from tls_tasks.data.editions import KNOWN, UNKNOWN
 
@@ -26,6 +27,9 @@ AGAINST_DATA, CONSISTENT = "verified against data", "self-consistent"
 EDITIONS = ("embedded", "fetched", "hub")
 
 _NAMESPACE = "tls-tasks"  # of the signatures
+_WHOLE = 10**9  # a budget that cuts nothing
+
+_Documents = Mapping[str, Mapping[str, Any]]
 _MOST_OTHER_VERDICTS = 0.1  # of the verdicts that were asked again: no judge of today answers twice the same way
 
 
@@ -43,6 +47,8 @@ class Verified:
         unchecked: What was not, each a phrase.
         statuses: Task -> what its numbers are worth, by the maintainer's data or a fingerprint of this release.
         compared: The tasks whose documents are those of the maintainer's data, every one of them.
+        facts: Task -> title of a column of the board -> what stands there for people to judge.
+        copies: Other submissions with the same files, in words.
     """
 
     refusals: list[str]
@@ -54,6 +60,18 @@ class Verified:
     unchecked: list[str] = field(default_factory=list)
     statuses: dict[str, str] = field(default_factory=dict)
     compared: set[str] = field(default_factory=set)
+    facts: dict[str, dict[str, str]] = field(default_factory=dict)
+    copies: list[str] = field(default_factory=list)
+
+    @property
+    def org(self) -> str:
+        """The ORG of its model."""
+        return self.manifest["model"].partition("/")[0]
+
+    @property
+    def is_rightful(self) -> bool:
+        """Whether it is signed with a key that is bound to the ORG of its model."""
+        return self.signer.casefold() == self.org.casefold()
 
     def word(self, task: str | None = None) -> str:
         """What the checks of a task, or of all tasks, are worth."""
@@ -86,7 +104,7 @@ def _openssh(action: str, *arguments: object, content: bytes | None = b"") -> tu
 
 
 def bound_names(signers: Path | None) -> set[str]:
-    """The names that a file of allowed signers binds to keys; none without a file.
+    """The names that a file of allowed signers binds to keys, with patterns, a list a line; none without a file.
 
     Raises:
         DataError: If the file can't be read, or a line of it has no key.
@@ -100,13 +118,28 @@ def bound_names(signers: Path | None) -> set[str]:
         if line.strip() and not line.lstrip().startswith("#"):
             if not re.match(r"\s*\S+\s(.*\s)?[\w@.-]*(ssh|ecdsa)-\S+\s+AAAA", line):
                 raise DataError(f"{signers}:{number}: no key in this line, expected ORG ssh-ed25519 AAAA…")
-            names |= set(line.split()[0].split(","))
+            names.add(line.split()[0].strip('"'))
     return names
+
+
+def is_bound(name: str, lists: Iterable[str]) -> bool:
+    """Whether a list of names and patterns binds a name, in any capitals.
+
+    Example:
+        >>> [is_bound(name, ["acme,lab-*,!lab-x"]) for name in ("Acme", "lab-a", "lab-x", "acm")]
+        [True, True, False, False]
+    """
+
+    def meets(pattern: str) -> bool:  # as in OpenSSH, whose patterns know * and ? only
+        return fnmatchcase(name.casefold(), pattern.casefold().replace("[", "[[]"))
+
+    parts = [names.split(",") for names in lists]
+    return any(any(map(meets, own)) and not any(meets(part[1:]) for part in own if part[:1] == "!") for own in parts)
 
 
 def _check_signature(verified: Verified, manifest: Path, signers: Path | None) -> None:
     """Find out who signed a manifest; its signature lies beside it, if there is one."""
-    bound_names(signers)
+    bound = bound_names(signers)
     signature = ("-n", _NAMESPACE, "-s", manifest.with_name(f"{manifest.name}.sig"))
     if not signature[-1].is_file():
         return
@@ -118,8 +151,12 @@ def _check_signature(verified: Verified, manifest: Path, signers: Path | None) -
     key = re.search(r"key (SHA256:\S+)", output)
     verified.signed = f"signed by a key without a name here ({key[1] if key else 'unknown'})"
     if signers is not None:
-        _, names, _ = _openssh("find-principals", *signature[2:], "-f", signers)
-        for name in names.split():
+        # A key may be bound to several names: that of the model is asked for first, as the file writes it.
+        org = verified.org
+        exact = [name for names in sorted(bound) for name in names.split(",") if name.casefold() == org.casefold()]
+        _, found, _ = _openssh("find-principals", *signature[2:], "-f", signers)
+        own = [*exact, org, org.lower()] if is_bound(org, bound) else []
+        for name in dict.fromkeys([*own, *found.replace(",", " ").split()]):
             if _openssh("verify", *signature, "-f", signers, "-I", name, content=content)[0] == 0:
                 verified.signer, verified.signed = name, f"signed by {name}"
                 break
@@ -154,10 +191,11 @@ def verify_submission(
     for task in verified.scored:
         # A fingerprint is easily stated: it counts only where the gold answers show that it is the documents'.
         verified.statuses[task.name] = task.status if knows_golds(task) else UNKNOWN
-        # The text around a prompt is the same for all documents.
-        frame = frame_of(task, task.log.samples[0]) if task.log.samples else None
-        if n_characters := len("".join(frame or ())):
-            unchecked.append(f"{task.name}: the {n_characters} characters around each prompt (chat template)")
+        if around := text_around(task):  # the same for all documents
+            unchecked.append(f"{task.name}: the {len(around)} characters around each prompt (chat template)")
+        verified.facts[task.name] = facts(task)
+        if not (equal := verified.facts[task.name][EQUAL]).startswith("0 "):
+            unchecked.append(f"{task.name}: {equal} longer answers {EQUAL}: they are right, or were copied from it")
         if data is not None:
             _compare_documents(verified, task, data)
         if judge is not None:
@@ -175,16 +213,19 @@ def _compare_documents(verified: Verified, task: ScoredTask, data: str) -> None:
     """
     name, provenance = task.name, dict[str, str]()
     options = prompt_options(task.task, stated_metadata(name, task.results))
-    is_fitted = "context" in task.provenance or "auto" in options.values() or "context_tokens" in options
     # A stranger does not choose what tokenizer is loaded here, nor what file is read.
     options = {key: options[key] for key in options.keys() - {"context_tokens", "tokenizer"} if options[key] != "auto"}
+    source = {"edition" if data in EDITIONS else "data": data}
+    if options.pop("schema", None) and data not in EDITIONS:  # those have one, whatever is stated
+        source["schema"] = json.loads(str(task.log.samples[0].doc.get("schema")))
+        verified.unchecked.append(f"{name}: the schema, which is the submitter's")
     try:
-        if isinstance(options.get("schema"), str):
-            raise DataError("their schema is a file of the submitter's")
-        source = {"edition" if data in EDITIONS else "data": data}
         documents = task.task.documents(provenance=provenance, **source, **options)
-    except (TlsTasksError, OSError) as error:
-        verified.unchecked.append(f"{name}: documents and prompts: they can't be made of {data}: {error}")
+    except (TlsTasksError, OSError, ValueError) as error:
+        if isinstance(error, InputError) and error.field in options:
+            verified.refusals.append(f"options: {name}: {error}; run it again with options of the task")
+        else:
+            verified.unchecked.append(f"{name}: documents and prompts: they can't be made of {data}: {error}")
         return
     logged = {doc_id: sample.doc for doc_id, sample in task.documents}
     expected = {str(document["doc_id"]): document for document in documents}
@@ -199,18 +240,14 @@ def _compare_documents(verified: Verified, task: ScoredTask, data: str) -> None:
     stated, fingerprint = task.conditions.fingerprint, provenance["fingerprint"]
     if stated != fingerprint:
         problems.append(f"the results state the fingerprint {stated[:12] or 'none'}, {data} has {fingerprint[:12]}")
-    columns = [
-        (key, column)
-        for key in shared
-        for column in sorted({*logged[key], *expected[key]} - NOT_CONTENT)
-        if logged[key].get(column, MISSING) != expected[key].get(column, MISSING)
-    ]
+    columns = _other_columns(logged, {key: expected[key] for key in shared})
     n_other = len({key for key, _ in columns})
-    if columns and not problems and not is_fitted:
-        problems.append(f"documents unlike the data: {n_other}, first {columns[0][0]!r} in {columns[0][1]}")
+    if columns and not problems and (wrong := _wrong_columns(task, logged, columns, {**source, **options})):
+        first = next(iter(wrong))
+        problems.append(f"documents unlike the data: {len(wrong)}, first {first!r} in {wrong[first]}")
     advice = "ask the submitter which data was used, and for a run on yours"
-    verified.refusals += [f"data: {name}: {problem}; {advice}" for problem in problems]
     if problems:
+        verified.refusals += [f"data: {name}: {problem}; {advice}" for problem in problems]
         return
     same = f"{name}: ids and gold answers of all {len(expected)} documents, and the fingerprint"
     if columns:
@@ -221,6 +258,36 @@ def _compare_documents(verified: Verified, task: ScoredTask, data: str) -> None:
         verified.compared.add(name)
         verified.statuses[name] = provenance.get("data", KNOWN)
     verified.checked.append(same)
+
+
+def _other_columns(logged: _Documents, expected: _Documents) -> list[tuple[str, str]]:
+    """Where documents differ: id and column."""
+    return [
+        (key, column)
+        for key, document in expected.items()
+        for column in sorted({*logged[key], *document} - NOT_CONTENT)
+        if logged[key].get(column, MISSING) != document.get(column, MISSING)
+    ]
+
+
+def _wrong_columns(
+    task: ScoredTask, logged: _Documents, columns: Sequence[tuple[str, str]], options: Mapping[str, Any]
+) -> dict[str, str]:
+    """Id -> a column that does not show a part of the data: the task alone says what a smaller context changes."""
+    budgets = ({BUDGET: _WHOLE}, {BUDGET: 1}) if BUDGET in task.task.options else ({}, {})
+    made = [task.task.documents(**{**options, **budget}) for budget in budgets]
+    sides = (logged, *({str(document["doc_id"]): document for document in documents} for documents in made))
+    return {key: column for key, column in columns if not _is_part(*(side[key].get(column) for side in sides))}
+
+
+def _is_part(value: Any, most: Any, least: Any) -> bool:
+    """Whether a prompt shows less of a document than all, and nothing else; what no budget changes has no parts."""
+    if most == least or type(value) is not type(most):
+        return False
+    if not isinstance(value, str):
+        return bool(min(most, least) <= value <= max(most, least))
+    # The beginning of a text, or of documents in JSON; else whole lines.
+    return most.startswith(value.rstrip('"}]')) or set(value.split("\n")) <= set(most.split("\n"))
 
 
 def ask_again(verified: Verified, task: ScoredTask, judge: Any, n_documents: int) -> None:

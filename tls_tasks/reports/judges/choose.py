@@ -14,7 +14,8 @@ A specification is ``none``, ``recorded`` (the verdicts that come with the embed
 file in which verdicts of an endpoint are kept (by default a file in the user's cache folder; false: none). A task's
 load takes ``price``, too: prices of a million tokens sent and received, such as ``2.5,10``, for the log.
 
-A specification is written into every document and so into logs and submissions: secrets are named, never given.
+A specification is written into every document and so into logs and submissions: secrets are named, never given. Other
+values of ``headers`` are masked there, whatever the header is called, and sent by the process that loaded them alone.
 """
 
 import importlib
@@ -30,7 +31,7 @@ from typing import Any, cast
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_choice, check_switches
 from tls_tasks.core.rows import describe
-from tls_tasks.core.secrets import check_no_secret
+from tls_tasks.core.secrets import check_no_secret, hidden_value
 from tls_tasks.data.fetched import cache_folder
 from tls_tasks.data.files import text_lines
 from tls_tasks.reports.data import EMBEDDED_RECORDING
@@ -307,6 +308,7 @@ def _of_kind(kind: str, value: str, options: dict[str, Any], *, loads: bool) -> 
 def _header(name: str, value: Any) -> str:
     if isinstance(value, Mapping) and isinstance(value.get("env"), str):
         return read_key(value["env"])
+    value = hidden_value(value) or value
     if not isinstance(value, str):
         raise InputError(f"judge.headers.{name}", None, describe(value), 'a str, or {"env": "NAME"} for a secret')
     return value

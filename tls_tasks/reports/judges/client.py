@@ -18,6 +18,7 @@ import httpx
 from openai import APIError, APIStatusError, APITimeoutError, AsyncOpenAI
 
 from tls_tasks.core.errors import JudgeError
+from tls_tasks.core.secrets import without_secrets
 from tls_tasks.reports.judges.model import Endpoint, JudgeStats, Unanswered
 from tls_tasks.reports.judges.prompts import Message
 
@@ -38,6 +39,7 @@ class ChatClient:
 
     def __init__(self, endpoint: Endpoint, stats: JudgeStats) -> None:
         self._endpoint, self._stats = endpoint, stats
+        self._secrets = [endpoint.api_key, *(endpoint.headers or {}).values()]
         http_client: Any = _LimitedClient(endpoint, stats)  # openai 3 prefers httpx2, but takes this too
         self.openai = AsyncOpenAI(
             base_url=endpoint.url,
@@ -71,7 +73,8 @@ class ChatClient:
         if isinstance(content, list):
             parts = [part.get("text") for part in content if isinstance(part, dict)]
             content = "".join(text for text in parts if isinstance(text, str))
-        return content if isinstance(content, str) else ""
+        # A gateway may repeat what it was sent; an answer is kept.
+        return without_secrets(content, self._secrets) if isinstance(content, str) else ""
 
     def _sorted(self, error: APIError) -> Unanswered | JudgeError:
         if not isinstance(error, APIStatusError):
@@ -91,9 +94,7 @@ class ChatClient:
 
     def _shown(self, words: str) -> str:
         """The beginning of a message, on one line, without key and headers, which some servers repeat."""
-        for secret in filter(None, (self._endpoint.api_key, *(self._endpoint.headers or {}).values())):
-            words = words.replace(secret, "***")
-        return " ".join(words.split())[:300]
+        return " ".join(without_secrets(words, self._secrets).split())[:300]
 
 
 class _LimitedClient(httpx.AsyncClient):

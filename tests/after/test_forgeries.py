@@ -303,7 +303,8 @@ def test_texts_that_are_the_gold_in_other_clothes_are_refused(made_runs, tmp_pat
     path = change_rows(source, each_row(lambda row: answer(row, wear(str(row["target"])))), tmp_path / source.name)
     [forged] = score_places([path])
     n = len(honest.ids)
-    assert f"gold: {name}: {n} of {n} answers are the gold answer" in " ".join(gold_refusals(forged))
+    [refusal] = gold_refusals(forged)
+    assert f"gold: {name}: answers that are the gold answer" in refusal and f": {n} of {n}" in refusal
     assert gold_refusals(honest) == []
 
 

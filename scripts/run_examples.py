@@ -53,7 +53,11 @@ def executed(path: Path) -> Any:
 def printed(notebook: Any) -> list[list[str]]:
     """What each code cell prints as text; of those whose output varies, nothing."""
     return [
-        [output.get("text") or output.get("data", {}).get("text/plain", "") for output in cell.outputs]
+        [
+            output.get("text") or output.get("data", {}).get("text/plain", "")
+            for output in cell.outputs
+            if output.get("name") != "stderr"  # where a judge's server is
+        ]
         for cell in notebook.cells
         if cell.cell_type == "code" and _VARIES not in cell.metadata.get("tags", ())
     ]

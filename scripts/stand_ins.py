@@ -21,6 +21,7 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 EMBEDDED = ROOT / "tls_tasks" / "data" / "embedded"
+KNOWN_ANSWERS = ROOT / "tls_tasks" / "reports" / "judges" / "known_answers.jsonl"
 
 _PYTHON3 = """#!/bin/sh
 "{python}" "$@" || exit
@@ -99,8 +100,11 @@ def _put_on_hub(hub_cache: Path) -> None:
 
 
 def answer(prompt: str) -> str:
-    """What the server says: yes to a judge's questions, a timeline to all others."""
-    return "YES" if "YES" in prompt else "2011-01-25: Police clash with protesters in Cairo."
+    """What the server says: the right answer to a judge's question, if it knows it, else yes; a timeline to others."""
+    if "YES" not in prompt:
+        return "2011-01-25: Police clash with protesters in Cairo."
+    known = map(json.loads, KNOWN_ANSWERS.read_text(encoding="utf-8").splitlines())
+    return next((row["verdict"] for row in known if all(str(text) in prompt for text in row["fields"].values())), "YES")
 
 
 @contextmanager

@@ -91,7 +91,7 @@ def test_without_topics_it_says_so():
 @pytest.mark.parametrize(
     ("name", "last"),
     [
-        ("date_f1", "  flags: empty_prediction"),
+        ("date_f1", "  problems in the answer: undated_text"),
         ("tree_eval", "  problems in the answer: no_json"),
         ("evidence_extraction", "  nothing could be read in the answer"),
         ("report_eval", "  nothing could be read in the answer"),

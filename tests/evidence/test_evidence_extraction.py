@@ -5,7 +5,6 @@ import math
 from fractions import Fraction
 from pathlib import Path
 
-import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -460,16 +459,15 @@ def test_abstention_is_no_parse_failure():
 # --- what is asked wrongly ---
 
 
-@pytest.mark.parametrize("missing", [None, float("nan"), pandas.NA])
 @pytest.mark.parametrize("gold", [[obj("a")], []])
-def test_a_missing_prediction_is_an_answer_in_which_nothing_can_be_read(missing, gold):
-    columns = [missing, [obj("b")]], [gold, [obj("b")]]
+def test_a_missing_prediction_is_an_answer_in_which_nothing_can_be_read(gold):
+    columns = [None, [obj("b")]], [gold, [obj("b")]]
     with pytest.warns(ParseFailureWarning, match=r"1 of 2 predictions .* rows \[0\]"):
         score = evidence_extraction(*columns)
     assert score.as_dict() == evidence_extraction(["I can't.", columns[0][1]], columns[1]).as_dict()
     assert (score.parse_failures, score["tp"], score["fn"]) == (1, 1, len(gold))
     module = pytest.importorskip("evaluate").load(str(ROOT / "metrics" / "evidence_extraction"))
-    module.add(prediction=missing, reference=gold)
+    module.add(prediction=None, reference=gold)
     assert module.compute()["parse_failures"] == 1
 
 

@@ -193,7 +193,7 @@ def test_what_a_reader_of_the_log_sees():
     assert [score.reason for score in (refused, empty, read)] == ["invalid_response_format", "no_response", None]
     assert list(read.value)[:2] == ["ar1_f1", "ar1_precision"] and read.answer == "2011-01-25: Protests begin."
     assert "    date_f1, row 0, reference 0: date_f1 " in read.explanation
-    assert log.results.headline.metric == "ar1_f1" and log.eval.task_version == 3
+    assert log.results.headline.metric == "ar1_f1" and log.eval.task_version == 4
     assert log.eval.metadata["provenance"]["edition"] == "embedded"
     assert refused.metadata["units"][0]["parse_failures"] == 1 and refused.metadata["topic"] == "egypt"
 

@@ -39,7 +39,8 @@ exit codes:
   0   done
   1   done, but a check failed or a problem was found; see stderr
   2   failed: wrong arguments or input; one line on stderr says what and where
-  3 a run is worse (compare --fail-if-worse); 130 interrupted; 143 ended by SIGTERM: what was unfinished is removed
+  3   a run is worse (compare --fail-if-worse)
+  130 interrupted, 143 ended by SIGTERM: what was unfinished is removed
 
 tls-tasks COMMAND --help says more. The tasks run in the harness:
   lm_eval --tasks tls_crisis --model dummy --include_path "$(tls-tasks path)"

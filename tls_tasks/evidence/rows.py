@@ -3,7 +3,7 @@
 A row of objects is model text, a JSON string, a list of objects, or an object around such a list (``{"items": [...]}``,
 ``{"food": [...]}``). Text in ``predictions`` comes from a model and never raises. Whatever else is no object, and
 objects of ``references`` without domain or span, come from the caller and raise, naming row and field. A prediction
-that is None or NaN is an answer in which nothing can be read.
+that is None is an answer in which nothing can be read.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ def read_rows(predictions: Any, references: Any, sources: Any, schema: EvidenceS
     texts = [None] * len(predictions) if sources is None else sources
     for index, (prediction, reference, text) in enumerate(zip(predictions, references, texts, strict=True)):
         _check_source(text, index)
-        if _is_none(prediction):
+        if prediction is None:
             told = ParsedEvidence(None)
         elif isinstance(prediction, str):
             told = parse_objects(prediction, reader)
@@ -52,7 +52,7 @@ def check_row(row: Any, field: str, index: int) -> None:
     """Refuse a row that fits under no schema; what its objects must have is known only when they are scored."""
     if field == "sources":
         _check_source(row, index)
-    elif not isinstance(row, str) and not (field == "predictions" and _is_none(row)):
+    elif not isinstance(row, str) and not (field == "predictions" and row is None):
         _check_objects(row, field, index)
 
 
@@ -87,10 +87,6 @@ def _read_reference(row: Any, index: int, reader: ObjectReader) -> tuple[Evidenc
 def _check_source(row: Any, index: int) -> None:
     if not isinstance(row, str | None):
         raise InputError("sources", index, describe(row), "the text that the objects quote, a str, or None")
-
-
-def _is_none(row: Any) -> bool:
-    return row is None or (isinstance(row, float) and row != row)
 
 
 def _structured(row: Any, column: str, index: int, reader: ObjectReader) -> tuple[EvidenceObject, ...]:

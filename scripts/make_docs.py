@@ -2,6 +2,7 @@
 
 The pages of docs/ become the site's root; cards, READMEs of the families and notebooks lie beside them as in the
 repository. A link to a file that is no page leads to the repository where GITHUB_REPOSITORY names it, else it is text.
+docs/example.html, the page of two baselines, is written anew.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from scripts.pages import ROOT, in_repository, pages, relinked, repository_link
 
 STAGE, SITE = ROOT / "build" / "pages", ROOT / "build" / "site"
+EXAMPLE = ROOT / "docs" / "example.html"
 
 
 def site_path(path: str) -> str:
@@ -46,7 +49,8 @@ def stage(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     notebooks = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "examples").glob("*.ipynb"))]
     shown = [page for page in pages() if page != "README.md"] + notebooks
-    pictures = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs" / "pictures").glob("*"))]
+    drawn = [*sorted((ROOT / "docs" / "pictures").glob("*")), EXAMPLE]
+    pictures = [path.relative_to(ROOT).as_posix() for path in drawn]
 
     for page in shown:
         source = notebook_page(ROOT / page) if page.endswith(".ipynb") else (ROOT / page).read_text(encoding="utf-8")
@@ -67,8 +71,20 @@ def stage(folder: Path) -> None:
         shutil.copyfile(ROOT / picture, folder / site_path(picture))
 
 
+def draw_example(path: Path) -> None:
+    """Write the page of two baselines on the embedded edition of tls_crisis."""
+    lm_eval = [sys.executable, "-m", "lm_eval", "--tasks", "tls_crisis", "--model", "tls_datewise", "--log_samples"]
+    with tempfile.TemporaryDirectory() as folder:
+        for weight in ("2", "0"):
+            place = ["--model_args", f"mention_weight={weight}", "--output_path", f"{folder}/{weight}"]
+            subprocess.run([*lm_eval, *place], check=True, stdout=subprocess.DEVNULL)
+        page = [sys.executable, "-m", "tls_tasks", "page", f"{folder}/2", f"{folder}/0", "-o", str(path)]
+        subprocess.run(page, check=True)
+
+
 def main() -> int:
     """Build; a dead link or anchor, or a name that the reference lacks, fails."""
+    draw_example(EXAMPLE)
     stage(STAGE)
     command = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
     return subprocess.run(command, cwd=ROOT, check=False).returncode

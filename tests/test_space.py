@@ -129,7 +129,7 @@ def test_hostile_text_is_shown_and_runs_nothing(visit):
         labelled(page, "reference").fill(f"2011-01-25: {HOSTILE}")
         press_score(page)
         drawn = page.frame_locator("iframe.picture")
-        texts = drawn.locator("#view .days p.model").all_inner_texts()
+        texts = drawn.locator("#view .entry .prose").all_inner_texts()
         assert texts == [HOSTILE, HOSTILE]
         assert drawn.locator("#view :is(script, img, iframe)").count() == 0
         labelled(page, "reference").fill(HOSTILE)

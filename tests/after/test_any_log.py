@@ -316,20 +316,20 @@ def test_the_page_of_any_log(stock, plain, tmp_path, capsys, open_page):
     opened = open_page(target)
     page = opened.page
     for task in SIX:
-        article = page.locator("article", has=page.locator(f"h3:text-is('{task}')"))
-        shown = article.locator("table").inner_text()
+        page.select_option("#task", label=task)
+        shown = page.locator("#results table").text_content()
         for name in "ab":
             assert all(f"{value:.4f}" in shown for value in run_of(stock / name, task).metrics.values())
-        assert article.locator("svg.spread").count() == 1
-    page.select_option("#control-Task", label="gsm8k")
+        assert page.locator(".forest tr.here").count() == 2
+    page.select_option("#task", label="gsm8k")
     sample = run_of(stock / "a", "gsm8k").log.samples[7]
-    page.locator("#list tbody button", has_text=re.compile("^7$")).click()
+    page.locator("#list .row", has=page.locator(".name:text-is('7')")).click()
     shown = page.locator("#view").inner_text()
     assert sample.row["target"].splitlines()[-1] in shown and sample.answer[0] in shown
-    page.select_option("#control-Beside-it", index=1)
-    assert page.locator("#view .beside > div").count() == 2
-    page.select_option("#control-Task", label="rows")
-    assert page.locator("#list tbody tr").count() == 30
+    page.get_by_role("button", name="both", exact=True).click()
+    assert page.locator("#view section").evaluate_all("n => n.filter((s) => /side-/.test(s.className)).length") == 2
+    page.select_option("#task", label="rows")
+    assert page.locator("#count").inner_text() == "30 documents"
     assert opened.errors == [] and opened.violations() == []
 
 
@@ -340,14 +340,13 @@ def test_the_page_of_logs_of_inspect_and_of_every_eval_ever(inspected, sent_rows
     opened = open_page(target)
     page = opened.page
     for task, place in (("sums", inspected / "a"), ("evidence_journals", rows)):
-        page.select_option("#control-Task", label=task)
+        page.select_option("#task", label=task)
         [read] = read_runs([place])
-        article = page.locator("article", has=page.locator(f"h3:text-is('{task}')"))
-        shown = article.locator("table").first.inner_text()
+        shown = page.locator("#results table").text_content()
         assert all(f"{value:.4f}" in shown for value in read.metrics.values()) and read.metrics
-        assert article.locator("svg.spread").count() == len(read.metrics)
-        assert page.locator("#list tbody tr").count() == len(read.ids)
-        page.locator("#list tbody button").first.click()
+        assert page.locator("#count").inner_text() == f"{len(read.ids)} documents"
+        page.fill("#words", read.ids[0])
+        page.locator("#list .row", has=page.locator(f".name:text-is('{read.ids[0]}')")).click()
         view, first = page.locator("#view").text_content(), read.log.samples[0]
         assert str(first.answer[0])[:20] in view and first.request.splitlines()[0][:40] in view
     assert opened.errors == [] and opened.violations() == []

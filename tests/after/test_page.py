@@ -2,13 +2,15 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from tls_tasks.after.comparisons import System, compare_systems
-from tls_tasks.after.page import labels, page
+from tls_tasks.after.page import asset, labels, page
 from tls_tasks.after.scored_runs import read_runs, score_places
 from tls_tasks.cli import main
+from tls_tasks.timelines.task import TASKS
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -418,3 +420,10 @@ def test_one_document_alone(made_runs, tmp_path, capsys, open_page):
     assert page.title() == "tls_crisis" and page.locator("#list .row").count() == 1
     assert page.locator("#view h2").inner_text().startswith(run.ids[1])
     assert f"{run.metrics['ar1_f1']:.3f}" in page.locator(".forest tr.here").inner_text(), "the result is of all"
+
+
+def test_the_example_of_the_docs_is_of_this_code():
+    text = (Path(__file__).parents[2] / "docs" / "example.html").read_text(encoding="utf-8")
+    assert asset("page.js") in text, "write it anew: make docs"
+    scores = TASKS["tls_crisis"].scores({"reference": "[]"}, "2011-01-25: Protests.")
+    assert all(score.signature in text for score in scores.values()), "write it anew: make docs"

@@ -55,7 +55,8 @@ const number = (value, digits = 3) => (isNumber(value) ? value.toFixed(digits) :
 const sign = (value) => (value > 0 ? "+" : value < 0 ? "−" : "");
 const signed = (value) => (isNumber(value) ? sign(value) + number(Math.abs(value)) : "–");
 const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
-const short = (name, most = 22) => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
+const short = (name, most = 24) =>  // the labels of two runs often differ at the end
+  (name.length > most ? `${name.slice(0, most - 11)}…${name.slice(-10)}` : name);
 
 // ---- the chosen task, runs and metric
 
@@ -262,8 +263,8 @@ function scatter() {
   const frame = draw("g", { transform: "translate(26,8)" }, draw("rect", { class: "frame", width: size, height: size }),
     draw("line", { class: "grid", x1: 0, y1: size, x2: size, y2: 0 }), points,
     label(low, 0, size + 12, "start"), label(high, size, size + 12, "end"), label(high, -5, 8, "end"),
-    label(`● ${short(runA().model)} →`, size / 2, size + 14, "middle", { class: "a" }),
-    label(`◆ ${short(runB().model)} →`, 0, 0, "middle", turned));
+    label(`● ${short(runA().model, 20)} →`, size / 2, size + 14, "middle", { class: "a" }),
+    label(`◆ ${short(runB().model, 20)} →`, 0, 0, "middle", turned));
   return draw("svg", { class: "scatter", viewBox: "0 0 242 242", role: "img", "aria-label": name }, frame);
 }
 

@@ -20,11 +20,11 @@ from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.core.score import without_nan
 from tls_tasks.core.task import Doc, Task
 from tls_tasks.core.terminal import visible
+from tls_tasks.registry import FAMILIES
 
 _LONGEST_ANSWER = 100_000  # characters; the page says how many more there were
 _DIGITS = 8  # of a document's score
 _Entry = dict[str, Any]
-_FAMILIES = ("timelines", "summaries", "evidence", "reports", "trees")
 
 
 def labels(scored: Sequence[Run]) -> list[str]:
@@ -103,7 +103,7 @@ def picture_page(task: Task, doc: Doc, answer: str, explained: Mapping[str, Any]
 def _filled(title: str, index: Mapping[str, Any], table: str = "", blocks: Mapping[str, str] | None = None) -> str:
     """The page around its data; ``blocks`` (id -> JSON) stand behind the script, which reads one when it is opened."""
     # A family's functions stand before the script that calls them.
-    pictures = [resources.files(f"tls_tasks.{family}").joinpath("picture.js") for family in _FAMILIES]
+    pictures = [resources.files(f"tls_tasks.{family}").joinpath("picture.js") for family in FAMILIES]
     script = "\n".join(['"use strict";', *(file.read_text(encoding="utf-8") for file in pictures), asset("page.js")])
     fields = {"script": script, "index": _inert(_json(index)), "table": table, "version": __version__}
     fields["blocks"] = "\n".join(

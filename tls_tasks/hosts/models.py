@@ -17,16 +17,20 @@ class _BaselineLM(LM):
         tokenizer_name: The model's name.
         family: Whose ``baseline.answer(prompt, **options)`` answers.
         options: Whole numbers that ``--model_args`` may set, with their defaults.
+        least: The smallest value of an option.
     """
 
     tokenizer_name = ""
     family: ClassVar[str]
     options: ClassVar[Mapping[str, int]] = {}
+    least: ClassVar[int] = 1
 
     def __init__(self, **given: Any) -> None:
         """Take the options; batch size, device and the like mean nothing to a baseline."""
         super().__init__()
-        self.chosen = {name: check_whole_number(name, given.get(name, n)) for name, n in self.options.items()}
+        self.chosen = {
+            name: check_whole_number(name, given.get(name, n), self.least) for name, n in self.options.items()
+        }
 
     def answer(self, prompt: str) -> str:
         """The answer to one prompt."""
@@ -59,11 +63,15 @@ class _BaselineLM(LM):
 class DatewiseLM(_BaselineLM):
     """Timelines: salient sentences of each day, as date-wise rankers choose them.
 
+    ``mention_weight=0`` ranks dates by publications alone, a weaker baseline.
+
     Example:
         ``lm_eval --tasks tls_crisis --model tls_datewise --output_path results --log_samples``
     """
 
     tokenizer_name, family = "tls_datewise", "timelines"
+    options: ClassVar[Mapping[str, int]] = {"mention_weight": 2}
+    least = 0
 
 
 class LeadLM(_BaselineLM):

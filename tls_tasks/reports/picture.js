@@ -1,6 +1,8 @@
 // Cited reports: each sentence with its path through the decision tree, and the nuggets that no sentence gives.
 
-const REWARDS = { good: ["+", "rewarded"], bad: ["−", "penalised"], none: ["·", "ignored"], open: ["?", "unscored"] };
+const REWARDS = {
+  good: ["+", "rewarded"], bad: ["−", "penalised"], none: ["·", "ignored"], open: ["?", "unscored"],
+};
 const rewardOf = (score) => (score === null ? "open" : score > 0 ? "good" : score < 0 ? "bad" : "none");
 const inWords = (step) => step.replaceAll("_", " ");
 

@@ -15,9 +15,6 @@ from typing import NamedTuple
 from tls_tasks.text.centrality import centrality
 from tls_tasks.timelines.prompts import CLOSED_BOOK_OPENING, MONTHS, OPENING, day_or_none, mentioned_dates
 
-_MENTION_WEIGHT = 2.0
-"""What a mention of a date is worth, an average day's publications being 1: who names a date means that day."""
-
 _PROMPT = re.compile(rf"^(?:{OPENING}|{CLOSED_BOOK_OPENING})", re.MULTILINE)
 _HEADING = re.compile(r"[A-Z][a-z]+day, (\d{4})-(\d{2})-(\d{2})")
 _N_DATES = re.compile(r"^- Choose about (\d{1,6}) date", re.MULTILINE)
@@ -48,12 +45,13 @@ class _Request(NamedTuple):
     query: str
 
 
-def answer(prompt: str) -> str:
+def answer(prompt: str, *, mention_weight: float = 2) -> str:
     r"""Answer a timeline prompt.
 
     Args:
         prompt: As :mod:`tls_tasks.timelines.prompts` makes it; of several (few-shot) the last is answered. Without
             sentences (closed book) the dates are spread evenly and the topic is all that is said of them.
+        mention_weight: The weight of a mention of a date; that of an average day's publications is 1.
 
     Returns:
         Lines ``YYYY-MM-DD: summary`` in order of date; empty if the prompt asks for no timeline.
@@ -71,7 +69,7 @@ def answer(prompt: str) -> str:
     sentences = _read_sentences(articles, request)
     if not sentences:
         return "\n".join(f"{day.isoformat()}: {request.query}" for day in _even_days(request))
-    days = _best_days(sentences, request)
+    days = _best_days(sentences, request, mention_weight)
     entries = ((day, _central_sentences(_about(sentences, day), request.n_sentences)) for day in days)
     return "\n".join(f"{day.isoformat()}: {' '.join(texts)}" for day, texts in entries)
 
@@ -119,11 +117,11 @@ def _even_days(request: _Request) -> list[datetime.date]:
     return [request.start + datetime.timedelta(days=offset) for offset in offsets]
 
 
-def _best_days(sentences: Sequence[_Sentence], request: _Request) -> list[datetime.date]:
+def _best_days(sentences: Sequence[_Sentence], request: _Request, mention_weight: float) -> list[datetime.date]:
     published = Counter(sentence.published for sentence in sentences)
     mentioned = Counter(day for sentence in sentences for day in sentence.mentioned)
     average = sum(published.values()) / len(published)
-    ranks = {day: published[day] / average + _MENTION_WEIGHT * mentioned[day] for day in published | mentioned}
+    ranks = {day: published[day] / average + mention_weight * mentioned[day] for day in published | mentioned}
     return sorted(sorted(ranks, key=lambda day: (-ranks[day], day))[: request.n_dates])
 
 

@@ -91,7 +91,8 @@ function strip(view, days) {
     const free = view.same.includes(day) ? "" : " free";
     return draw("circle", { class: `knot ${side}${free}`, cx: x(day), cy, r: 5 }, draw("title", {}, `${day}, ${side}`));
   };
-  const knots = [["predicted", 14], ["reference", 62]].map(([side, y]) => view[side].map(([day]) => knot(side, day, y)));
+  const rows = [["predicted", 14], ["reference", 62]];
+  const knots = rows.map(([side, y]) => view[side].map(([day]) => knot(side, day, y)));
   const lines = allLinks(view).map(([kind, left, right, weight]) => {
     const place = { x1: x(left), x2: x(right), y1: 14, y2: 62 };
     return draw("line", { class: `link ${kind}`, ...place, "stroke-opacity": 0.2 + 0.8 * weight });

@@ -4,6 +4,7 @@ import csv
 import io
 import math
 import random
+import re
 
 import pytest
 
@@ -127,6 +128,10 @@ def test_a_recording_by_hand_has_items(tmp_path, sentence, verdicts, expected):
 def test_what_has_no_items_is_refused(tmp_path):
     with pytest.raises(DataError, match="got none, expected citations and nuggets"):
         read_items(write(tmp_path / "judge.jsonl", *RECORDED[4:]))
+    sample = {"doc": {"doc_id": "7"}, "filtered_resps": ["Rain."]}
+    for row in ({"ratios": 3}, {"ratios": {}, "request_id": "7", "run_id": ""}, sample, {**sample, "doc": None}):
+        with pytest.raises(DataError, match=r"judge\.jsonl, line 1: no judged report"):
+            read_items(write(tmp_path / "judge.jsonl", row))
 
 
 # ---- draws and labels
@@ -177,6 +182,10 @@ FORMS = {
     "as written": lambda text: text,
     "by a spreadsheet": lambda text: "\ufeff" + text.replace("\n", "\r\n"),
     "with semicolons": lambda text: text.replace(",", ";").replace("\n", ";;;;;\n", 1),
+    "empty rows": lambda text: text + ",,,,,\n,,,,,\n",
+    "ids and labels alone": lambda text: "".join(
+        re.sub(r",text\b[^,]*,[^,]*,", ",", line) for line in text.splitlines(True)
+    ),
     "small letters": lambda text: text.replace(",YES", ", yes ").replace(",NO", ",No"),
 }
 

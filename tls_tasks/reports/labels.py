@@ -33,6 +33,8 @@ KINDS = {"citation": "citation_support", "nugget": "nugget_coverage"}
 COLUMNS = ("kind", "request_id", "item_id", "text", "source", "label")
 """Of a file of labels; its first line says how the items were drawn."""
 
+_NEEDED = ("kind", "request_id", "item_id", "label")
+
 LEAST_LABELS, LEAST_OF_CLASS = 30, 5
 """With fewer labels of a kind, or fewer YES or NO among them, nothing is corrected."""
 
@@ -110,16 +112,19 @@ def read_items(path: Path, documents: Any = None) -> Items:
     found: list[Item] = []
     judgments: list[Judgment] = []
     samples: set[str] = set()
-    for where, row in read_objects(place):
-        doc = row.get("doc")
-        if "ratios" in row:
-            found += items_of(row, find)
-        elif "filtered_resps" not in row or not isinstance(doc, dict):
-            judgments.append(read_judgment(row, where))
-        elif doc["doc_id"] not in samples:  # else the same answer under another filter
-            samples.add(doc["doc_id"])
-            (report,) = task.explain(doc, answer_text(row["filtered_resps"]))["report_eval"]["items"]
-            found += items_of(report, look_up({shown["id"]: shown for shown in json.loads(doc["documents"])}))
+    where = str(place)
+    try:
+        for where, row in read_objects(place):
+            if "ratios" in row:
+                found += items_of(row, find)
+            elif "filtered_resps" not in row:
+                judgments.append(read_judgment(row, where))
+            elif (doc := row["doc"])["doc_id"] not in samples:  # else the same answer under another filter
+                samples.add(doc["doc_id"])
+                (report,) = task.explain(doc, answer_text(row["filtered_resps"]))["report_eval"]["items"]
+                found += items_of(report, look_up({shown["id"]: shown for shown in json.loads(doc["documents"])}))
+    except (LookupError, TypeError, AttributeError, json.JSONDecodeError) as error:  # of another task, or changed
+        raise DataError(f"{where}: no judged report ({type(error).__name__}: {error})") from error
     found += _items_of_recording(judgments, find)
     items = {item.key: item for item in found}
     if len(items) < len(found) or not items:
@@ -228,8 +233,8 @@ def read_labels(path: Path, *judged: Items) -> Labels:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path}: can't be read as CSV: {error}") from error
     made = re.search(_HEAD.format(r"(\d+)", r"(-?\d+)", "([0-9a-f]{16})"), first)
-    if made is None or not all(name in names for name in COLUMNS):
-        expected = f"{_HEAD.format('…', '…', '…')} and the columns {', '.join(COLUMNS)}, as --sample writes them"
+    if made is None or not all(name in names for name in _NEEDED):
+        expected = f"{_HEAD.format('…', '…', '…')} and the columns {', '.join(_NEEDED)}, as --sample writes them"
         raise InputError(f"{path}: lines 1 and 2", None, repr(f"{first}{names}"[:200]), expected)
     n, seed = int(made[1]), int(made[2])
     hashes = {_hash_of(items): items for items in judged}
@@ -237,9 +242,9 @@ def read_labels(path: Path, *judged: Items) -> Labels:
         raise InputError(f"{path}: line 1", None, f"items={made[3]}", f"{' or '.join(hashes)}, the items of the judge")
     drawn = draw(hashes[made[3]], n, seed)
     labels: dict[Key, bool | None] = {}
-    for row in rows:
+    for row in filter(lambda row: any(row.values()), rows):  # spreadsheets end in empty rows
         # A spreadsheet would take an id that begins with = for a formula: it stands behind an apostrophe.
-        kind, request_id, item_id, label = (row[name] or "" for name in (*COLUMNS[:3], COLUMNS[-1]))
+        kind, request_id, item_id, label = (row[name] or "" for name in _NEEDED)
         ids = ((kind, name, item_id) for name in (request_id, request_id.removeprefix("'")))
         key = next((key for key in ids if key in drawn), None)
         about, said = f"{path}: {kind} {item_id!r} of request {request_id!r}", label.strip().upper()

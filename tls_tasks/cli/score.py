@@ -27,7 +27,6 @@ from tls_tasks.core.terminal import visible
 from tls_tasks.core.whole import replaced, write_whole
 from tls_tasks.hosts.discovery import task_file
 from tls_tasks.registry import METRICS
-from tls_tasks.reports.labels import corrections, read_items, read_labels
 
 _NUMBERS = {"version", "n_documents", "value"}
 """The columns of the CSV and Parquet tables that are no text."""
@@ -186,6 +185,8 @@ def _corrected(args: argparse.Namespace, run: Run) -> tuple[dict[str, Any], str]
         return {}, ""
     if run.family != "reports":
         raise InputError("--labels", None, f"a run of {run.name}", "runs of the report task only")
+    from tls_tasks.reports.labels import corrections, read_items, read_labels  # as late as here: judges take their time
+
     items = read_items(Path(run.log.path))
     told, text = corrected_forms({"corrected": corrections(items, read_labels(labels, items))})
     return told, f"\n{text}\n"

@@ -232,7 +232,7 @@ def read_labels(path: Path, *judged: Items) -> Labels:
             rows = list(csv.DictReader([names, *lines], delimiter=max(",;\t", key=names.count)))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path}: can't be read as CSV: {error}") from error
-    made = re.search(_HEAD.format(r"(\d+)", r"(-?\d+)", "([0-9a-f]{16})"), first)
+    made = re.search(_HEAD.format(r"(\d{1,999})", r"(-?\d{1,999})", "([0-9a-f]{16})"), first)
     if made is None or not all(name in names for name in _NEEDED):
         expected = f"{_HEAD.format('…', '…', '…')} and the columns {', '.join(_NEEDED)}, as --sample writes them"
         raise InputError(f"{path}: lines 1 and 2", None, repr(f"{first}{names}"[:200]), expected)

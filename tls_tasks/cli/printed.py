@@ -14,6 +14,12 @@ from tls_tasks.core.terminal import text_table, visible
 
 Intervals = Mapping[str, Interval]
 
+NOT_CORRECTED = (
+    "precision, recall, sentence_support and f1, because the judge also decides which sentences count in them, "
+    "so that they have no fixed items to label"
+)
+"""Why labels correct no other results of reports."""
+
 _PAPERS = {"AR-1": "ar1", "AR-2": "ar2", "Date-F1": "date"}
 
 
@@ -79,12 +85,38 @@ def value_table(results: Mapping[str, float], intervals: Intervals, headline: st
         f1         0.2500
         precision  0.5000
     """
-    ends = {key: f"[{number(interval.low)}, {number(interval.high)}]" for key, interval in intervals.items()}
+    ends = {key: ends_text(interval) for key, interval in intervals.items()}
     keys = sorted(results, key=lambda key: key != headline)
     rows = [("", "", ""), *((key, number(results[key]), ends.get(key, "")) for key in keys)]
     _, first, *lines = text_table(rows).split("\n")
     cautions = [f"caution: {text}"] if intervals and (text := caution(intervals)) else []
     return "\n".join([styled(first) if headline else first, *lines, *cautions])
+
+
+def ends_text(interval: Interval | None) -> str:
+    """The ends of an interval; empty where there is none."""
+    return f"[{number(interval.low)}, {number(interval.high)}]" if interval else ""
+
+
+def corrected_forms(judges: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> tuple[dict[str, dict[str, Any]], str]:
+    """What :func:`~tls_tasks.reports.labels.corrections` gives for each judge: for JSON, and as a table."""
+    plain: dict[str, dict[str, Any]] = {}
+    columns: dict[str, Mapping[str, Any]] = {}
+    for judge, found in judges.items():
+        intervals = {key: row["micro_corrected_ci"] for key, row in found.items()}
+        told = {f"{key}_{name}": value for key, row in found.items() for name, value in row.items()}
+        plain[judge] = {**told, "ci_caution": caution(intervals), "not_corrected": NOT_CORRECTED}
+        columns |= {f"{key} {judge}".strip(): row for key, row in found.items()}
+    names = next(iter(columns.values()))
+    lines = [("", *columns), *((name, *(_cell(row[name]) for row in columns.values())) for name in names)]
+    cautions = dict.fromkeys(f"caution: {own['ci_caution']}" for own in plain.values() if own["ci_caution"])
+    return plain, "\n".join([text_table(lines), *cautions, f"not corrected: {NOT_CORRECTED}"])
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, Interval | None):
+        return "-" if value is None else ends_text(value)
+    return number(value) if isinstance(value, float) else str(value)
 
 
 def _document_table(names: Sequence[str], score: Score, keys: Sequence[str], what: str) -> str:

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import math
 import random
 import re
 
@@ -87,49 +86,23 @@ def test_a_judged_run_is_read_from_its_results(tmp_path):
     place = write(tmp_path / "results.jsonl", *(item.as_dict() for item in score.items))
     beside = write(tmp_path / "verdicts.jsonl", EMBEDDED_RECORDING.read_text("utf-8").rstrip())
     items = read_items(place)
-    assert read_items(tmp_path) == read_items(beside) == items and len(items) == 74 + 96
+    assert read_items(beside) == items and len(items) == 74 + 96
     twice = write(tmp_path / "twice.jsonl", score.items[0].as_dict(), score.items[0].as_dict())
     with pytest.raises(DataError, match="twice"):
         read_items(twice)
 
 
-RECORDED = [
-    {"kind": "citation_support", "request_id": "7", "sentence": "It rained.", "doc_id": "d1", "verdict": "YES"},
-    {"kind": "citation_support", "request_id": "7", "sentence": "It rained.", "doc_id": "d2", "verdict": "NO"},
-    {"kind": "citation_support", "request_id": "7", "sentence": "It snowed.", "doc_id": "d1", "verdict": "NO"},
-    {"kind": "citation_support", "request_id": "8", "sentence": "It rained.", "doc_id": "d1", "verdict": None},
-    {"kind": "negative", "request_id": "7", "sentence": "Nobody knows.", "verdict": "YES"},
-    {"kind": "requires_citation", "request_id": "7", "sentence": "Well.", "verdict": "YES"},
-]
-
-
-@pytest.mark.parametrize(
-    ("sentence", "verdicts", "expected"),
-    [
-        ("It rained.", ["NO", "YES"], True),  # either answer; of a citation that holds
-        ("It rained.", ["NO", "NO"], False),
-        ("It rained.", [None, "NO"], False),  # as the score counts
-        ("It rained.", [None, None], None),
-        ("It snowed.", ["YES", "YES"], False),  # no citation of the sentence holds
-        ("Nobody knows.", ["YES", "NO"], True),
-        ("Not asked about.", ["YES", "NO"], True),
-    ],
-)
-def test_a_recording_by_hand_has_items(tmp_path, sentence, verdicts, expected):
-    asked = {"kind": "nugget_agreement", "request_id": "7", "sentence": sentence, "question": "When?"}
-    said = [{**asked, "answer": answer, "verdict": verdict} for answer, verdict in zip("ab", verdicts, strict=True)]
-    nobody = {**asked, "question": "Why?", "answer": "It is not known.", "verdict": "YES"}
-    items = list(read_items(write(tmp_path / "judge.jsonl", *RECORDED, *RECORDED, *said, nobody)).values())
-    assert [item.verdict for item in items] == [True, False, False, None, expected]
-    assert [item.request_id for item in items] == ["7", "7", "7", "8", "7"]
-    assert items[-1].text == "When? a OR b"
-
-
 def test_what_has_no_items_is_refused(tmp_path):
     with pytest.raises(DataError, match="got none, expected citations and nuggets"):
-        read_items(write(tmp_path / "judge.jsonl", *RECORDED[4:]))
+        read_items(write(tmp_path / "judge.jsonl"))
     sample = {"doc": {"doc_id": "7"}, "filtered_resps": ["Rain."]}
-    for row in ({"ratios": 3}, {"ratios": {}, "request_id": "7", "run_id": ""}, sample, {**sample, "doc": None}):
+    for row in (
+        {"kind": "negative"},
+        {"ratios": 3},
+        {"ratios": {}, "request_id": "7", "run_id": ""},
+        sample,
+        {**sample, "doc": None},
+    ):
         with pytest.raises(DataError, match=r"judge\.jsonl, line 1: no judged report"):
             read_items(write(tmp_path / "judge.jsonl", row))
 
@@ -197,8 +170,8 @@ def test_labels_are_read_back(tmp_path, form):
     file = tmp_path / "labels.csv"
     file.write_bytes(FORMS[form](filled(items, people)).encode())
     labels = read_labels(file, items)
-    assert labels.given == {key: people[key] for key in draw(items, 50, 1) if people[key] is not None}
-    assert labels.empty == {"citation": 7} and labels.seed == 1
+    assert labels.given == {key: people[key] for key in draw(items, 50, 1)}
+    assert sum(label is None for label in labels.given.values()) == 7 and labels.seed == 1
 
 
 def test_an_id_behind_an_apostrophe_is_read(tmp_path):
@@ -215,9 +188,9 @@ OTHER = {
     "another judge's": (lambda text: text, made(seed=9, run="b")[0], "line 1: got items="),
     "no draw": (lambda text: text.split("\n", 1)[1], None, "lines 1 and 2: got"),
     "no column": (lambda text: text.replace("item_id", "item", 1), None, "lines 1 and 2: got"),
-    "another draw": (lambda text: text.replace("seed=1", "seed=2"), None, "got an item that was not drawn"),
+    "another draw": (lambda text: text.replace("seed=1", "seed=2"), None, "or one that was not drawn"),
     "a word": (lambda text: text.replace(",YES", ",perhaps", 1), None, "got 'perhaps', expected each of the 100 drawn"),
-    "twice": (lambda text: text + text.splitlines()[-1], None, "got the item twice"),
+    "twice": (lambda text: text + text.splitlines()[-1], None, "got the item twice, or"),
 }
 
 
@@ -251,18 +224,12 @@ def test_a_correction_says_what_it_is_made_of(tmp_path):
     people[unlabelled] = None
     labels = labelled(tmp_path, items, people)
     found = corrections(items, labels)
-    assert list(found) == ["citation_support", "nugget_coverage"]
-    row = found["citation_support"]
-    counts = {name: row[name] for name in ("labels", "empty", "unlabelled", "unjudged", "requests")}
+    assert found["ci_caution"] == ""
+    row = {name.removeprefix("citation_support_"): value for name, value in found.items()}
+    counts = {name: row[name] for name in ("labels", "empty", "unlabelled", "unjudged")}
     own = [item for item in items.values() if item.kind == "citation" and item.verdict is not None]
     known = [item for item in own if item.key in labels.given]
-    assert counts == {
-        "labels": 48,
-        "empty": 1,
-        "unlabelled": 11,
-        "unjudged": 1,
-        "requests": len({item.request_id for item in known}),
-    }
+    assert counts == {"labels": 48, "empty": 1, "unlabelled": 11, "unjudged": 1}
     by_hand = correct([(item.request_id, item.verdict, labels.given.get(item.key)) for item in own])
     assert (row["micro_corrected"], row["micro_corrected_ci"]) == (by_hand.value, by_hand.interval)
     assert row["micro"] == sum(item.verdict for item in own) / 59
@@ -296,7 +263,7 @@ def test_too_few_labels_are_refused(tmp_path, n_yes, n_no):
 def test_a_kind_without_labels_is_left_out(tmp_path, n_yes, n_no):
     items, people = made()
     labels = labelled(tmp_path, items, of_kinds(items, people, n_yes, n_no))
-    assert list(corrections(items, labels)) == ["citation_support"] and labels.empty["nugget"] == 50
+    assert not any("nugget" in name for name in corrections(items, labels))
 
 
 def test_two_judges_on_the_same_items():
@@ -305,18 +272,18 @@ def test_two_judges_on_the_same_items():
         key: item._replace(verdict=not item.verdict if number % 7 == 0 else item.verdict)
         for number, (key, item) in enumerate(a.items())
     }
-    value, interval = difference(a, b, "nugget_coverage")
+    name, found, back = "nugget_coverage_micro", difference(a, b), difference(b, a)
+    value, interval = found[name], found[f"{name}_ci"]
     assert value == pytest.approx(means(b.values())["nugget"] - means(a.values())["nugget"], abs=1e-12)
     assert interval.low < value < interval.high and interval.n <= 15
-    back, mirrored = difference(b, a, "nugget_coverage")
-    assert (back, mirrored.low) == (-value, pytest.approx(-interval.high, abs=1e-12))
-    one = {key: item._replace(request_id="7") for key, item in a.items()}
-    assert (
-        difference(
-            {item.key: item for item in one.values()}, {item.key: item for item in one.values()}, "nugget_coverage"
-        )[1]
-        is None
-    )
+    assert (back[name], back[f"{name}_ci"].low) == (-value, pytest.approx(-interval.high, abs=1e-12))
+    one = {item.key: item for item in (item._replace(request_id="7") for item in a.values())}
+    assert difference(one, one) == {
+        "citation_support_micro": 0,
+        "citation_support_micro_ci": None,
+        name: 0,
+        f"{name}_ci": None,
+    }
 
 
 def test_two_judges_are_compared_on_what_both_judged():
@@ -326,4 +293,4 @@ def test_two_judges_are_compared_on_what_both_judged():
     with pytest.raises(InputError, match=r"items: got 1 that only one judge has.*--common"):
         both_judged(a, b, common=False)
     left, right = both_judged(a, b, common=True)
-    assert left == right and len(left) == len(a) - 2 and math.isclose(difference(left, right, "citation_support")[0], 0)
+    assert left == right and len(left) == len(a) - 2 and difference(left, right)["citation_support_micro"] == 0

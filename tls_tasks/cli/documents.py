@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, note, number, say, write_json
-from tls_tasks.cli.printed import corrected_forms, ends_text
+from tls_tasks.cli.printed import corrected_table
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.terminal import text_table
@@ -98,8 +98,8 @@ def _run_agree(args: argparse.Namespace) -> None:
     (text)? --labels PEOPLE reads the table and corrects the micro values of citation_support and nugget_coverage
     (PPI++), with a 95 % interval for the value that people would give, and the judge's sensitivity and specificity. At
     least 30 labels of a kind are needed, 5 of them YES and 5 NO. With A and B, the same labels correct both.
-    A and B are then best OUT/results.jsonl of `tls-tasks reports` (read instead of the verdicts.jsonl beside it) or
-    samples of report_generation; another recording lacks questions that were not asked, such as unknown citations.
+    A and B are then OUT/results.jsonl of `tls-tasks reports` (verdicts.jsonl stands for it) or samples of
+    report_generation: other recordings lack what nobody was asked, such as unknown citations.
 
     Exit codes:
       0  compared, drawn, or corrected
@@ -155,16 +155,13 @@ def _correct(args: argparse.Namespace) -> None:
     if args.b is not None:
         judges = both_judged(*judges, common=args.common)
     found = {name: corrections(items, labels) for name, items in zip("AB", judges, strict=False)}
-    told, text = corrected_forms(found)
-    apart = {} if args.b is None else {f"{key}_micro": difference(judges[0], judges[1], key) for key in found["A"]}
+    if args.b is not None:
+        found["difference"] = difference(*judges)
     if args.json:
-        values, ends = ({key: pair[part] for key, pair in apart.items()} for part in (0, 1))
-        gap = {**values, **{f"{key}_ci": interval for key, interval in ends.items()}}
-        write_json(Path("-"), told["A"] if args.b is None else {**told, "difference": gap})
+        write_json(Path("-"), found if args.b is not None else found["A"])
         return
     heads = [f"{name}: {path}" for name, path in zip("AB", places, strict=False)]
-    lines = [f"{key}, B - A: {number(value)} {ends_text(interval)}" for key, (value, interval) in apart.items()]
-    say("\n".join([*heads, f"labels: {args.labels}", "", text, *lines]))
+    say("\n".join([*heads, f"labels: {args.labels}", "", corrected_table(found)]))
 
 
 def open_documents(places: Sequence[str]) -> Any:

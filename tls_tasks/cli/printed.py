@@ -14,11 +14,10 @@ from tls_tasks.core.terminal import text_table, visible
 
 Intervals = Mapping[str, Interval]
 
-NOT_CORRECTED = (
-    "precision, recall, sentence_support and f1, because the judge also decides which sentences count in them, "
-    "so that they have no fixed items to label"
+_NOT_CORRECTED = (
+    "not corrected: precision, recall, sentence_support and f1, because the judge also decides which sentences count "
+    "in them, so that they have no fixed items to label"
 )
-"""Why labels correct no other results of reports."""
 
 _PAPERS = {"AR-1": "ar1", "AR-2": "ar2", "Date-F1": "date"}
 
@@ -98,19 +97,12 @@ def ends_text(interval: Interval | None) -> str:
     return f"[{number(interval.low)}, {number(interval.high)}]" if interval else ""
 
 
-def corrected_forms(judges: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> tuple[dict[str, dict[str, Any]], str]:
-    """What :func:`~tls_tasks.reports.labels.corrections` gives for each judge: for JSON, and as a table."""
-    plain: dict[str, dict[str, Any]] = {}
-    columns: dict[str, Mapping[str, Any]] = {}
-    for judge, found in judges.items():
-        intervals = {key: row["micro_corrected_ci"] for key, row in found.items()}
-        told = {f"{key}_{name}": value for key, row in found.items() for name, value in row.items()}
-        plain[judge] = {**told, "ci_caution": caution(intervals), "not_corrected": NOT_CORRECTED}
-        columns |= {f"{key} {judge}".strip(): row for key, row in found.items()}
-    names = next(iter(columns.values()))
-    lines = [("", *columns), *((name, *(_cell(row[name]) for row in columns.values())) for name in names)]
-    cautions = dict.fromkeys(f"caution: {own['ci_caution']}" for own in plain.values() if own["ci_caution"])
-    return plain, "\n".join([text_table(lines), *cautions, f"not corrected: {NOT_CORRECTED}"])
+def corrected_table(judges: Mapping[str, Mapping[str, Any]]) -> str:
+    """What :func:`~tls_tasks.reports.labels.corrections` gives, a column a judge, and which results it leaves alone."""
+    names = dict.fromkeys(name for found in judges.values() for name in found if name != "ci_caution")
+    rows = [(name, *(_cell(found.get(name, "")) for found in judges.values())) for name in names]
+    cautions = {f"caution: {said}": None for found in judges.values() if (said := found.get("ci_caution"))}
+    return "\n".join([text_table([("", *judges), *rows]), *cautions, _NOT_CORRECTED])
 
 
 def _cell(value: Any) -> str:

@@ -19,7 +19,7 @@ from tls_tasks.after.scored_runs import ScoredTask, read_runs
 from tls_tasks.after.streamed import Engine, engine_on, read_units, score_streamed
 from tls_tasks.after.units import read_header
 from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, note, progress, say, write_json
-from tls_tasks.cli.printed import Intervals, corrected_forms, intervals_of, papers_layout, value_table, with_intervals
+from tls_tasks.cli.printed import Intervals, corrected_table, intervals_of, papers_layout, value_table, with_intervals
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.intervals import caution
 from tls_tasks.core.options import check_whole_number
@@ -165,11 +165,11 @@ def _print_runs(runs: Iterable[Run], args: argparse.Namespace) -> int:
     """Print runs as they come, and write the files that are asked for; the exit code."""
     scored, dicts = [], []
     for run in runs:
-        intervals, (corrected, text) = intervals_of(args, run), _corrected(args, run)
+        intervals, corrected = intervals_of(args, run), _corrected(args, run)
         scored.append(run)
         dicts.append({**_as_dict(run, intervals), **corrected})
         if str(args.json) != "-":
-            say(f"{_text(run, intervals, args.papers)}{text}")
+            say("\n".join([_text(run, intervals, args.papers), *([corrected_table(corrected), ""] * bool(corrected))]))
         note(args.command, *run.problems)
     if args.json is not None and scored:
         write_json(args.json, dicts)
@@ -181,17 +181,16 @@ def _print_runs(runs: Iterable[Run], args: argparse.Namespace) -> int:
     return int(any(run.problems for run in scored))
 
 
-def _corrected(args: argparse.Namespace, run: Run) -> tuple[dict[str, Any], str]:
-    """The results of a run of the report task that people's labels correct, for JSON and as a table; none without."""
-    if (labels := getattr(args, "labels", None)) is None:
-        return {}, ""
+def _corrected(args: argparse.Namespace, run: Run) -> dict[str, Any]:
+    """The results of a run of the report task that people's labels correct; none without labels."""
+    if getattr(args, "labels", None) is None:
+        return {}
     if run.family != "reports":
         raise InputError("--labels", None, f"a run of {run.name}", "runs of the report task only")
     from tls_tasks.reports.labels import corrections, read_items, read_labels  # as late as here: judges take their time
 
     items = read_items(Path(run.log.path))
-    told, text = corrected_forms({"corrected": corrections(items, read_labels(labels, items))})
-    return told, f"\n{text}\n"
+    return {"corrected": corrections(items, read_labels(args.labels, items))}
 
 
 def _score_streamed(args: argparse.Namespace) -> int:

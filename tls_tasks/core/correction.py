@@ -9,9 +9,8 @@ Source: Angelopoulos, Duchi & Zrnic, PPI++: Efficient Prediction-Powered Inferen
 """
 
 import math
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,25 +20,18 @@ from tls_tasks.core.intervals import Interval
 Values = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Corrected:
+class Corrected(NamedTuple):
     """A judge's mean after its correction.
 
     Attributes:
         value: The estimate of people's mean over all items, in [0, 1].
-        interval: Its interval in [0, 1], over requests; None if fewer than two requests have a label.
+        interval: Its interval in [0, 1], over the requests that have a label; None if these are fewer than two.
         tuning: Lambda, how much the judge counts, from 0 to 1.
-        n: Labelled items.
-        rest: Items without a label.
-        requests: Requests that have a label.
     """
 
     value: float
     interval: Interval | None
     tuning: float
-    n: int
-    rest: int
-    requests: int
 
 
 def tuning(people: Values, judge: Values, rest: Values) -> float:
@@ -50,11 +42,10 @@ def tuning(people: Values, judge: Values, rest: Values) -> float:
         judge: The judge's verdicts on the same items.
         rest: Its verdicts on the items without a label.
     """
-    n, variance = len(people), _variance(np.concatenate([judge, rest]))
-    if n < 2 or not len(rest) or not variance:
+    n, verdicts = len(people), np.concatenate([judge, rest])
+    if n < 2 or not len(rest) or not np.ptp(verdicts):
         return 0.0
-    covariance = float(((people - people.mean()) * (judge - judge.mean())).sum()) / (n - 1)
-    return min(1.0, max(0.0, covariance / (variance * (1 + n / len(rest)))))
+    return float(np.clip(np.cov(people, judge)[0, 1] / (verdicts.var(ddof=1) * (1 + n / len(rest))), 0, 1))
 
 
 def estimate(people: Values, judge: Values, rest: Values, tuned: float) -> float:
@@ -75,15 +66,14 @@ def variance(
         labelled: The request of each labelled item.
         others: The request of each other item.
     """
-    numbers = {name: number for number, name in enumerate(dict.fromkeys([*labelled, *others]))}
-    residuals, sums = people - tuned * judge, np.zeros(len(numbers))
-    np.add.at(sums, [numbers[name] for name in labelled], (residuals - residuals.mean()) / len(people))
-    if len(rest):
-        np.add.at(sums, [numbers[name] for name in others], tuned * (rest - rest.mean()) / len(rest))
+    residuals = (people - tuned * judge - (people - tuned * judge).mean()) / len(people)
+    others_of = tuned * (rest - rest.mean()) / len(rest) if len(rest) else rest
+    _, numbers = np.unique([*labelled, *others], return_inverse=True)
+    sums = np.bincount(numbers, np.concatenate([residuals, others_of]))
     return len(sums) / (len(sums) - 1) * float((sums**2).sum()) if len(sums) > 1 else math.nan
 
 
-def correct(items: Sequence[tuple[Hashable, bool, bool | None]], confidence: float = 0.95) -> Corrected:
+def correct(items: Sequence[tuple[str | int, bool, bool | None]], confidence: float = 0.95) -> Corrected:
     """Correct a judge's mean.
 
     Args:
@@ -93,24 +83,18 @@ def correct(items: Sequence[tuple[Hashable, bool, bool | None]], confidence: flo
     Example:
         >>> items = [(n // 5, n % 4 > 0, n % 8 > 0 if n < 60 else None) for n in range(600)]
         >>> corrected = correct(items)
-        >>> round(corrected.value, 3), round(corrected.tuning, 3), corrected.n, corrected.rest, corrected.requests
-        (0.867, 0.487, 60, 540, 12)
+        >>> round(corrected.value, 3), round(corrected.tuning, 3), corrected.interval.n
+        (0.867, 0.487, 12)
     """
-    labelled = [(request, verdict, label) for request, verdict, label in items if label is not None]
-    others = [(request, verdict) for request, verdict, label in items if label is None]
-    judge, rest = (np.array([row[1] for row in rows], float) for rows in (labelled, others))
-    people, names = np.array([row[2] for row in labelled], float), [row[0] for row in labelled]
+    labelled, others = ([item for item in items if (item[2] is None) == is_other] for is_other in (False, True))
+    judge, rest = (np.array([verdict for _, verdict, _ in rows], float) for rows in (labelled, others))
+    people, names = np.array([label for *_, label in labelled], float), [request for request, *_ in labelled]
     tuned, interval = tuning(people, judge, rest), None
     theta, n = estimate(people, judge, rest, tuned), len(set(names))
     if n > 1:
         from scipy.special import stdtrit  # as late as here: scipy takes its time to import
 
-        error = math.sqrt(variance(people, judge, rest, tuned, names, [row[0] for row in others]))
+        error = math.sqrt(variance(people, judge, rest, tuned, names, [request for request, *_ in others]))
         reach = float(stdtrit(n - 1, (1 + confidence) / 2)) * error
         interval = Interval(max(0.0, theta - reach), min(1.0, theta + reach), n)
-    return Corrected(min(1.0, max(0.0, theta)), interval, tuned, len(labelled), len(others), n)
-
-
-def _variance(values: Values) -> float:
-    """By n - 1, exactly 0 of equal values."""
-    return float(values.var(ddof=1)) if len(values) > 1 and np.ptp(values) else 0.0
+    return Corrected(min(1.0, max(0.0, theta)), interval, tuned)

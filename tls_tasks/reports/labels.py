@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,12 +19,11 @@ import numpy as np
 
 from tls_tasks.core.correction import correct
 from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.core.intervals import Interval, Statistics
+from tls_tasks.core.intervals import Statistics, caution
+from tls_tasks.core.score import grouped
 from tls_tasks.core.task import answer_text
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.json_lines import read_objects
-from tls_tasks.reports.judges.recordings import ANY, PARTS, Judgment, keep, read_judgment
-from tls_tasks.reports.plan import NO_ANSWER
 from tls_tasks.reports.task import TASKS
 
 KINDS = {"citation": "citation_support", "nugget": "nugget_coverage"}
@@ -78,14 +77,12 @@ class Labels(NamedTuple):
     """People's labels.
 
     Attributes:
-        given: Item -> label.
-        empty: Kind -> items that were drawn and have no label.
+        given: Item that was drawn -> its label; None: empty.
         seed: Of the draw.
         place: The file, for messages.
     """
 
-    given: Mapping[Key, bool]
-    empty: Mapping[str, int]
+    given: Mapping[Key, bool | None]
     seed: int
     place: Path
 
@@ -97,39 +94,29 @@ def read_items(path: Path, documents: Any = None) -> Items:
     """The items that a judge was asked about.
 
     Args:
-        path: ``results.jsonl`` of ``tls-tasks reports``, its folder, or ``verdicts.jsonl`` beside it; a samples log of
-            the harness; or any other recording, which lacks what nobody was asked.
+        path: ``results.jsonl`` of ``tls-tasks reports``, or ``verdicts.jsonl`` beside it; or a samples log of the
+            harness.
         documents: The cited documents, see :func:`~tls_tasks.reports.documents.look_up`; a samples log has its own.
 
     Raises:
-        DataError: A file that can't be read, or that has no item.
-        InputError: Two reports of a run to a request, or a line that can't be read.
+        DataError: A file that can't be read, that has no item, or that has two reports of a run to a request.
     """
-    place = path / "results.jsonl" if path.is_dir() else path
-    if place.name == "verdicts.jsonl" and (beside := place.with_name("results.jsonl")).exists():
-        place = beside
+    place = path.with_name("results.jsonl") if path.name == "verdicts.jsonl" else path
     find, task = None if documents is None else look_up(documents), next(iter(TASKS.values()))
-    found: list[Item] = []
-    judgments: list[Judgment] = []
-    samples: set[str] = set()
-    where = str(place)
-    try:
-        for where, row in read_objects(place):
-            if "ratios" in row:
-                found += items_of(row, find)
-            elif "filtered_resps" not in row:
-                judgments.append(read_judgment(row, where))
-            elif (doc := row["doc"])["doc_id"] not in samples:  # else the same answer under another filter
-                samples.add(doc["doc_id"])
-                (report,) = task.explain(doc, answer_text(row["filtered_resps"]))["report_eval"]["items"]
-                found += items_of(report, look_up({shown["id"]: shown for shown in json.loads(doc["documents"])}))
-    except (LookupError, TypeError, AttributeError, json.JSONDecodeError) as error:  # of another task, or changed
-        raise DataError(f"{where}: no judged report ({type(error).__name__}: {error})") from error
-    found += _items_of_recording(judgments, find)
-    items = {item.key: item for item in found}
-    if len(items) < len(found) or not items:
-        twice = [str(key) for key, n in Counter(item.key for item in found).items() if n > 1]
-        raise DataError(f"{place}: got {f'{twice[0]} twice' if twice else 'none'}, expected citations and nuggets")
+    items: dict[Key, Item] = {}
+    for where, row in read_objects(place):
+        try:
+            if "filtered_resps" in row:
+                find = look_up({shown["id"]: shown for shown in json.loads(row["doc"]["documents"])})
+                (row,) = task.explain(row["doc"], answer_text(row["filtered_resps"]))["report_eval"]["items"]
+            found = {item.key: item for item in items_of(row, find)}
+        except (LookupError, TypeError, AttributeError, json.JSONDecodeError) as error:  # of another task, or changed
+            raise DataError(f"{where}: no judged report ({type(error).__name__}: {error})") from error
+        if twice := found.keys() & items:
+            raise DataError(f"{where}: got {min(twice)} twice, expected each report once")
+        items |= found
+    if not items:
+        raise DataError(f"{place}: got none, expected citations and nuggets")
     return items
 
 
@@ -140,58 +127,22 @@ def items_of(report: Mapping[str, Any], find: _Find | None = None) -> Iterator[I
         report: A line of ``results.jsonl``, or :meth:`~tls_tasks.reports.score.ReportItem.as_dict`.
         find: Finds documents.
     """
-    sentences, request_id, of = report.get("sentences", ()), str(report["request_id"]), _of_run(report["run_id"])
+    sentences, of = report.get("sentences", ()), f" of {report['run_id']}" if report["run_id"] else ""
     rows: dict[str, list[tuple[str, str, str, bool | None]]] = {kind: [] for kind in KINDS}
     for number, sentence in enumerate(sentences, start=1):
-        for cited in sentence.get("citations", ()):
-            doc_id = str(cited["doc_id"])
-            name = f"sentence {number}{of} cites {doc_id}"
-            rows["citation"].append((name, str(sentence["text"]), _source(doc_id, find), cited["supports"]))
-    whole = " ".join(str(sentence["text"]) for sentence in sentences)
+        for cited in sentence["citations"]:
+            doc_id, name = cited["doc_id"], f"sentence {number}{of} cites {cited['doc_id']}"
+            source = doc_id if find is None else find((), doc_id) or f"{doc_id}: no such document"
+            rows["citation"].append((name, sentence["text"], source, cited["supports"]))
+    whole = " ".join(sentence["text"] for sentence in sentences)
     for number, nugget in enumerate(report.get("nuggets", ()), start=1):
-        answers = (" AND " if nugget["needs_all"] else " OR ").join(map(str, nugget["answers"]))
+        answers = (" AND " if nugget["needs_all"] else " OR ").join(nugget["answers"])
         rows["nugget"].append((f"nugget {number}{of}", f"{nugget['question']} {answers}", whole, nugget["covered"]))
     for kind, key in KINDS.items():
         n = report["ratios"][key][1]  # 0: nothing was judged
         unread = range(n - sum(verdict is not None for *_, verdict in rows[kind]))  # of an answer without a report
         rows[kind] += [(f"{kind} {number + 1}{of}", "(no report could be read)", "", False) for number in unread]
-        yield from (Item(kind, request_id, *row[:3], row[3] if n else None) for row in rows[kind])
-
-
-def _items_of_recording(judgments: Iterable[Judgment], find: _Find | None) -> Iterator[Item]:
-    """What a recording tells of items; of sentences that several reports share, only the first report's.
-
-    A nugget is given by a sentence that has a citation that holds or is negative, or of which the recording says no
-    more than that it gives the nugget.
-    """
-    said: dict[tuple[str, ...], Judgment] = {}
-    for judgment in judgments:
-        if ANY not in judgment.parts.values() and judgment.parts.get("answer") != NO_ANSWER:
-            keep(said, (judgment.kind, *(judgment.parts.get(name, "") for name in PARTS)), judgment)
-    holds: dict[tuple[str, ...], set[bool | None]] = {}
-    nuggets: dict[tuple[str, ...], list[tuple[str, str, bool | None]]] = {}
-    for (kind, text, doc_id, question, answer, request_id, run, *_), judgment in said.items():
-        value = judgment.verdict.value
-        if kind == "citation_support":
-            name = f"sentence {_digest(text)[:8]}{_of_run(run)} cites {doc_id}"
-            yield Item("citation", request_id, name, text, _source(doc_id, find), value)
-        if kind in ("citation_support", "negative"):
-            holds.setdefault((request_id, run, text), set()).add(value)
-        elif kind == "nugget_agreement":
-            nuggets.setdefault((request_id, run, question), []).append((text, answer, value))
-    for (request_id, run, question), given in nuggets.items():
-        covered = any(value and True in holds.get((request_id, run, text), {True}) for text, _, value in given)
-        asked = f"{question} {' OR '.join(dict.fromkeys(answer for _, answer, _ in given))}"
-        verdict = covered if any(value is not None for *_, value in given) else None
-        yield Item("nugget", request_id, f"nugget {_digest(question)[:8]}{_of_run(run)}", asked, "", verdict)
-
-
-def _of_run(run: object) -> str:
-    return f" of {run}" if run else ""
-
-
-def _source(doc_id: str, find: _Find | None) -> str:
-    return doc_id if find is None else find((), doc_id) or f"{doc_id}: no such document"
+        yield from (Item(kind, str(report["request_id"]), *row[:3], row[3] if n else None) for row in rows[kind])
 
 
 # ---- labels
@@ -203,9 +154,8 @@ def draw(items: Items, n: int, seed: int) -> dict[Key, Item]:
     Whoever labels only the first of them has labelled a draw, too. Items are ordered by a hash of seed and item, so
     that anybody can draw again, in any language, whatever the order of the reports.
     """
-    order = sorted(items.values(), key=lambda item: _digest([seed, *item.key]))
-    of_kinds = ([item for item in order if item.kind == kind][:n] for kind in KINDS)
-    return {item.key: item for of_kind in of_kinds for item in of_kind}
+    order = sorted(items, key=lambda key: _digest([seed, *key]))
+    return {key: items[key] for kind in KINDS for key in [key for key in order if key[0] == kind][:n]}
 
 
 def sheet(items: Items, n: int, seed: int) -> list[tuple[str, ...]]:
@@ -236,24 +186,22 @@ def read_labels(path: Path, *judged: Items) -> Labels:
     if made is None or not all(name in names for name in _NEEDED):
         expected = f"{_HEAD.format('…', '…', '…')} and the columns {', '.join(_NEEDED)}, as --sample writes them"
         raise InputError(f"{path}: lines 1 and 2", None, repr(f"{first}{names}"[:200]), expected)
-    n, seed = int(made[1]), int(made[2])
     hashes = {_hash_of(items): items for items in judged}
     if made[3] not in hashes:
         raise InputError(f"{path}: line 1", None, f"items={made[3]}", f"{' or '.join(hashes)}, the items of the judge")
-    drawn = draw(hashes[made[3]], n, seed)
-    labels: dict[Key, bool | None] = {}
+    drawn = draw(hashes[made[3]], int(made[1]), int(made[2]))
+    # A spreadsheet would take an id that begins with = for a formula: it stands behind an apostrophe.
+    left = {(key[0], key[1].lstrip("'"), key[2]): key for key in drawn}
+    labels: dict[Key, bool | None] = dict.fromkeys(drawn)
     for row in filter(lambda row: any(row.values()), rows):  # spreadsheets end in empty rows
-        # A spreadsheet would take an id that begins with = for a formula: it stands behind an apostrophe.
         kind, request_id, item_id, label = (row[name] or "" for name in _NEEDED)
-        ids = ((kind, name, item_id) for name in (request_id, request_id.removeprefix("'")))
-        key = next((key for key in ids if key in drawn), None)
-        about, said = f"{path}: {kind} {item_id!r} of request {request_id!r}", label.strip().upper()
-        if key is None or key in labels or said not in _LABELS:
-            got = "an item that was not drawn" if key is None else "the item twice" if key in labels else repr(label)
-            raise InputError(about, None, got, f"each of the {len(drawn)} drawn items once, with YES, NO or no label")
+        key, said = left.pop((kind, request_id.lstrip("'"), item_id), None), label.strip().upper()
+        if key is None or said not in _LABELS:
+            got = repr(label) if key else "the item twice, or one that was not drawn"
+            expected = f"each of the {len(drawn)} drawn items once, with YES, NO or no label"
+            raise InputError(f"{path}: {kind} {item_id!r} of request {request_id!r}", None, got, expected)
         labels[key] = _LABELS[said]
-    empty = Counter(item.kind for key, item in drawn.items() if labels.get(key) is None)
-    return Labels({key: label for key, label in labels.items() if label is not None}, empty, seed, path)
+    return Labels(labels, int(made[2]), path)
 
 
 def _hash_of(items: Items) -> str:
@@ -267,43 +215,47 @@ def _digest(value: Any) -> str:
 # ---- corrections
 
 
-def corrections(items: Items, labels: Labels) -> dict[str, dict[str, Any]]:
+def corrections(items: Items, labels: Labels) -> dict[str, Any]:
     """Micro values corrected by labels, of the kinds that have labels.
 
     Returns:
-        Result (of :data:`KINDS`) -> ``micro``, the mean of the judge's verdicts; ``micro_corrected``, the estimate of
-        people's mean; ``micro_corrected_ci`` and its ``width``; ``sensitivity`` and ``specificity``, the shares of
-        right verdicts where people said YES and NO; how many ``labels``, ``empty`` ones, items ``unlabelled`` and
-        ``unjudged`` (left out, with their labels), ``requests`` with labels; ``lambda``; ``signature``.
+        Of each result of :data:`KINDS`, after its name: ``_micro``, the mean of the judge's verdicts;
+        ``_micro_corrected``, the estimate of people's mean; ``_micro_corrected_ci`` and its ``_width``;
+        ``_sensitivity`` and ``_specificity``, the shares of right verdicts where people said YES and NO; how many
+        ``_labels``, ``_empty`` ones, items ``_unlabelled`` and ``_unjudged`` (left out, with their labels);
+        ``_lambda``; ``_signature``. And ``ci_caution``, why the intervals can't be trusted, if so.
 
     Raises:
         InputError: No labels, or too few of a kind or a class.
     """
-    found = {}
+    found: dict[str, Any] = {}
+    intervals = {}
     for kind, key in KINDS.items():
         own = [item for item in items.values() if item.kind == kind]
         rows = [(item.request_id, item.verdict, labels.given.get(item.key)) for item in own if item.verdict is not None]
         cells = Counter((label, verdict) for _, verdict, label in rows)
         yes, no = (cells[label, True] + cells[label, False] for label in (True, False))
-        if not any(labelled == kind for labelled, *_ in labels.given):
+        if not yes + no:
             continue
         if yes + no < LEAST_LABELS or min(yes, no) < LEAST_OF_CLASS:
             got = f"{yes} YES and {no} NO as labels of what the judge judged, kind {kind}"
             expected = f"at least {LEAST_LABELS}, {LEAST_OF_CLASS} of each class; or no label of this kind"
             raise InputError(str(labels.place), None, got, expected)
         corrected = correct(rows)
+        intervals[key] = corrected.interval
         low, high = corrected.interval or (math.nan, math.nan)
-        found[key] = {
+        values = {
             "micro": sum(verdict for _, verdict, _ in rows) / len(rows),
             "micro_corrected": corrected.value, "micro_corrected_ci": corrected.interval, "width": high - low,
-            "sensitivity": cells[True, True] / yes, "specificity": cells[False, False] / no,
-            "labels": yes + no, "empty": labels.empty.get(kind, 0), "unlabelled": len(rows) - yes - no,
-            "unjudged": len(own) - len(rows), "requests": corrected.requests, "lambda": corrected.tuning,
+            "sensitivity": cells[True, True] / yes, "specificity": cells[False, False] / no, "labels": yes + no,
+            "empty": sum(label is None for (of, *_), label in labels.given.items() if of == kind),
+            "unlabelled": len(rows) - yes - no, "unjudged": len(own) - len(rows), "lambda": corrected.tuning,
             "signature": f"corrected:ppi++,n:{yes + no},seed:{labels.seed}",
         }  # fmt: skip
+        found |= {f"{key}_{name}": value for name, value in values.items()}
     if not found:
         raise InputError(str(labels.place), None, "no label", f"YES or NO for {LEAST_LABELS} items of a kind at least")
-    return found
+    return {**found, "ci_caution": caution(intervals)}
 
 
 def both_judged(a: Items, b: Items, *, common: bool) -> list[Items]:
@@ -319,12 +271,15 @@ def both_judged(a: Items, b: Items, *, common: bool) -> list[Items]:
     return [{key: items[key] for key in keys} for items in (a, b)]
 
 
-def difference(a: Items, b: Items, result: str) -> tuple[float, Interval | None]:
-    """What B's uncorrected mean has more than A's on the same items, and its interval over requests, paired."""
-    keys = [key for key in a if KINDS[key[0]] == result]
-    requests: dict[str, Any] = {request_id: np.zeros(2) for _, request_id, _ in keys}
-    for key in keys:
-        requests[key[1]] += float(b[key].verdict or 0) - float(a[key].verdict or 0), 1
-    sums = np.array(list(requests.values()))
-    pairs = Statistics(sums, {result: (0, 1)}, lambda row: {result: float(row[0] / row[1])}, {result: (-1.0, 1.0)})
-    return pairs.of(sums.sum(axis=0))[result], pairs.intervals(0.95, 1000, 12345).get(result)
+def difference(a: Items, b: Items) -> dict[str, Any]:
+    """What B's uncorrected means have more than A's on the same items, with intervals over requests, paired."""
+    found: dict[str, Any] = {}
+    for kind in {kind: None for kind, *_ in a}:
+        gaps = {key: (float(b[key].verdict or 0) - float(a[key].verdict or 0), 1.0) for key in a if key[0] == kind}
+        requests = grouped(list(gaps.values()), [request_id for _, request_id, _ in gaps])
+        sums = np.array([np.sum(own, axis=0) for own in requests.values()])
+        mean = Statistics(sums, {"gap": (0, 1)}, lambda row: {"gap": float(row[0] / row[1])}, {"gap": (-1.0, 1.0)})
+        interval = mean.intervals(0.95, 1000, 12345).get("gap")
+        name = f"{KINDS[kind]}_micro"
+        found |= {name: mean.of(sums.sum(axis=0))["gap"], f"{name}_ci": interval}
+    return found

@@ -27,7 +27,7 @@ End = TypeVar("End")
 Walk = Generator[Sequence[Query], Sequence[Verdict], End]
 """Yields questions, is sent a verdict on each, and returns where it ended."""
 
-NO_ANSWER = "It is not known."
+_NO_ANSWER = "It is not known."
 """What a negative sentence must say to be confirmed by a nugget without answers."""
 
 SCOPES = ("cited", "any")
@@ -112,7 +112,7 @@ class ReportPlan:
             for answer in nugget.answers:
                 self.pairs.setdefault(Pair(nugget.question, answer.text), nugget.question_id)
             if not nugget.answers:
-                self._unanswerable.setdefault(Pair(nugget.question, NO_ANSWER), nugget.question_id)
+                self._unanswerable.setdefault(Pair(nugget.question, _NO_ANSWER), nugget.question_id)
         self.can_reward = bool(self.pairs or self._unanswerable)
 
     def walks(self) -> list[Walk[Outcome]]:

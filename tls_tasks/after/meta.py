@@ -71,8 +71,8 @@ def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int =
         ``aspects``: aspect -> ``metrics`` and ``tests``. Of each metric ``counts`` says what was compared and left out;
         ``by_system`` and ``by_document`` have ``tau_b``, ``pearson`` and ``pairwise_accuracy``, each with ``_ci``
         (95 %; None: no interval) and ``_undefined``, the resamples that had no value; ``near`` counts the pairs of
-        systems in people's order by how far apart their scores are. A test says of two metrics whether the first agrees better
-        than the second. NaN is undefined.
+        systems in people's order by how far apart their scores are. A test says of two metrics whether the first agrees
+        better than the second. NaN is undefined.
 
     Raises:
         InputError: If there is nothing to compare.

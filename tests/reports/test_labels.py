@@ -45,9 +45,8 @@ class Forgetful:
 
 
 def means(items):
-    judged = {
-        kind: [item.verdict for item in items if item.kind == kind and item.verdict is not None] for kind in KINDS
-    }
+    judged = {kind: [item.verdict for key, item in items if key[0] == kind and item.verdict is not None]
+              for kind in KINDS}  # fmt: skip
     return {kind: sum(verdicts) / len(verdicts) for kind, verdicts in judged.items()}
 
 
@@ -70,13 +69,13 @@ def test_items_say_what_people_need():
     report = sample_reports("careful")[0]
     score = report_eval([report], [requests()[report.request_id]], documents(), Forgetful(1000))
     items = list(items_of(score.items[0].as_dict(), lambda _, doc_id: f"text of {doc_id}"))
-    first = items[0]
-    assert first.item_id == f"sentence 1 of careful cites {report.sentences[0].citations[0]}"
+    (*_, name), first = items[0]
+    assert name == f"sentence 1 of careful cites {report.sentences[0].citations[0]}"
     assert first.text == report.sentences[0].text and first.source == f"text of {report.sentences[0].citations[0]}"
-    nugget = next(item for item in items if item.kind == "nugget")
-    assert nugget.item_id == "nugget 1 of careful" and report.sentences[1].text in nugget.source
+    (*_, name), nugget = next(pair for pair in items if pair[0][0] == "nugget")
+    assert name == "nugget 1 of careful" and report.sentences[1].text in nugget.source
     assert nugget.text.startswith(requests()[report.request_id].nuggets[0].question)
-    unknown = next(items_of(score.items[0].as_dict(), lambda *_: None))
+    _, unknown = next(items_of(score.items[0].as_dict(), lambda *_: None))
     assert unknown.source.endswith(": no such document")
 
 
@@ -115,9 +114,9 @@ def made(n=60, per_request=4, seed=0, slip=0.2, run="a"):
     generator, items, people = random.Random(seed), {}, {}
     for number in range(2 * n):
         kind, request_id = list(KINDS)[number % 2], str(number // 2 // per_request)
-        item = Item(kind, request_id, f"{kind} {number} of {run}", f"text {number}", "", generator.random() < 0.6)
-        items[item.key] = item
-        people[item.key] = item.verdict != (generator.random() < slip)
+        key, verdict = (kind, request_id, f"{kind} {number} of {run}"), generator.random() < 0.6
+        items[key] = Item(f"text {number}", "", verdict)
+        people[key] = verdict != (generator.random() < slip)
     return items, people
 
 
@@ -169,19 +168,15 @@ def test_labels_are_read_back(tmp_path, form):
     people |= dict.fromkeys(list(draw(items, 50, 1))[:7], None)
     file = tmp_path / "labels.csv"
     file.write_bytes(FORMS[form](filled(items, people)).encode())
-    labels = read_labels(file, items)
-    assert labels.given == {key: people[key] for key in draw(items, 50, 1)}
-    assert sum(label is None for label in labels.given.values()) == 7 and labels.seed == 1
+    assert read_labels(file, items) == ({key: people[key] for key in draw(items, 50, 1)}, 1)
 
 
 def test_an_id_behind_an_apostrophe_is_read(tmp_path):
-    item = Item("nugget", "=1+1", "nugget 1", "text", "", True)
+    items = {("nugget", "=1+1", "nugget 1"): Item("text", "", True)}
     file = write(
-        tmp_path / "labels.csv",
-        *(",".join(row) for row in sheet({item.key: item}, 1, 1)[:2]),
-        "nugget,'=1+1,nugget 1,,,NO",
+        tmp_path / "labels.csv", *(",".join(row) for row in sheet(items, 1, 1)[:2]), "nugget,'=1+1,nugget 1,,,NO"
     )
-    assert read_labels(file, {item.key: item}).given == {item.key: False}
+    assert read_labels(file, items)[0] == dict.fromkeys(items, False)
 
 
 OTHER = {
@@ -227,13 +222,13 @@ def test_a_correction_says_what_it_is_made_of(tmp_path):
     assert found["ci_caution"] == ""
     row = {name.removeprefix("citation_support_"): value for name, value in found.items()}
     counts = {name: row[name] for name in ("labels", "empty", "unlabelled", "unjudged")}
-    own = [item for item in items.values() if item.kind == "citation" and item.verdict is not None]
-    known = [item for item in own if item.key in labels.given]
+    own = {key: item for key, item in items.items() if key[0] == "citation" and item.verdict is not None}
+    known = {key: item for key, item in own.items() if labels[0].get(key) is not None}
     assert counts == {"labels": 48, "empty": 1, "unlabelled": 11, "unjudged": 1}
-    by_hand = correct([(item.request_id, item.verdict, labels.given.get(item.key)) for item in own])
+    by_hand = correct([(key[1], item.verdict, labels[0].get(key)) for key, item in own.items()])
     assert (row["micro_corrected"], row["micro_corrected_ci"]) == (by_hand.value, by_hand.interval)
-    assert row["micro"] == sum(item.verdict for item in own) / 59
-    yes, no = ([item.verdict for item in known if people[item.key] is label] for label in (True, False))
+    assert row["micro"] == sum(item.verdict for item in own.values()) / 59
+    yes, no = ([item.verdict for key, item in known.items() if people[key] is label] for label in (True, False))
     assert (row["sensitivity"], row["specificity"]) == (sum(yes) / len(yes), no.count(False) / len(no))
     assert (
         row["signature"] == "corrected:ppi++,n:48,seed:1"
@@ -255,7 +250,7 @@ def of_kinds(items, people, n_yes, n_no, kinds=("citation",)):
 def test_too_few_labels_are_refused(tmp_path, n_yes, n_no):
     items, people = made()
     labels = labelled(tmp_path, items, of_kinds(items, people, n_yes, n_no))
-    with pytest.raises(InputError, match=r"labels.csv: got (\d+ YES and|no label).*at least"):
+    with pytest.raises(InputError, match=r"labels: got (\d+ YES and|no label).*at least"):
         corrections(items, labels)
 
 
@@ -274,10 +269,10 @@ def test_two_judges_on_the_same_items():
     }
     name, found, back = "nugget_coverage_micro", difference(a, b), difference(b, a)
     value, interval = found[name], found[f"{name}_ci"]
-    assert value == pytest.approx(means(b.values())["nugget"] - means(a.values())["nugget"], abs=1e-12)
+    assert value == pytest.approx(means(b.items())["nugget"] - means(a.items())["nugget"], abs=1e-12)
     assert interval.low < value < interval.high and interval.n <= 15
     assert (back[name], back[f"{name}_ci"].low) == (-value, pytest.approx(-interval.high, abs=1e-12))
-    one = {item.key: item for item in (item._replace(request_id="7") for item in a.values())}
+    one = {(kind, "7", name): item for (kind, _, name), item in a.items()}
     assert difference(one, one) == {
         "citation_support_micro": 0,
         "citation_support_micro_ci": None,

@@ -71,8 +71,8 @@ def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int =
         ``aspects``: aspect -> ``metrics`` and ``tests``. Of each metric ``counts`` says what was compared and left out;
         ``by_system`` and ``by_document`` have ``tau_b``, ``pearson`` and ``pairwise_accuracy``, each with ``_ci``
         (95 %; None: no interval) and ``_undefined``, the resamples that had no value; ``near`` counts the pairs of
-        systems in people's order by how far apart their scores are. A test says of two metrics whether the first agrees
-        better than the second. NaN is undefined.
+        systems in people's order by how far apart their scores are. A test says of two metrics by what ``difference``
+        the first agrees better than the second, and its ``p_value``. NaN is undefined.
 
     Raises:
         InputError: If there is nothing to compare.
@@ -145,14 +145,11 @@ def _of_metric(scores: Table, rated: Table, n_resamples: int, seed: int) -> dict
         drawn[place] = _levels(own[cells], people[cells])
     if n < _LEAST_INTERVAL:
         drawn[:, 0] = math.nan
-    levels: dict[str, dict[str, Any]] = {level: {} for level in LEVELS}
+    levels = _named(values)
     for (row, level), (column, name) in itertools.product(enumerate(LEVELS), enumerate(STATISTICS)):
         defined = drawn[~np.isnan(drawn[:, row, column]), row, column]
-        ends, n_undefined = (
-            np.quantile(defined, [0.025, 0.975]).tolist() if len(defined) else None,
-            n_resamples - len(defined),
-        )
-        levels[level] |= {name: float(values[row, column]), f"{name}_ci": ends, f"{name}_undefined": n_undefined}
+        ends = np.quantile(defined, [0.025, 0.975]).tolist() if len(defined) else None
+        levels[level] |= {f"{name}_ci": ends, f"{name}_undefined": n_resamples - len(defined)}
     has_score, has_rating = ~np.isnan(scores), ~np.isnan(rated)
     counts = {
         "systems": n, "documents": width, "answers": (has_score & has_rating).sum(),
@@ -162,6 +159,10 @@ def _of_metric(scores: Table, rated: Table, n_resamples: int, seed: int) -> dict
     }  # fmt: skip
     near = _near(*(_means(table, axis=1)[:, None] for table in (own, people)))
     return {"counts": {name: int(value) for name, value in counts.items()}, **levels, "near": near}
+
+
+def _named(values: Table) -> dict[str, dict[str, Any]]:
+    return {level: dict(zip(STATISTICS, row, strict=True)) for level, row in zip(LEVELS, values.tolist(), strict=True)}
 
 
 def _levels(scores: Table, people: Table) -> Table:
@@ -224,12 +225,7 @@ def _test(first: Table, second: Table, rated: Table, n_permutations: int, seed: 
         drawn[place] = _levels(np.where(swap, right, left), people) - _levels(np.where(swap, left, right), people)
     hits, n_defined = (abs(drawn) >= abs(observed) - _SAME).sum(axis=0), (~np.isnan(drawn)).sum(axis=0)
     p_values = np.where(np.isnan(observed), math.nan, (1 + hits) / (1 + n_defined))
-    both = np.stack([observed, p_values], axis=-1).tolist()
-    of_level = (dict(zip(STATISTICS, row, strict=True)) for row in both)
-    return {
-        level: {name: {"difference": gap, "p_value": p_value} for name, (gap, p_value) in own.items()}
-        for level, own in zip(LEVELS, of_level, strict=True)
-    }
+    return {"difference": _named(observed), "p_value": _named(p_values)}
 
 
 def references_among_themselves(name: str, **options: Any) -> dict[str, Any]:

@@ -105,8 +105,9 @@ def _agreement(found: Mapping[str, Any]) -> Iterator[str]:
         rows += [[name, *(str(values["counts"][name]) for values in own)] for name in own[0]["counts"]]
         yield text_table(rows)
         for test in one["tests"]:
-            gaps = ("{} {difference:+.4f} (p {p_value:.4f})".format(level, **test[level]["tau_b"]) for level in LEVELS)
-            yield f"tau_b of {test['first']} less that of {test['second']}: {', '.join(gaps)}"
+            gaps = ((level, test["difference"][level]["tau_b"], test["p_value"][level]["tau_b"]) for level in LEVELS)
+            told = ", ".join(f"{level} {gap:+.4f} (p {p_value:.4f})" for level, gap, p_value in gaps)
+            yield f"tau_b of {test['first']} less that of {test['second']}: {told}"
         yield ""
     yield f"95% intervals: {found['n_resamples']} resamples of systems and documents; seed {found['seed']}"
     yield "p: as many permutations of cells; pairs that share a system are not independent, so their counts have none"

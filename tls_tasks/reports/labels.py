@@ -42,6 +42,8 @@ _HEAD = "n={} seed={} items={}"
 _MOST_SHOWN = 32_000  # characters: a cell of a spreadsheet holds few more
 
 Key = tuple[str, str, str]
+"""An item's kind (of :data:`KINDS`), its request, and what tells it from the request's other items, whoever judges."""
+
 _Find = Callable[[Sequence[str], str], str | None]
 
 
@@ -49,42 +51,20 @@ class Item(NamedTuple):
     """A citation or a nugget, and what a judge says of it.
 
     Attributes:
-        kind: One of :data:`KINDS`.
-        request_id: The request.
-        item_id: What tells it from the request's other items; the same whoever judges.
         text: The sentence that cites, or the question with its answers.
         source: What people read to decide: the cited document (its id, if nobody has the documents), or the report.
         verdict: Whether it is supported, or given; None: the judge did not say.
     """
 
-    kind: str
-    request_id: str
-    item_id: str
     text: str
     source: str
     verdict: bool | None
 
-    @property
-    def key(self) -> Key:
-        """What tells it from all other items."""
-        return self[:3]
-
 
 Items = Mapping[Key, Item]
 
-
-class Labels(NamedTuple):
-    """People's labels.
-
-    Attributes:
-        given: Item that was drawn -> its label; None: empty.
-        seed: Of the draw.
-        place: The file, for messages.
-    """
-
-    given: Mapping[Key, bool | None]
-    seed: int
-    place: Path
+Labels = tuple[Mapping[Key, bool | None], int]
+"""People's label of each item that was drawn, None where it is empty; and the seed of the draw."""
 
 
 # ---- items
@@ -109,7 +89,7 @@ def read_items(path: Path, documents: Any = None) -> Items:
             if "filtered_resps" in row:
                 find = look_up({shown["id"]: shown for shown in json.loads(row["doc"]["documents"])})
                 (row,) = task.explain(row["doc"], answer_text(row["filtered_resps"]))["report_eval"]["items"]
-            found = {item.key: item for item in items_of(row, find)}
+            found = dict(items_of(row, find))
         except (LookupError, TypeError, AttributeError, json.JSONDecodeError) as error:  # of another task, or changed
             raise DataError(f"{where}: no judged report ({type(error).__name__}: {error})") from error
         if twice := found.keys() & items:
@@ -120,7 +100,7 @@ def read_items(path: Path, documents: Any = None) -> Items:
     return items
 
 
-def items_of(report: Mapping[str, Any], find: _Find | None = None) -> Iterator[Item]:
+def items_of(report: Mapping[str, Any], find: _Find | None = None) -> Iterator[tuple[Key, Item]]:
     """The items of a judged report: the means of their verdicts are the micro values.
 
     Args:
@@ -128,21 +108,22 @@ def items_of(report: Mapping[str, Any], find: _Find | None = None) -> Iterator[I
         find: Finds documents.
     """
     sentences, of = report.get("sentences", ()), f" of {report['run_id']}" if report["run_id"] else ""
-    rows: dict[str, list[tuple[str, str, str, bool | None]]] = {kind: [] for kind in KINDS}
+    rows: dict[str, list[tuple[str, Item]]] = {kind: [] for kind in KINDS}
     for number, sentence in enumerate(sentences, start=1):
         for cited in sentence["citations"]:
             doc_id, name = cited["doc_id"], f"sentence {number}{of} cites {cited['doc_id']}"
             source = doc_id if find is None else find((), doc_id) or f"{doc_id}: no such document"
-            rows["citation"].append((name, sentence["text"], source, cited["supports"]))
+            rows["citation"].append((name, Item(sentence["text"], source, cited["supports"])))
     whole = " ".join(sentence["text"] for sentence in sentences)
     for number, nugget in enumerate(report.get("nuggets", ()), start=1):
-        answers = (" AND " if nugget["needs_all"] else " OR ").join(nugget["answers"])
-        rows["nugget"].append((f"nugget {number}{of}", f"{nugget['question']} {answers}", whole, nugget["covered"]))
+        asked = f"{nugget['question']} {(' AND ' if nugget['needs_all'] else ' OR ').join(nugget['answers'])}"
+        rows["nugget"].append((f"nugget {number}{of}", Item(asked, whole, nugget["covered"])))
     for kind, key in KINDS.items():
         n = report["ratios"][key][1]  # 0: nothing was judged
-        unread = range(n - sum(verdict is not None for *_, verdict in rows[kind]))  # of an answer without a report
-        rows[kind] += [(f"{kind} {number + 1}{of}", "(no report could be read)", "", False) for number in unread]
-        yield from (Item(kind, str(report["request_id"]), *row[:3], row[3] if n else None) for row in rows[kind])
+        unread = range(n - sum(item.verdict is not None for _, item in rows[kind]))  # of an answer without a report
+        rows[kind] += [(f"{kind} {number + 1}{of}", Item("(no report could be read)", "", False)) for number in unread]
+        for name, item in rows[kind]:
+            yield (kind, str(report["request_id"]), name), item if n else item._replace(verdict=None)
 
 
 # ---- labels
@@ -160,8 +141,8 @@ def draw(items: Items, n: int, seed: int) -> dict[Key, Item]:
 
 def sheet(items: Items, n: int, seed: int) -> list[tuple[str, ...]]:
     """The rows of a file in which people label a draw: how it was made, :data:`COLUMNS`, and a row an item."""
-    drawn = draw(items, n, seed).values()
-    rows = [(*item.key, item.text[:_MOST_SHOWN], item.source[:_MOST_SHOWN], "") for item in drawn]
+    drawn = draw(items, n, seed).items()
+    rows = [(*key, item.text[:_MOST_SHOWN], item.source[:_MOST_SHOWN], "") for key, item in drawn]
     return [("# " + _HEAD.format(n, seed, _hash_of(items)),), COLUMNS, *rows]
 
 
@@ -201,11 +182,11 @@ def read_labels(path: Path, *judged: Items) -> Labels:
             expected = f"each of the {len(drawn)} drawn items once, with YES, NO or no label"
             raise InputError(f"{path}: {kind} {item_id!r} of request {request_id!r}", None, got, expected)
         labels[key] = _LABELS[said]
-    return Labels(labels, int(made[2]), path)
+    return labels, int(made[2])
 
 
 def _hash_of(items: Items) -> str:
-    return _digest(sorted([*item.key, item.text] for item in items.values()))[:16]
+    return _digest(sorted([*key, item.text] for key, item in items.items()))[:16]
 
 
 def _digest(value: Any) -> str:
@@ -229,10 +210,10 @@ def corrections(items: Items, labels: Labels) -> dict[str, Any]:
         InputError: No labels, or too few of a kind or a class.
     """
     found: dict[str, Any] = {}
-    intervals = {}
+    (given, seed), intervals = labels, {}
     for kind, key in KINDS.items():
-        own = [item for item in items.values() if item.kind == kind]
-        rows = [(item.request_id, item.verdict, labels.given.get(item.key)) for item in own if item.verdict is not None]
+        own = [(name[1], item.verdict, given.get(name)) for name, item in items.items() if name[0] == kind]
+        rows = [(request_id, verdict, label) for request_id, verdict, label in own if verdict is not None]
         cells = Counter((label, verdict) for _, verdict, label in rows)
         yes, no = (cells[label, True] + cells[label, False] for label in (True, False))
         if not yes + no:
@@ -240,7 +221,7 @@ def corrections(items: Items, labels: Labels) -> dict[str, Any]:
         if yes + no < LEAST_LABELS or min(yes, no) < LEAST_OF_CLASS:
             got = f"{yes} YES and {no} NO as labels of what the judge judged, kind {kind}"
             expected = f"at least {LEAST_LABELS}, {LEAST_OF_CLASS} of each class; or no label of this kind"
-            raise InputError(str(labels.place), None, got, expected)
+            raise InputError("labels", None, got, expected)
         corrected = correct(rows)
         intervals[key] = corrected.interval
         low, high = corrected.interval or (math.nan, math.nan)
@@ -248,13 +229,13 @@ def corrections(items: Items, labels: Labels) -> dict[str, Any]:
             "micro": sum(verdict for _, verdict, _ in rows) / len(rows),
             "micro_corrected": corrected.value, "micro_corrected_ci": corrected.interval, "width": high - low,
             "sensitivity": cells[True, True] / yes, "specificity": cells[False, False] / no, "labels": yes + no,
-            "empty": sum(label is None for (of, *_), label in labels.given.items() if of == kind),
+            "empty": sum(label is None for name, label in given.items() if name[0] == kind),
             "unlabelled": len(rows) - yes - no, "unjudged": len(own) - len(rows), "lambda": corrected.tuning,
-            "signature": f"corrected:ppi++,n:{yes + no},seed:{labels.seed}",
+            "signature": f"corrected:ppi++,n:{yes + no},seed:{seed}",
         }  # fmt: skip
         found |= {f"{key}_{name}": value for name, value in values.items()}
     if not found:
-        raise InputError(str(labels.place), None, "no label", f"YES or NO for {LEAST_LABELS} items of a kind at least")
+        raise InputError("labels", None, "no label", f"YES or NO for {LEAST_LABELS} items of a kind at least")
     return {**found, "ci_caution": caution(intervals)}
 
 

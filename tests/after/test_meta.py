@@ -5,7 +5,6 @@ import itertools
 import json
 import math
 import random
-import re
 from functools import partial
 
 import pytest
@@ -261,8 +260,9 @@ def test_the_command_prints_a_table_and_json(rows, capsys):
     lines = {tuple(line.split()) for line in out.splitlines()}
     assert ("people's", "rating", "exact", "gain") in lines
     for level in LEVELS:
-        assert re.search(rf"^{level} tau_b +(1.0000 \[\+1.000, \+1.000\], \d+ resamples undefined *){{2}}$", out, re.M)
-    assert tuple("systems 0.02 or more apart 10 of 10 pairs 10 of 10 pairs".split()) in lines
+        assert (level, "tau_b", "1.0000", "1.0000") in lines
+        assert (level, "tau_b_ci", *["[1.0000,", "1.0000]"] * 2) in lines
+    assert tuple("systems 0.02 to inf apart 10 of 10 pairs 10 of 10 pairs".split()) in lines
     assert "tau_b of exact less that of gain: by_system +0.0000 (p 1.0000), by_document +0.0000 (p 1.0000)" in out
     assert tuple("answers without a rating 2 2".split()) in lines and "not independent" in out
     found = json.loads(run(capsys, *systems, *options, "--json")[1])["aspects"]["rating"]

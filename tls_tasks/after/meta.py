@@ -20,7 +20,7 @@ from pydantic import BeforeValidator
 
 from tls_tasks.core.errors import DataError, InputError, nearest
 from tls_tasks.core.intervals import Table
-from tls_tasks.core.score import grouped
+from tls_tasks.core.score import Score, grouped
 from tls_tasks.data.files import file_rows
 from tls_tasks.data.keyed import some
 from tls_tasks.data.models import DataRow, Id, read_models
@@ -143,12 +143,11 @@ def _of_metric(scores: Table, rated: Table, n_resamples: int, seed: int) -> dict
     for place in range(n_resamples):
         cells = np.ix_(generator.choices(range(n), k=n), generator.choices(range(width), k=width))
         drawn[place] = _levels(own[cells], people[cells])
-    if n < _LEAST_INTERVAL:
-        drawn[:, 0] = math.nan
     levels = _named(values)
     for (row, level), (column, name) in itertools.product(enumerate(LEVELS), enumerate(STATISTICS)):
         defined = drawn[~np.isnan(drawn[:, row, column]), row, column]
-        ends = np.quantile(defined, [0.025, 0.975]).tolist() if len(defined) else None
+        has_interval = len(defined) and (level != "by_system" or n >= _LEAST_INTERVAL)
+        ends = np.quantile(defined, [0.025, 0.975]).tolist() if has_interval else None
         levels[level] |= {f"{name}_ci": ends, f"{name}_undefined": n_resamples - len(defined)}
     has_score, has_rating = ~np.isnan(scores), ~np.isnan(rated)
     counts = {
@@ -254,14 +253,14 @@ def references_among_themselves(name: str, **options: Any) -> dict[str, Any]:
         raise DataError(f"{name}: each of {len(documents)} documents has one reference, with no other to score it by")
     topics = [task.topic_of(doc) for _, doc, _ in rows]
     units = [task.score(doc, answer) for _, doc, answer in rows]
-    names = grouped([reference for reference, _, _ in rows], topics)
-    results = [task.results(own) for own in grouped(units, topics).values()]
-    ns = [len({*own}) for own in names.values()]
-    means = {key: float(np.mean([own[key] for own in results])) for key in task.table}
+    score = Score(name, "", units, task.table, topics)
+    ns = {topic: len({*own}) for topic, own in grouped([reference for reference, _, _ in rows], topics).items()}
+    by_topic = {str(topic): {"n": ns[topic], **own} for topic, own in score.by_topic().items()}
+    means = {key: float(np.mean([own[key] for own in by_topic.values()])) for key in task.table}
     return {
         "task": name,
-        "left_out": sum(task.topic_of(doc) not in names for doc in documents),
-        "mean_of_topics": {"n": sum(ns), **means},
-        "all": {"n": sum(ns), **task.results(units, topics)},
-        "topics": {str(topic): {"n": n, **own} for topic, n, own in zip(names, ns, results, strict=True)},
+        "left_out": sum(task.topic_of(doc) not in ns for doc in documents),
+        "mean_of_topics": {"n": sum(ns.values()), **means},
+        "all": {"n": sum(ns.values()), **score.results},
+        "topics": by_topic,
     }

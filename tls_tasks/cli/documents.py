@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, note, number, say, write_json
-from tls_tasks.cli.printed import corrected_table
+from tls_tasks.cli.printed import corrected_text
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.terminal import text_table
@@ -161,7 +161,7 @@ def _correct(args: argparse.Namespace) -> None:
         write_json(Path("-"), found if args.b is not None else found["A"])
         return
     heads = [f"{name}: {path}" for name, path in zip("AB", places, strict=False)]
-    say("\n".join([*heads, f"labels: {args.labels}", "", corrected_table(found)]))
+    say("\n".join([*heads, f"labels: {args.labels}", "", corrected_text(found)]))
 
 
 def open_documents(places: Sequence[str]) -> Any:

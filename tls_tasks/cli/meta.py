@@ -1,17 +1,16 @@
 """``tls-tasks meta``: how far a metric agrees with people's ratings, and people's references with each other."""
 
 import argparse
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tls_tasks.after.comparisons import read_system
-from tls_tasks.after.meta import LEVELS, STATISTICS, meta, references_among_themselves
+from tls_tasks.after.meta import LEVELS, meta, references_among_themselves
 from tls_tasks.after.run import Run
-from tls_tasks.cli.base import Subparsers, add_command, note, number, progress, say, write_json
+from tls_tasks.cli.base import Subparsers, add_command, note, progress, say, write_json
+from tls_tasks.cli.printed import columns_table
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.core.terminal import text_table
 
 _MOST_TOPICS = 10  # that a table has room for
 
@@ -95,15 +94,7 @@ def _scores(runs: Mapping[str, Run], named: Sequence[str] | None) -> dict[str, d
 def _agreement(found: Mapping[str, Any]) -> Iterator[str]:
     """A table an aspect: a column a metric; then the tests."""
     for aspect, one in found["aspects"].items():
-        own = list(one["metrics"].values())
-        rows = [[f"people's {aspect}", *one["metrics"]]]
-        for level, name in itertools.product(LEVELS, STATISTICS):
-            rows.append([f"{level} {name}", *(_value(values[level], name) for values in own)])
-        for places in zip(*(values["near"] for values in own), strict=True):
-            size = "systems {from:g} to {to:g} apart".format(**places[0]).replace("to inf", "or more")
-            rows.append([size, *("{in_peoples_order:g} of {pairs} pairs".format(**place) for place in places)])
-        rows += [[name, *(str(values["counts"][name]) for values in own)] for name in own[0]["counts"]]
-        yield text_table(rows)
+        yield columns_table({key: _told(own) for key, own in one["metrics"].items()}, f"people's {aspect}")
         for test in one["tests"]:
             gaps = ((level, test["difference"][level]["tau_b"], test["p_value"][level]["tau_b"]) for level in LEVELS)
             told = ", ".join(f"{level} {gap:+.4f} (p {p_value:.4f})" for level, gap, p_value in gaps)
@@ -113,16 +104,15 @@ def _agreement(found: Mapping[str, Any]) -> Iterator[str]:
     yield "p: as many permutations of cells; pairs that share a system are not independent, so their counts have none"
 
 
-def _value(values: Mapping[str, Any], name: str) -> str:
-    ends, undefined = values[f"{name}_ci"], values[f"{name}_undefined"]
-    interval = f" [{ends[0]:+.3f}, {ends[1]:+.3f}]" if ends else ""
-    return f"{number(values[name])}{interval}{f', {undefined} resamples undefined' * bool(ends and undefined)}"
+def _told(own: Mapping[str, Any]) -> dict[str, Any]:
+    told = {f"{level} {name}": value for level in LEVELS for name, value in own[level].items()}
+    for row in own["near"]:
+        told["systems {from:g} to {to:g} apart".format(**row)] = "{in_peoples_order:g} of {pairs} pairs".format(**row)
+    return {**told, **own["counts"]}
 
 
 def _references(found: Mapping[str, Any]) -> Iterator[str]:
     """A row a result, a column a topic where these are few."""
     yield f"{found['task']}: references among themselves; documents with one reference, left out: {found['left_out']}"
     topics = found["topics"] if len(found["topics"]) <= _MOST_TOPICS else {}
-    columns = {"mean of topics": found["mean_of_topics"], "all": found["all"], **topics}
-    rows = ([key, *(f"{own[key]:.4g}" for own in columns.values())] for key in found["all"])
-    yield text_table([["", *columns], *rows])
+    yield columns_table({"mean of topics": found["mean_of_topics"], "all": found["all"], **topics})

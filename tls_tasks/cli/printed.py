@@ -97,18 +97,30 @@ def ends_text(interval: Interval | None) -> str:
     return f"[{number(interval.low)}, {number(interval.high)}]" if interval else ""
 
 
-def corrected_table(judges: Mapping[str, Mapping[str, Any]]) -> str:
-    """What :func:`~tls_tasks.reports.labels.corrections` gives, a column a judge, and which results it leaves alone."""
-    names = dict.fromkeys(name for found in judges.values() for name in found if name != "ci_caution")
-    rows = [(name, *(_cell(found.get(name, "")) for found in judges.values())) for name in names]
-    cautions = {f"caution: {said}": None for found in judges.values() if (said := found.get("ci_caution"))}
-    return "\n".join([text_table([("", *judges), *rows]), *cautions, _NOT_CORRECTED])
+def columns_table(columns: Mapping[str, Mapping[str, Any]], head: str = "") -> str:
+    """Values by name below each other, in columns; empty where a column has none, ``-`` where it is undefined.
+
+    Example:
+        >>> print(columns_table({"a": {"n": 3, "mean": 0.5, "ci": (0.25, 0.75)}, "b": {"n": 4}}, "of"))
+        of    a                 b
+        n     3                 4
+        mean  0.5000
+        ci    [0.2500, 0.7500]
+    """
+    names = dict.fromkeys(name for column in columns.values() for name in column)
+    rows = ((name, *(_cell(column.get(name, "")) for column in columns.values())) for name in names)
+    return text_table([(head, *columns), *rows])
 
 
 def _cell(value: Any) -> str:
-    if isinstance(value, Interval | None):
-        return "-" if value is None else ends_text(value)
-    return number(value) if isinstance(value, float) else str(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(number, value))}]"
+    return "-" if value is None else number(value) if isinstance(value, float) else str(value)
+
+
+def corrected_text(judges: Mapping[str, Mapping[str, Any]]) -> str:
+    """What :func:`~tls_tasks.reports.labels.corrections` gives, a column a judge, and which results it leaves alone."""
+    return f"{columns_table(judges)}\n{_NOT_CORRECTED}"
 
 
 def _document_table(names: Sequence[str], score: Score, keys: Sequence[str], what: str) -> str:

@@ -19,7 +19,7 @@ from tls_tasks.after.scored_runs import ScoredTask, read_runs
 from tls_tasks.after.streamed import Engine, engine_on, read_units, score_streamed
 from tls_tasks.after.units import read_header
 from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, note, progress, say, write_json
-from tls_tasks.cli.printed import Intervals, corrected_table, intervals_of, papers_layout, value_table, with_intervals
+from tls_tasks.cli.printed import Intervals, corrected_text, intervals_of, papers_layout, value_table, with_intervals
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.intervals import caution
 from tls_tasks.core.options import check_whole_number
@@ -169,7 +169,7 @@ def _print_runs(runs: Iterable[Run], args: argparse.Namespace) -> int:
         scored.append(run)
         dicts.append({**_as_dict(run, intervals), **corrected})
         if str(args.json) != "-":
-            say("\n".join([_text(run, intervals, args.papers), *([corrected_table(corrected), ""] * bool(corrected))]))
+            say("\n".join([_text(run, intervals, args.papers), *([corrected_text(corrected), ""] * bool(corrected))]))
         note(args.command, *run.problems)
     if args.json is not None and scored:
         write_json(args.json, dicts)

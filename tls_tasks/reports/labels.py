@@ -6,7 +6,6 @@ decides which sentences count in them, and are not corrected.
 """
 
 import csv
-import hashlib
 import json
 import math
 import re
@@ -24,6 +23,7 @@ from tls_tasks.core.score import grouped
 from tls_tasks.core.task import answer_text
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.json_lines import read_objects
+from tls_tasks.reports.judges.recordings import digest
 from tls_tasks.reports.task import TASKS
 
 KINDS = {"citation": "citation_support", "nugget": "nugget_coverage"}
@@ -135,7 +135,7 @@ def draw(items: Items, n: int, seed: int) -> dict[Key, Item]:
     Whoever labels only the first of them has labelled a draw, too. Items are ordered by a hash of seed and item, so
     that anybody can draw again, in any language, whatever the order of the reports.
     """
-    order = sorted(items, key=lambda key: _digest([seed, *key]))
+    order = sorted(items, key=lambda key: digest([seed, *key]))
     return {key: items[key] for kind in KINDS for key in [key for key in order if key[0] == kind][:n]}
 
 
@@ -186,11 +186,7 @@ def read_labels(path: Path, *judged: Items) -> Labels:
 
 
 def _hash_of(items: Items) -> str:
-    return _digest(sorted([*key, item.text] for key, item in items.items()))[:16]
-
-
-def _digest(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
+    return digest(sorted([*key, item.text] for key, item in items.items()))[:16]
 
 
 # ---- corrections

@@ -11,7 +11,7 @@ import itertools
 import math
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -102,7 +102,7 @@ def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int =
 
     tables = {key: table({cell: own.get(key) for cell, own in values.items()}) for key in keys}
     aspects = {}
-    for aspect, cells in _read_people(people, {"system": systems, "id": ids}).items():
+    for aspect, cells in _read_people(people, {"system": {*systems}, "id": {*ids}}).items():
         rated = table({cell: math.fsum(own) / len(own) for cell, own in cells.items()})
         found = {key: _of_metric(tables[key], rated, n_resamples, seed) for key in keys}
         pairs = itertools.combinations(keys, 2)
@@ -113,7 +113,7 @@ def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int =
     return {"aspects": aspects, "n_resamples": n_resamples, "seed": seed}
 
 
-def _read_people(people: People, known: Mapping[str, Sequence[str]]) -> dict[str, dict[tuple[str, str], list[float]]]:
+def _read_people(people: People, known: Mapping[str, Set[str]]) -> dict[str, dict[tuple[str, str], list[float]]]:
     """Aspect -> (system, id) -> the ratings."""
     given = enumerate(() if isinstance(people, str | Path) else people)
     rows = file_rows(Path(people)) if isinstance(people, str | Path) else ((f"people[{n}]", row) for n, row in given)

@@ -107,7 +107,7 @@ def columns_table(columns: Mapping[str, Mapping[str, Any]], head: str = "") -> s
         mean  0.5000
         ci    [0.2500, 0.7500]
     """
-    names = dict.fromkeys(name for column in columns.values() for name in column)
+    names = dict.fromkeys(name for column in columns.values() for name, value in column.items() if value != "")
     rows = ((name, *(_cell(column.get(name, "")) for column in columns.values())) for name in names)
     return text_table([(head, *columns), *rows])
 

@@ -26,7 +26,7 @@ PROBLEM_KINDS = (
     "no_report", "no_text", "bad_citation", "bad_references", "over_limit",
     "unknown_citation", "unread_citation", "other_request", *JSON_PROBLEM_KINDS,
 )  # fmt: skip
-"""What may be wrong with a row or with a model's answer; the last three only with an answer:
+"""What may be wrong with a row or with a model's answer; ``unknown_citation`` and ``other_request`` only with an answer:
 
 - ``no_report``: not a report; the detail says what is missing.
 - ``no_text``: a sentence without text; ignored.
@@ -34,7 +34,7 @@ PROBLEM_KINDS = (
 - ``bad_references``: references that are not a list.
 - ``over_limit``: a sentence beyond the length limit; left out.
 - ``unknown_citation``: of no document of the prompt; kept, since it is a wrong citation.
-- ``unread_citation``: an answer cites by author and year alone, which is not read.
+- ``unread_citation``: an answer cites by author and year alone, or a row by a mark in a text: these are not read.
 - ``other_request``: an answer names another request than its reference, which is used.
 """
 
@@ -259,7 +259,10 @@ def _sentence(row: Any, references: Sequence[Any] | None, place: str, problems: 
     if not isinstance(text, str) or not text.strip():
         problems.append(problem("no_text", place if "text" in fields else f"{place} {with_keys(row)}"))
         return ReportSentence("")
-    ids = [_cited(each, references, f"{place}.citations", problems) for each in _listed(fields.get("citations"))]
+    field = "citation" if fields.get("citations") is None else "citations"
+    ids = [_cited(each, references, f"{place}.{field}", problems) for each in _listed(fields.get(field))]
+    if not ids and Citations().strip(in_brackets(text, Citations()))[1]:
+        problems.append(problem("unread_citation", f"{place}: {text}"))
     return ReportSentence(text, tuple(dict.fromkeys(doc_id for doc_id in ids if doc_id)))
 
 

@@ -356,3 +356,9 @@ def test_rewriters_on_crisis(shared, capsys, monkeypatch):
     found = json.loads(out)
     assert (code, found["all"]["n"], found["left_out"], len(found["topics"])) == (0, 12, 0, 4)
     assert all(own["date_f1"] == 1 and 0.65 <= own["ar1_f1"] <= 0.75 for own in found["topics"].values())
+
+
+def test_scores_of_a_system_are_by_document():
+    people = [{"system": "a", "id": "1", "rating": 1}]
+    with pytest.raises(InputError, match=r"scores\['a'\]: got list .*, expected a mapping document id -> score"):
+        tls_tasks.meta({"a": [0.1]}, people)

@@ -20,6 +20,7 @@ from pydantic import BeforeValidator
 
 from tls_tasks.core.errors import DataError, InputError, nearest
 from tls_tasks.core.intervals import Table
+from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score, grouped
 from tls_tasks.data.files import file_rows
 from tls_tasks.data.keyed import some
@@ -86,6 +87,8 @@ def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int =
         >>> found["by_document"]["tau_b"], found["by_system"]["tau_b_ci"]
         (0.9082482904638631, None)
     """
+    if wrong := [system for system, own in scores.items() if not isinstance(own, Mapping)]:
+        raise InputError(f"scores[{wrong[0]!r}]", None, describe(scores[wrong[0]]), "a mapping document id -> score")
     values = {
         (str(system), str(doc_id)): value if isinstance(value, Mapping) else {"score": value}
         for system, own in scores.items()

@@ -107,8 +107,8 @@ def test_what_a_loaded_model_takes_is_nobody_s_slip(caplog):
 @pytest.mark.slow
 def test_an_ordinary_run_of_a_checkpoint_says_nothing(run_installed, tmp_path, tiny_model):
     arguments = (
-        f"--tasks tls_open_closed_book,summ_qmsum --model_args pretrained={tiny_model},dtype=float32,max_length=1024,"
-        "attn_implementation=eager,trust_remote_code=False,add_bos_token=False,revision=main "
+        f"--tasks tls_open_closed_book,summ_dialogsum --model_args pretrained={tiny_model},dtype=float32,"
+        "max_length=512,attn_implementation=eager,trust_remote_code=False,add_bos_token=False,revision=main "
         "--gen_kwargs max_gen_toks=8 --device cpu --limit 1"
     )
     done, _, _ = run_installed(tmp_path, "hf", arguments)

@@ -26,7 +26,7 @@ PROBLEM_KINDS = (
     "no_report", "no_text", "bad_citation", "bad_references", "over_limit",
     "unknown_citation", "unread_citation", "other_request", *JSON_PROBLEM_KINDS,
 )  # fmt: skip
-"""What may be wrong with a row or with a model's answer; ``unknown_citation`` and ``other_request`` only with an answer:
+"""What may be wrong with a row or a model's answer; ``unknown_citation`` and ``other_request`` only with an answer:
 
 - ``no_report``: not a report; the detail says what is missing.
 - ``no_text``: a sentence without text; ignored.

@@ -73,6 +73,12 @@ def test_no_citation_is_lost_silently(sentence, ids, problems):
     assert (parsed.value.sentences[0].citations, parsed.counts()) == (ids, problems)
 
 
+def test_marks_beside_citation_in_a_models_answer_count():
+    answer = '{"sentences": [{"text": "Rain [2].", "citation": [1]}]}'
+    [row] = read_rows([answer], [{"query_id": 7, "items": []}], {"d1": "a", "d2": "b"})
+    assert row.report.sentences == (ReportSentence("Rain.", ("d1", "d2")),)
+
+
 @pytest.mark.parametrize(("citations", "references", "ids", "problems"), CASES["test_citations"])
 def test_citations(citations, references, ids, problems):
     """What is no id stays, as one that nobody has: a citation that vanished would help."""

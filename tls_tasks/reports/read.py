@@ -133,12 +133,14 @@ def parse_report(
     return Parsed(report, (*unfinished, *flaws, *beyond, *unknown, *unread))
 
 
-def parse_report_row(row: Any, *, limit: int | None = None) -> Parsed[Report]:
+def parse_report_row(row: Any, *, limit: int | None = None, of_a_model: bool = False) -> Parsed[Report]:
     """One report.
 
     Args:
         row: The row, as JSON gives it; any value is accepted.
         limit: See :func:`within_limit`.
+        of_a_model: Whether it is of a model's answer: then only ``citations`` are read here, since
+            :func:`parse_report` reads what else may cite.
 
     Returns:
         The report, None if the row is not a report, and the problems, whose kinds are :data:`PROBLEM_KINDS`.
@@ -164,7 +166,9 @@ def parse_report_row(row: Any, *, limit: int | None = None) -> Parsed[Report]:
     if not isinstance(references, list | tuple | None):
         problems.append(problem("bad_references", f"references: got {shown(references)}"))
         references = None
-    sentences = [_sentence(told, references, f"{field}[{index}]", problems) for index, told in enumerate(row[field])]
+    sentences = [
+        _sentence(told, references, f"{field}[{index}]", problems, of_a_model) for index, told in enumerate(row[field])
+    ]
     kept, beyond = within_limit(sentences, limit)
     collections = tuple(filter(None, map(id_text, _listed(about.get("collection_ids")))))
     request_id = first_id(about, ID_FIELDS)
@@ -253,15 +257,17 @@ def _n_sentences(value: Any) -> int:
     return 0 if rows is None else max(1, len(rows))
 
 
-def _sentence(row: Any, references: Sequence[Any] | None, place: str, problems: list[Problem]) -> ReportSentence:
+def _sentence(
+    row: Any, references: Sequence[Any] | None, place: str, problems: list[Problem], of_a_model: bool
+) -> ReportSentence:
     fields = row if isinstance(row, Mapping) else {"text": row}
     text = fields.get("text")
     if not isinstance(text, str) or not text.strip():
         problems.append(problem("no_text", place if "text" in fields else f"{place} {with_keys(row)}"))
         return ReportSentence("")
-    field = "citation" if fields.get("citations") is None else "citations"
+    field = "citations" if of_a_model or fields.get("citations") is not None else "citation"
     ids = [_cited(each, references, f"{place}.{field}", problems) for each in _listed(fields.get(field))]
-    if not ids and Citations().strip(in_brackets(text, Citations()))[1]:
+    if not (ids or of_a_model) and Citations().strip(in_brackets(text, Citations()))[1]:
         problems.append(problem("unread_citation", f"{place}: {text}"))
     return ReportSentence(text, tuple(dict.fromkeys(doc_id for doc_id in ids if doc_id)))
 

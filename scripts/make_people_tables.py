@@ -40,7 +40,7 @@ def main(sample: Path) -> None:
         near = ["{in_peoples_order:g} of {pairs}".format(**place) for place in own["near"]]
         print(f"| {' | '.join([name, *taus, *near])} |")
     for test in found["tests"]:
-        gaps = ["{difference:+.3f} (p = {p_value:.3f})".format(**test[level]["tau_b"]) for level in LEVELS]
+        gaps = [f"{test['difference'][one]['tau_b']:+.3f} (p = {test['p_value'][one]['tau_b']:.3f})" for one in LEVELS]
         print(f"{test['first']}, less {test['second']}: {', '.join(gaps)}")
 
 

@@ -74,6 +74,8 @@ def test_missing_predictions_are_misses_and_said(files, capsys):
     _, out, err = run(capsys, *files([NOTHING]))
     assert out.splitlines()[1].split()[:4] == ["total", "0", "0", "2"]
     assert "1 of 2 journals without a prediction ('J1'): all gold objects missed" in err
+    for field in ("items", "prediction"):
+        assert run(capsys, *files([NOTHING, {"journal_id": "J1", field: None}]))[1:] == (out, err)
 
 
 def test_gold_that_misquotes_is_scored_and_said(files, capsys, tmp_path):

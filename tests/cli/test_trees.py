@@ -176,7 +176,13 @@ def many(files, tmp_path):
     rows = write(tmp_path / "rows.jsonl", *({"id": name, "prediction": text} for name, text in answers.items()))
     for name, text in answers.items():
         write(tmp_path / "folder" / f"{name}.txt", text)
-    told = {"rows": rows, "folder": tmp_path / "folder", "object": write(tmp_path / "object.json", answers)}
+    null = write(tmp_path / "null.jsonl", *({"id": name, "prediction": answers.get(name)} for name in "abc"))
+    told = {
+        "rows": rows,
+        "null": null,
+        "folder": tmp_path / "folder",
+        "object": write(tmp_path / "object.json", answers),
+    }
     return told, gold, files()[2:]
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import warnings
 from fractions import Fraction
 from pathlib import Path
 
@@ -244,6 +245,19 @@ def test_words_are_an_option():
     assert f1("头很痛", "头痛", "whitespace") == 0 and f1("头很痛", "头痛", "unicode") == 1
     assert f1("abcd", "abxc", list) == 1
     assert "|tok:custom(list#" in evidence_extraction([], [], tokenizer=list).signature
+
+
+def test_quotes_without_blanks_are_warned_of():
+    def objects(span):
+        return [{"domain": "food", "evidence_span": span}]
+
+    columns = [objects("had tea"), objects("晚饭吃了米饭")], [objects("had tea"), objects("今天晚饭吃了米饭")]
+    with pytest.warns(UserWarning, match=r"in 1 of 2 rows a text is written without blanks.*\[1\].*'unicode'"):
+        assert evidence_extraction(*columns).results["f1"] == 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert evidence_extraction(*columns, tokenizer="unicode").results["f1"] == 1.0
+        evidence_extraction(*columns, overlap="exact")
 
 
 def test_a_threshold_may_be_a_fraction():

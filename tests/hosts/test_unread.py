@@ -45,6 +45,16 @@ def test_in_the_harness_it_is_one_warning_that_names_the_nearest(task, caplog):
     assert message == f"{nearest} (--metadata or --model_args)"
 
 
+def test_what_a_baseline_reads_is_known_and_listed(task, caplog):
+    from tls_tasks.hosts.models import options_of
+
+    loaded(task, **dict.fromkeys(options_of(task.family), 3))
+    assert not caplog.messages
+    loaded(task, qqqq=3)
+    (message,) = caplog.messages
+    assert f"; available: {', '.join([*options_of(task.family), *task.options])} (" in message
+
+
 @pytest.mark.parametrize(
     ("options", "place"),
     [

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
+import pandas
 import pytest
 
 from tls_tasks.core.errors import DataError, InputError
@@ -300,6 +301,24 @@ def test_a_document_that_is_none_is_named_where_it_is_cited(document):
     assert find([], "good") == "text"
     with pytest.raises(InputError, match=r"documents\['bad'\]: got .*, expected a str, or a mapping with a str 'text'"):
         find([], "bad")
+
+
+@pytest.mark.parametrize(
+    ("documents", "words"),
+    [
+        ({"d1": None}, r"documents\['d1'\]: got None, expected a str.*; leave out"),
+        ({"d1": "text", 2: None}, r"documents\[2\]: got None"),
+        ({"c": {"d1": "text", "d2": None}}, r"documents\['d2'\]: got None"),
+        (pandas.DataFrame({"id": ["d1"], "text": ["t"]}), r"got DataFrame.* such as dict\(zip\(table\['id'\]"),
+    ],
+)
+def test_what_holds_no_documents_is_named_before_anything_is_cited(documents, words):
+    with pytest.raises(InputError, match=f"(?s){words}"):
+        look_up(documents)
+
+
+def test_a_series_of_texts_is_a_mapping():
+    assert look_up(pandas.Series({"d1": "text"}))([], "d1") == "text"
 
 
 def test_collections_that_are_none_or_come_twice_are_named():

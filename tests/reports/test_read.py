@@ -57,6 +57,28 @@ def test_the_tracks_rows(field, ids, place):
     assert parsed.value == Report("12", "r", ("c",), (ReportSentence("s", ("d1", "d2")),))
 
 
+@pytest.mark.parametrize(
+    ("sentence", "ids", "problems"),
+    [
+        ({"text": "Heavy rain.", "citation": "d1"}, ("d1",), {}),
+        ({"text": "Heavy rain.", "citations": None, "citation": ["d1", "d2"]}, ("d1", "d2"), {}),
+        ({"text": "Heavy rain.", "citations": ["d2"], "citation": "d1"}, ("d2",), {}),
+        ("Heavy rain [1].", (), {"unread_citation": 1}),
+        ({"text": "Heavy rain [1].", "citations": []}, (), {"unread_citation": 1}),
+        ("Heavy rain [sic].", (), {}),
+    ],
+)
+def test_no_citation_is_lost_silently(sentence, ids, problems):
+    parsed = parse_report_row({"request_id": 1, "sentences": [sentence]})
+    assert (parsed.value.sentences[0].citations, parsed.counts()) == (ids, problems)
+
+
+def test_marks_beside_citation_in_a_models_answer_count():
+    answer = '{"sentences": [{"text": "Rain [2].", "citation": [1]}]}'
+    [row] = read_rows([answer], [{"query_id": 7, "items": []}], {"d1": "a", "d2": "b"})
+    assert row.report.sentences == (ReportSentence("Rain.", ("d1", "d2")),)
+
+
 @pytest.mark.parametrize(("citations", "references", "ids", "problems"), CASES["test_citations"])
 def test_citations(citations, references, ids, problems):
     """What is no id stays, as one that nobody has: a citation that vanished would help."""

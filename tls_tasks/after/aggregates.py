@@ -118,9 +118,11 @@ def _result(key: str, runs: Sequence[Logged]) -> tuple[str, _Made, str]:
 
 
 def _not_finite(runs: Sequence[Logged]) -> str:
-    values = [value for run in runs for value in run.values if isinstance(value, int | float)]
-    n_wrong = sum(not abs(value) <= _MOST for value in values)
-    return f"{n_wrong} of {len(values)} values NaN, infinite or above {_MOST:g}" if n_wrong else ""
+    values = [value for run in runs for value in run.values]
+    n_wrong = sum(isinstance(value, int | float) and not abs(value) <= _MOST for value in values)
+    counts = {f"NaN, infinite or above {_MOST:g}": n_wrong, "missing or null": values.count(None)}
+    said = [f"{n} of {len(values)} values {what}" for what, n in counts.items() if n]
+    return " and ".join(said)
 
 
 def same_number(left: float, right: float, tolerance: float) -> bool:

@@ -35,7 +35,7 @@ class LogProblem:
 
     Attributes:
         kind: ``wrong_row``, ``repeated_document``, ``missing_documents``, ``unscored_document``, ``other_number``,
-            ``other_prompt``.
+            ``other_prompt``, ``no_numbers``.
         place: File, and line if there is one.
         detail: What was found, for people.
     """

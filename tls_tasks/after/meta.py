@@ -10,17 +10,18 @@ Source: Deutsch, Dror & Roth, A Statistical Analysis of Summarization Evaluation
 import itertools
 import math
 import random
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from numbers import Real
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator
 
-from tls_tasks.core.errors import DataError, InputError, OptionError, nearest
-from tls_tasks.core.intervals import Table, check_interval
-from tls_tasks.core.score import grouped
+from tls_tasks.core.errors import DataError, InputError, nearest
+from tls_tasks.core.intervals import Table
+from tls_tasks.core.rows import describe
+from tls_tasks.core.score import Score, grouped
 from tls_tasks.data.files import file_rows
 from tls_tasks.data.keyed import some
 from tls_tasks.data.models import DataRow, Id, read_models
@@ -28,6 +29,9 @@ from tls_tasks.registry import find_task
 
 Scores = Mapping[str, Mapping[Any, Any]]
 """System -> id -> a number, or metric -> number."""
+
+People = str | Path | Iterable[Mapping[str, Any]]
+"""Ratings, or a file of them."""
 
 LEVELS = ("by_system", "by_document")
 STATISTICS = ("tau_b", "pearson", "pairwise_accuracy")
@@ -37,54 +41,43 @@ _SAME = 1e-12  # what only rounding tells apart is the same
 
 
 def _as_number(cell: Any) -> Any:
-    """CSV has text."""
-    return float(cell) if isinstance(cell, str) else cell
+    """CSV has text, empty where there is no rating."""
+    return float(cell or "nan") if isinstance(cell, str) else cell
 
 
 class _Rating(DataRow):
-    """One person's rating of one answer; NaN where there is none."""
+    """One person's rating of one answer."""
 
     system: Id
     id: Id
-    rating: Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_as_number)] = math.nan
-    aspect: str = "rating"
-    rater: Id = ""
+    rating: Annotated[float, BeforeValidator(_as_number)] = math.nan
+    aspect: str = ""
 
 
-def meta(
-    scores: Scores,
-    people: str | Path | Iterable[Mapping[str, Any]],
-    *,
-    lower: Collection[str] = (),
-    confidence: float = 0.95,
-    n_resamples: int = 1000,
-    seed: int = 12345,
-) -> dict[str, Any]:
+@np.errstate(invalid="ignore", divide="ignore")  # 0 / 0 is NaN: undefined
+def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int = 12345) -> dict[str, Any]:
     """How far metrics agree with people's ratings of the same answers, by system and by document.
 
-    What one side lacks (a score that is NaN included) is left out and counted. Several ratings of one answer are
-    averaged. By system at least three systems give a value, at least five an interval.
+    What one side lacks (a score that is not finite included) is left out and counted. Several ratings of one answer
+    are averaged. By system at least three systems give a value, at least five an interval.
 
     Args:
-        scores: System -> document id -> its score, or the scores of several metrics by name.
-        people: The ratings: rows with ``system``, ``id``, ``rating``, and ``aspect`` and ``rater`` if there are
-            several; or a file of them, CSV or JSON Lines.
-        lower: The metrics of which less is better.
-        confidence: Coverage of the intervals, in (0, 1).
+        scores: System -> document id -> its score, or the scores of several metrics by name; more is better.
+        people: The ratings: rows with ``system``, ``id``, ``rating``, and ``aspect`` if there are several; or a file of
+            them, CSV or JSON Lines.
         n_resamples: How many resamples the intervals take, and how many permutations the tests.
         seed: Of both.
 
     Returns:
         ``aspects``: aspect -> ``metrics`` and ``tests``. Of each metric ``counts`` says what was compared and left out;
         ``by_system`` and ``by_document`` have ``tau_b``, ``pearson`` and ``pairwise_accuracy``, each with ``_ci``
-        (None: no interval) and ``_undefined``, the resamples that had no value; ``near`` counts the pairs of systems in
-        people's order by how far apart their scores are. A test says of two metrics whether the first agrees better
-        than the second. NaN is undefined.
+        (95 %; None: no interval) and ``_undefined``, the resamples that had no value; ``near`` counts the pairs of
+        systems in people's order by how far apart their scores are. A test says of two metrics by what ``difference``
+        the first agrees better than the second, and its ``p_value``. NaN is undefined.
 
     Raises:
-        InputError: If there is nothing to compare, or a score is no number.
-        DataError: If the ratings can't be read, a rater rated an answer twice, or no score is of a rating's system or
-            document.
+        InputError: If there is nothing to compare.
+        DataError: If the ratings can't be read, or no score is of a rating's system or document.
 
     Example:
         >>> scores = {"a": {"d1": 0.1, "d2": 0.3}, "b": {"d1": 0.2, "d2": 0.2}, "c": {"d1": 0.5, "d2": 0.4}}
@@ -94,7 +87,8 @@ def meta(
         >>> found["by_document"]["tau_b"], found["by_system"]["tau_b_ci"]
         (0.9082482904638631, None)
     """
-    check_interval(1, confidence, n_resamples)
+    if wrong := [system for system, own in scores.items() if not isinstance(own, Mapping)]:
+        raise InputError(f"scores[{wrong[0]!r}]", None, describe(scores[wrong[0]]), "a mapping document id -> score")
     values = {
         (str(system), str(doc_id)): value if isinstance(value, Mapping) else {"score": value}
         for system, own in scores.items()
@@ -102,51 +96,39 @@ def meta(
     }
     if not values:
         raise InputError("scores", None, "no score", "system -> document id -> score, or metric -> score")
-    for cell, own in values.items():
-        if wrong := [v for v in own.values() if not (v is None or (isinstance(v, Real) and not math.isinf(v)))]:
-            raise InputError(f"scores of {cell}", None, repr(wrong[0]), "a finite number, or None where there is none")
     systems, ids = (list(dict.fromkeys(names)) for names in zip(*values, strict=True))
     keys = list(dict.fromkeys(key for named in values.values() for key in named))
-    if unknown := [key for key in lower if key not in keys]:
-        raise OptionError.unknown("lower", unknown[0], keys)
 
-    def table(cells: Mapping[tuple[str, str], float]) -> Table:
-        return np.array([[cells.get((system, doc_id), math.nan) for doc_id in ids] for system in systems], float)
+    def table(cells: Mapping[tuple[str, str], Any]) -> Table:
+        found = np.array([[cells.get((system, doc_id), math.nan) for doc_id in ids] for system in systems], float)
+        return np.where(np.isfinite(found), found, math.nan)
 
-    tables = {key: table({cell: own.get(key, math.nan) for cell, own in values.items()}) for key in keys}
-    tables |= {key: -tables[key] for key in lower}
-    aspects, draws = {}, (n_resamples, confidence, seed)
-    for aspect, cells in _read_people(people, systems, ids).items():
-        rated = table(cells)
-        found = {key: _of_metric(tables[key], rated, *draws) for key in keys}
+    tables = {key: table({cell: own.get(key) for cell, own in values.items()}) for key in keys}
+    aspects = {}
+    for aspect, cells in _read_people(people, {"system": {*systems}, "id": {*ids}}).items():
+        rated = table({cell: math.fsum(own) / len(own) for cell, own in cells.items()})
+        found = {key: _of_metric(tables[key], rated, n_resamples, seed) for key in keys}
         pairs = itertools.combinations(keys, 2)
         tests = [{"first": a, "second": b, **_test(tables[a], tables[b], rated, n_resamples, seed)} for a, b in pairs]
         aspects[aspect] = {"metrics": found, "tests": tests}
-    return {"aspects": aspects, "confidence": confidence, "n_resamples": n_resamples, "seed": seed}
+    if not aspects:
+        raise InputError("people", None, "no ratings", "rows with system, id and rating")
+    return {"aspects": aspects, "n_resamples": n_resamples, "seed": seed}
 
 
-def _read_people(people: Any, systems: Sequence[str], ids: Sequence[str]) -> dict[str, dict[tuple[str, str], float]]:
-    """Aspect -> (system, id) -> the mean rating."""
-    is_file = isinstance(people, str | Path)
-    rows = file_rows(Path(people)) if is_file else ((f"people[{index}]", row) for index, row in enumerate(people))
-    # An empty cell of CSV is no rating, no aspect, no rater.
-    full = ((where, {k: v for k, v in row.items() if v != ""} if isinstance(row, Mapping) else row)
-            for where, row in rows)  # fmt: skip
-    rated: dict[str, dict[tuple[str, str], list[float]]] = {}
-    before: dict[tuple[str, ...], str] = {}
-    known = {"system": set(systems), "id": set(ids)}
-    for where, row in read_models(_Rating, full):
+def _read_people(people: People, known: Mapping[str, Set[str]]) -> dict[str, dict[tuple[str, str], list[float]]]:
+    """Aspect -> (system, id) -> the ratings."""
+    given = enumerate(() if isinstance(people, str | Path) else people)
+    rows = file_rows(Path(people)) if isinstance(people, str | Path) else ((f"people[{n}]", row) for n, row in given)
+    rated: dict[str, dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
+    for where, row in read_models(_Rating, rows):
         for name, there in known.items():
             if (value := getattr(row, name)) not in there:
                 names = f"there are {some(sorted(there))}{nearest(value, there)}"
                 raise DataError(f"{where}: no score is of {name} {value!r}; {names}")
-        if row.rater and (first := before.setdefault((row.aspect, row.system, row.id, row.rater), where)) != where:
-            raise DataError(f"{where}: {row.rater} rated {row.id} of {row.system} before, in {first}")
         if not math.isnan(row.rating):
-            rated.setdefault(row.aspect, {}).setdefault((row.system, row.id), []).append(row.rating)
-    if not rated:
-        raise InputError("people", None, "no ratings", "rows with system, id and rating")
-    return {aspect: {cell: math.fsum(own) / len(own) for cell, own in cells.items()} for aspect, cells in rated.items()}
+            rated[row.aspect or "rating"][row.system, row.id].append(row.rating)
+    return rated
 
 
 def _common(*tables: Table) -> list[Table]:
@@ -156,7 +138,7 @@ def _common(*tables: Table) -> list[Table]:
     return [np.where(there, table, math.nan)[kept] for table in tables]
 
 
-def _of_metric(scores: Table, rated: Table, n_resamples: int, confidence: float, seed: int) -> dict[str, Any]:
+def _of_metric(scores: Table, rated: Table, n_resamples: int, seed: int) -> dict[str, Any]:
     """All that is said of one metric and one aspect."""
     own, people = _common(scores, rated)
     (n, width), generator = own.shape, random.Random(seed)
@@ -164,30 +146,33 @@ def _of_metric(scores: Table, rated: Table, n_resamples: int, confidence: float,
     for place in range(n_resamples):
         cells = np.ix_(generator.choices(range(n), k=n), generator.choices(range(width), k=width))
         drawn[place] = _levels(own[cells], people[cells])
-    levels: dict[str, dict[str, Any]] = {level: {} for level in LEVELS}
+    levels = _named(values)
     for (row, level), (column, name) in itertools.product(enumerate(LEVELS), enumerate(STATISTICS)):
         defined = drawn[~np.isnan(drawn[:, row, column]), row, column]
         has_interval = len(defined) and (level != "by_system" or n >= _LEAST_INTERVAL)
-        ends = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2]).tolist() if has_interval else None
-        undefined = n_resamples - len(defined)
-        levels[level] |= {name: float(values[row, column]), f"{name}_ci": ends, f"{name}_undefined": undefined}
+        ends = np.quantile(defined, [0.025, 0.975]).tolist() if has_interval else None
+        levels[level] |= {f"{name}_ci": ends, f"{name}_undefined": n_resamples - len(defined)}
+    has_score, has_rating = ~np.isnan(scores), ~np.isnan(rated)
     counts = {
-        "systems": n,
-        "documents": width,
-        "answers": int((~np.isnan(scores + rated)).sum()),
-        "answers without a rating": int((np.isnan(rated) & ~np.isnan(scores)).sum()),
-        "ratings without a score": int((np.isnan(scores) & ~np.isnan(rated)).sum()),
-        "documents without an order": int(np.isnan(_agreement(own, people)[0]).sum()),
-    }
-    return {"counts": counts, **levels, "near": _near(*(_means(table, axis=1) for table in (own, people)))}
+        "systems": n, "documents": width, "answers": (has_score & has_rating).sum(),
+        "answers without a rating": (has_score & ~has_rating).sum(),
+        "ratings without a score": (has_rating & ~has_score).sum(),
+        "documents without an order": np.isnan(_agreement(own, people)[0]).sum(),
+    }  # fmt: skip
+    near = _near(*(_means(table, axis=1)[:, None] for table in (own, people)))
+    return {"counts": {name: int(value) for name, value in counts.items()}, **levels, "near": near}
+
+
+def _named(values: Table) -> dict[str, dict[str, Any]]:
+    return {level: dict(zip(STATISTICS, row, strict=True)) for level, row in zip(LEVELS, values.tolist(), strict=True)}
 
 
 def _levels(scores: Table, people: Table) -> Table:
     """A row a level, a column a statistic; NaN where nothing has an order."""
-    systems = _agreement(*(_means(table, axis=1)[:, None] for table in (scores, people)))
+    systems = _agreement(*(_means(table, axis=1)[:, None] for table in (scores, people)))[:, 0]
     if len(scores) < _LEAST:
         systems[:] = math.nan
-    return np.array([systems[:, 0], _means(_agreement(scores, people), axis=1)])
+    return np.array([systems, _means(_agreement(scores, people), axis=1)])
 
 
 def _agreement(scores: Table, people: Table) -> Table:
@@ -196,15 +181,13 @@ def _agreement(scores: Table, people: Table) -> Table:
     neither = np.isnan(gaps + wanted)
     gaps[neither] = wanted[neither] = 0  # a pair that adds nothing to any sum
     signs, order = np.sign(gaps), np.sign(wanted)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        # Pairs that people tie say nothing; those that the metric ties are half right.
-        accuracy = ((1 + signs * order) / 2 * abs(order)).sum(axis=0) / abs(order).sum(axis=0)
-        return np.array([_along(signs, order), _along(gaps, wanted), accuracy])
-
-
-def _along(left: Table, right: Table) -> Table:
-    shared: Table = (left * right).sum(axis=0) / np.sqrt((left**2).sum(axis=0) * (right**2).sum(axis=0))
-    return shared
+    cosines = [
+        (left * right).sum(axis=0) / np.sqrt((left**2).sum(axis=0) * (right**2).sum(axis=0))
+        for left, right in ((signs, order), (gaps, wanted))
+    ]
+    # Pairs that people tie say nothing; those that the metric ties are half right.
+    accuracy = ((1 + signs * order) / 2 * abs(order)).sum(axis=0) / abs(order).sum(axis=0)
+    return np.array([*cosines, accuracy])
 
 
 def _gaps(values: Table) -> Table:
@@ -215,17 +198,15 @@ def _gaps(values: Table) -> Table:
     return gaps
 
 
-def _means(values: Table, axis: int | None) -> Table:
+def _means(values: Table, axis: int | None) -> Any:
     """Means of what is no NaN; NaN of nothing."""
     there = ~np.isnan(values)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means: Table = np.where(there, values, 0).sum(axis=axis) / there.sum(axis=axis)
-    return means
+    return np.where(there, values, 0).sum(axis=axis) / there.sum(axis=axis)
 
 
 def _near(scores: Table, people: Table) -> list[dict[str, Any]]:
     """How many pairs of systems stand in people's order, by how far apart they are; ties of the metric count half."""
-    gaps, wanted = _gaps(scores[:, None]), _gaps(people[:, None])
+    gaps, wanted = _gaps(scores), _gaps(people)
     rows = []
     for least, most in itertools.pairwise(_BINS):
         own = (abs(gaps) >= least - _SAME) & (abs(gaps) < most - _SAME) & (wanted != 0)
@@ -238,25 +219,15 @@ def _test(first: Table, second: Table, rated: Table, n_permutations: int, seed: 
     """Whether one metric agrees better than another: both standardised, each cell exchanged or not."""
     left, right, people = _common(first, second, rated)
     observed = _levels(left, people) - _levels(right, people)
-    left, right = _standardised(left), _standardised(right)
+    left, right = (own - _means(own, axis=None) for own in (left, right))
+    left, right = (own / np.sqrt(_means(own**2, axis=None)) for own in (left, right))
     generator, drawn = random.Random(seed), np.empty((n_permutations, *observed.shape))
     for place in range(n_permutations):
         swap = np.frombuffer(generator.randbytes(left.size), np.uint8).reshape(left.shape) % 2 == 1
         drawn[place] = _levels(np.where(swap, right, left), people) - _levels(np.where(swap, left, right), people)
     hits, n_defined = (abs(drawn) >= abs(observed) - _SAME).sum(axis=0), (~np.isnan(drawn)).sum(axis=0)
     p_values = np.where(np.isnan(observed), math.nan, (1 + hits) / (1 + n_defined))
-    result: dict[str, Any] = {"n_cells": int((~np.isnan(people)).sum())}
-    for level, gaps, p_of in zip(LEVELS, observed.tolist(), p_values.tolist(), strict=True):
-        by_name = zip(STATISTICS, gaps, p_of, strict=True)
-        result[level] = {name: {"difference": gap, "p_value": p_value} for name, gap, p_value in by_name}
-    return result
-
-
-def _standardised(table: Table) -> Table:
-    gaps = table - _means(table, axis=None)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        scaled: Table = gaps / np.sqrt(_means(gaps**2, axis=None))
-    return scaled
+    return {"difference": _named(observed), "p_value": _named(p_values)}
 
 
 def references_among_themselves(name: str, **options: Any) -> dict[str, Any]:
@@ -282,21 +253,17 @@ def references_among_themselves(name: str, **options: Any) -> dict[str, Any]:
         raise InputError("references", None, name, "a task whose documents or topics may have several references")
     documents = task.documents(**options)
     if not (rows := list(task.among(documents))):
-        raise DataError(
-            f"{name}: each of {len(documents)} documents has one reference, and no other to score it against"
-        )
+        raise DataError(f"{name}: each of {len(documents)} documents has one reference, with no other to score it by")
     topics = [task.topic_of(doc) for _, doc, _ in rows]
     units = [task.score(doc, answer) for _, doc, answer in rows]
-    names = grouped([reference for reference, _, _ in rows], topics)
-    by_topic = {
-        str(topic): {"n": len({*names[topic]}), **task.results(own)} for topic, own in grouped(units, topics).items()
-    }
-    n = sum(own["n"] for own in by_topic.values())
-    means = {key: float(_means(np.array([own[key] for own in by_topic.values()]), axis=0)) for key in task.table}
+    score = Score(name, "", units, task.table, topics)
+    ns = {topic: len({*own}) for topic, own in grouped([reference for reference, _, _ in rows], topics).items()}
+    by_topic = {str(topic): {"n": ns[topic], **own} for topic, own in score.by_topic().items()}
+    means = {key: float(np.mean([own[key] for own in by_topic.values()])) for key in task.table}
     return {
         "task": name,
-        "left_out": sum(task.topic_of(doc) not in names for doc in documents),
-        "mean_of_topics": {"n": n, **means},
-        "all": {"n": n, **task.results(units, topics)},
+        "left_out": sum(task.topic_of(doc) not in ns for doc in documents),
+        "mean_of_topics": {"n": sum(ns.values()), **means},
+        "all": {"n": sum(ns.values()), **score.results},
         "topics": by_topic,
     }

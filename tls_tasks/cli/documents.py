@@ -1,17 +1,23 @@
 """``tls-tasks bundle-docs`` and ``build-store``: documents for the judge; ``agree``: how far two judges agree."""
 
 import argparse
+import csv
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.cli.base import Subparsers, add_command, count, note, number, say, write_json
+from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, note, number, say, write_json
+from tls_tasks.cli.printed import corrected_text
 from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.terminal import text_table
+from tls_tasks.core.whole import replaced
 from tls_tasks.data.files import text_lines
 from tls_tasks.reports.agreement import ALL, agreement, read_judgments
 from tls_tasks.reports.documents import read_bundle, read_documents, write_bundle
 from tls_tasks.reports.judges.store import DocumentStore, build_store
+from tls_tasks.reports.labels import both_judged, corrections, difference, read_items, read_labels, sheet
 from tls_tasks.reports.read import read_reports
 
 PLACE_HELP = "a bundle (.jsonl, .jsonl.gz), store (.sqlite) or look-up file (.pkl); COLLECTION=PATH, once for each"
@@ -28,9 +34,14 @@ def add_parser(subparsers: Subparsers) -> None:
     store.add_argument("-o", "--output", metavar="FILE", type=Path, required=True, help="the store to write, .sqlite")
     agree = add_command(subparsers, "agree", _run_agree)
     agree.add_argument("a", metavar="A", type=Path, help="recording of the first judge (.jsonl, .jsonl.gz)")
-    agree.add_argument("b", metavar="B", type=Path, help="recording of the second judge")
+    agree.add_argument("b", metavar="B", type=Path, nargs="?", help="recording of the second judge")
     agree.add_argument("--common", action="store_true", help="compare the questions that both were asked, no others")
     agree.add_argument("--json", action="store_true", help="print JSON instead of a table; undefined values are null")
+    agree.add_argument("--labels", metavar="PEOPLE", type=Path, help="correct A (and B) by people's labels of a draw")
+    agree.add_argument("--sample", metavar="N", type=int, help="draw N items of each kind of A for people to label")
+    agree.add_argument("--seed", metavar="SEED", type=int, help="with --sample: seed of the draw (12345)")
+    agree.add_argument("-o", "--output", metavar="FILE", type=Path, help="with --sample: the file to label, .csv")
+    agree.add_argument("--documents", metavar="PLACE", action="append", help=f"with --sample: {PLACE_HELP}")
 
 
 def _run_bundle(args: argparse.Namespace) -> int:
@@ -73,7 +84,7 @@ def _run_store(args: argparse.Namespace) -> None:
 
 
 def _run_agree(args: argparse.Namespace) -> None:
-    """Compare the verdicts of two judges, or of a judge and of people, on the same questions.
+    """Compare the verdicts of two judges, or of a judge and of people, and correct a judged score by people's labels.
 
     A and B are recordings: what `tls-tasks reports` writes as verdicts.jsonl, or lines by hand such as
       {"kind": "citation_support", "sentence": "It rained.", "doc_id": "d1", "verdict": "YES"}
@@ -82,14 +93,36 @@ def _run_agree(args: argparse.Namespace) -> None:
     that raw agreement is high even between judges who agree on nothing that matters. Questions to which one gave no
     verdict are left out and counted.
 
+    --sample N draws N citations and N nuggets of A, and writes a table with an empty column `label`. People write YES
+    or NO: does the cited document (source) support the sentence (text)? Does the report (source) give the nugget
+    (text)? --labels PEOPLE reads the table and corrects the micro values of citation_support and nugget_coverage
+    (PPI++), with a 95 % interval for the value that people would give, and the judge's sensitivity and specificity. At
+    least 30 labels of a kind are needed, 5 of them YES and 5 NO. With A and B, the same labels correct both.
+    A and B are then OUT/results.jsonl of `tls-tasks reports` (verdicts.jsonl stands for it) or samples of
+    report_generation: other recordings lack what nobody was asked, such as unknown citations.
+
     Exit codes:
-      0  compared
-      2  not compared: a file that can't be read, or recordings of other questions (--common compares those in both)
+      0  compared, drawn, or corrected
+      2  not done: a file that can't be read, recordings of other questions or items (--common compares those in both),
+         labels that are too few or belong to other items
 
     Examples:
       tls-tasks agree runs/a/verdicts.jsonl runs/b/verdicts.jsonl
       tls-tasks agree people.jsonl runs/a/verdicts.jsonl --common --json
+      tls-tasks agree runs/a/results.jsonl --sample 100 --seed 1 -o labels.csv --documents documents.jsonl
+      tls-tasks agree runs/a/results.jsonl --labels labels.csv
+      tls-tasks agree runs/a/results.jsonl runs/b/results.jsonl --labels labels.csv
     """
+    given = {name: value for name, value in vars(args).items() if value is not None}
+    for name, needed in {"seed": "sample", "output": "sample", "documents": "sample", "sample": "output"}.items():
+        if name in given and needed not in given:
+            raise InputError(f"--{name}", None, str(given[name]), f"it with --{needed}")
+    if args.sample is not None:
+        return _draw(args)
+    if args.labels is not None:
+        return _correct(args)
+    if args.b is None:
+        raise InputError("B", None, "nothing", "the recording of a second judge, --labels PEOPLE or --sample N")
     a, b = read_judgments(args.a), read_judgments(args.b)
     rows = agreement(a, b, common=args.common)
     if args.json:
@@ -99,6 +132,36 @@ def _run_agree(args: argparse.Namespace) -> None:
     names = [name.replace("_", " ") for name in rows[ALL]._fields]
     cells = [(kind, *map(str, row[:6]), *map(number, row[6:])) for kind, row in rows.items()]
     say(text_table([("kind", *names), *cells]))
+
+
+def _draw(args: argparse.Namespace) -> None:
+    """Write the items that people shall label."""
+    check_whole_number("--sample", args.sample)
+    if args.b is not None or args.labels is not None or args.json or args.common:
+        raise InputError("--sample", None, "it with B, --labels, --common or --json", "A, -o, --seed and --documents")
+    items = read_items(args.a, open_documents(args.documents) if args.documents else None)
+    rows = sheet(items, args.sample, 12345 if args.seed is None else args.seed)
+    with replaced(args.output) as path, path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([map(no_formula, row) for row in rows])
+    drawn, of = Counter(kind for kind, *_ in rows[2:]), Counter(kind for kind, *_ in items)
+    say(f"{args.output}: {', '.join(f'{drawn[kind]} of {count(of[kind], kind)}' for kind in of)}")
+
+
+def _correct(args: argparse.Namespace) -> None:
+    """Print micro values of one or two judges, corrected by people's labels."""
+    places = [path for path in (args.a, args.b) if path is not None]
+    judges = [read_items(path) for path in places]
+    labels = read_labels(args.labels, *judges)
+    if args.b is not None:
+        judges = both_judged(*judges, common=args.common)
+    found = {name: corrections(items, labels) for name, items in zip("AB", judges, strict=False)}
+    if args.b is not None:
+        found["difference"] = difference(*judges)
+    if args.json:
+        write_json(Path("-"), found if args.b is not None else found["A"])
+        return
+    heads = [f"{name}: {path}" for name, path in zip("AB", places, strict=False)]
+    say("\n".join([*heads, f"labels: {args.labels}", "", corrected_text(found)]))
 
 
 def open_documents(places: Sequence[str]) -> Any:

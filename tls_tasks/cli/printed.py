@@ -14,6 +14,11 @@ from tls_tasks.core.terminal import text_table, visible
 
 Intervals = Mapping[str, Interval]
 
+_NOT_CORRECTED = (
+    "not corrected: precision, recall, sentence_support and f1, because the judge also decides which sentences count "
+    "in them, so that they have no fixed items to label"
+)
+
 _PAPERS = {"AR-1": "ar1", "AR-2": "ar2", "Date-F1": "date"}
 
 
@@ -79,12 +84,43 @@ def value_table(results: Mapping[str, float], intervals: Intervals, headline: st
         f1         0.2500
         precision  0.5000
     """
-    ends = {key: f"[{number(interval.low)}, {number(interval.high)}]" for key, interval in intervals.items()}
+    ends = {key: ends_text(interval) for key, interval in intervals.items()}
     keys = sorted(results, key=lambda key: key != headline)
     rows = [("", "", ""), *((key, number(results[key]), ends.get(key, "")) for key in keys)]
     _, first, *lines = text_table(rows).split("\n")
     cautions = [f"caution: {text}"] if intervals and (text := caution(intervals)) else []
     return "\n".join([styled(first) if headline else first, *lines, *cautions])
+
+
+def ends_text(interval: Interval | None) -> str:
+    """The ends of an interval; empty where there is none."""
+    return f"[{number(interval.low)}, {number(interval.high)}]" if interval else ""
+
+
+def columns_table(columns: Mapping[str, Mapping[str, Any]], head: str = "") -> str:
+    """Values by name below each other, in columns; empty where a column has none, ``-`` where it is undefined.
+
+    Example:
+        >>> print(columns_table({"a": {"n": 3, "mean": 0.5, "ci": (0.25, 0.75)}, "b": {"n": 4}}, "of"))
+        of    a                 b
+        n     3                 4
+        mean  0.5000
+        ci    [0.2500, 0.7500]
+    """
+    names = dict.fromkeys(name for column in columns.values() for name, value in column.items() if value != "")
+    rows = ((name, *(_cell(column.get(name, "")) for column in columns.values())) for name in names)
+    return text_table([(head, *columns), *rows])
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(number, value))}]"
+    return "-" if value is None else number(value) if isinstance(value, float) else str(value)
+
+
+def corrected_text(judges: Mapping[str, Mapping[str, Any]]) -> str:
+    """What :func:`~tls_tasks.reports.labels.corrections` gives, a column a judge, and which results it leaves alone."""
+    return f"{columns_table(judges)}\n{_NOT_CORRECTED}"
 
 
 def _document_table(names: Sequence[str], score: Score, keys: Sequence[str], what: str) -> str:

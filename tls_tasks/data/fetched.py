@@ -8,8 +8,6 @@ This package contains addresses and hashes, and none of the data. In the cache::
     settings.json                       whether tasks may fetch by themselves
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

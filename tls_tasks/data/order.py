@@ -9,8 +9,6 @@
 A family says how its documents are read (:class:`Reading`); where they are looked for is the same for all.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import logging
 import os

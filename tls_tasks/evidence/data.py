@@ -198,8 +198,8 @@ def read_three(
     known = Keyed(journals, {document.id: Row(document.id, document) for document in documents})
     told: dict[str, str | None] = {}
     for name, _, row in joined(known, read_keyed(predictions, ID_FIELDS, needs_ids=True, of_a_model=True)):
-        items = row and row.field((*OBJECT_FIELDS, *PREDICTION_FIELDS))
-        told[name] = items if isinstance(items, str) or row is None else json.dumps(items)  # as what a model wrote
+        items = row and row.answer((*OBJECT_FIELDS, *PREDICTION_FIELDS))
+        told[name] = items if isinstance(items, str | None) else json.dumps(items)  # as what a model wrote
     return documents, told
 
 

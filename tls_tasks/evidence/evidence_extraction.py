@@ -24,7 +24,7 @@ from tls_tasks.evidence.score import Document, details, domains, explanation, re
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema, read_schema
 from tls_tasks.text.quotes import Source
 from tls_tasks.text.rouge155 import Tokenizer
-from tls_tasks.text.tokenizers import find_tokenizer
+from tls_tasks.text.tokenizers import find_tokenizer, warn_of_unseen
 
 VERSION = 4
 
@@ -124,6 +124,8 @@ def evidence_extraction(
     documents = [_document(index, row, matcher, require_grounding, postprocess) for index, row in rows]
     unread = [document.row for document in documents if document.parsed.failed]
     warn_of_unread(unread, len(documents), "evidence")
+    quoted = [[entry.span or "" for entry in (*document.wanted, *document.predicted)] for document in documents]
+    warn_of_unseen(tokenizer if matcher.overlap.is_graded else None, quoted)  # the others compare as texts
     return Score(
         metric="evidence_extraction",
         signature=signed,

@@ -51,7 +51,9 @@ def _check_options(task: Task, options: Mapping[str, Any]) -> None:
     Raises:
         InputError: What looks like a secret: names the option, never the secret.
     """
-    models = (_LOADING | set(_model_arguments())) - set(task.options)
+    host = sys.modules.get("tls_tasks.hosts.models")  # loaded if one of our baselines runs; it takes all in **given
+    baseline: list[str] = host.options_of(task.family) if host else []
+    models = (_LOADING | set(baseline) | set(_model_arguments())) - set(task.options)
     texts = {name: value for name, value in options.items() if isinstance(value, str)}  # a judge's are its own matter
     check_no_secret({name: text for name, text in texts.items() if name not in models}, "--metadata")
     variable = "nothing: set the variable that the model reads, such as OPENAI_API_KEY or HF_TOKEN"
@@ -66,7 +68,10 @@ def _check_options(task: Task, options: Mapping[str, Any]) -> None:
         if families := [family for family in tasks if any(name in other.options for other in tasks[family])]:
             said = f"tasks of {task.family} do not read the option {name!r}; those of {', '.join(families)} do"
         else:
-            guess = nearest(name, [*task.options, *sorted(others)]) or f"; available: {', '.join(task.options)}"
+            guess = (
+                nearest(name, [*task.options, *sorted(others)])
+                or f"; available: {', '.join([*baseline, *task.options])}"
+            )
             said = f"unknown option {name!r}{guess}"
         _log.warning("%s (--metadata or --model_args)", said)
 

@@ -25,7 +25,10 @@ from tls_tasks.reports.types import Report
 _SAME_COLLECTION = {"neuclir/1/zho": "neuclir/1/zh", "neuclir/1/fas": "neuclir/1/fa", "neuclir/1/rus": "neuclir/1/ru"}
 """Second spelling of a collection's id -> the first one. No other ids are considered equal."""
 
-_ACCEPTED = "a mapping of document ids, a mapping of collections to such mappings, a store, or a function"
+_ACCEPTED = (
+    "a mapping of document ids, such as dict(zip(table['id'], table['text'])), a mapping of collections to such "
+    "mappings, a store, or a function"
+)
 _MOST_SHOWN = 1000
 """No prompt shows more documents: a larger mapping is a pool, whose order says nothing."""
 _DOCUMENT = "a str, or a mapping with a str 'text' and optionally a str 'title'"
@@ -126,7 +129,7 @@ def look_up(documents: Any) -> LookUp:
             raise InputError("documents", None, describe(documents), _ACCEPTED)
         return LookUp(lambda collection_ids, doc_id: ("", documents(collection_ids, doc_id)))
     if not _is_nested(documents):
-        get = _get_by_text(documents)
+        get = _get_by_text(_checked(documents))
         return LookUp(lambda _, doc_id: ("", get(doc_id)), example=_first_key(documents))
     by_collection: dict[str, Any] = {}
     for spelling in documents:
@@ -135,7 +138,7 @@ def look_up(documents: Any) -> LookUp:
             raise InputError(f"documents[{spelling!r}]", None, describe(members), "a mapping of document ids")
         if name in by_collection:
             raise InputError(f"documents[{spelling!r}]", None, "a collection that was given before", f"{name!r} once")
-        by_collection[name] = _get_by_text(members)
+        by_collection[name] = _get_by_text(_checked(members))
 
     def find(collection_ids: Sequence[str], doc_id: str) -> tuple[str, Any]:
         for name in map(canonical_collection, collection_ids or by_collection):
@@ -170,7 +173,19 @@ def shown_titles(documents: Any, doc_ids: Sequence[str] = ()) -> dict[str, str]:
 
 
 def _is_mapping(value: Any) -> bool:
-    return hasattr(value, "keys") and hasattr(value, "get")
+    # A data frame has both, but its keys are columns.
+    return hasattr(value, "keys") and hasattr(value, "get") and getattr(value, "ndim", 1) == 1
+
+
+def _checked(documents: Any) -> Any:
+    """The same documents. A store may answer None of what it lacks; a dict that holds None is a mistake.
+
+    Raises:
+        InputError: A document that is None.
+    """
+    if isinstance(documents, dict) and (empty := [key for key, document in documents.items() if document is None]):
+        raise InputError(f"documents[{empty[0]!r}]", None, "None", f"{_DOCUMENT}; leave out what has no text")
+    return documents
 
 
 def _first_key(documents: Any) -> str:

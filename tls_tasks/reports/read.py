@@ -26,7 +26,7 @@ PROBLEM_KINDS = (
     "no_report", "no_text", "bad_citation", "bad_references", "over_limit",
     "unknown_citation", "unread_citation", "other_request", *JSON_PROBLEM_KINDS,
 )  # fmt: skip
-"""What may be wrong with a row or with a model's answer; the last three only with an answer:
+"""What may be wrong with a row or a model's answer; ``unknown_citation`` and ``other_request`` only with an answer:
 
 - ``no_report``: not a report; the detail says what is missing.
 - ``no_text``: a sentence without text; ignored.
@@ -34,7 +34,7 @@ PROBLEM_KINDS = (
 - ``bad_references``: references that are not a list.
 - ``over_limit``: a sentence beyond the length limit; left out.
 - ``unknown_citation``: of no document of the prompt; kept, since it is a wrong citation.
-- ``unread_citation``: an answer cites by author and year alone, which is not read.
+- ``unread_citation``: an answer cites by author and year alone, or a row by a mark in a text: these are not read.
 - ``other_request``: an answer names another request than its reference, which is used.
 """
 
@@ -133,12 +133,14 @@ def parse_report(
     return Parsed(report, (*unfinished, *flaws, *beyond, *unknown, *unread))
 
 
-def parse_report_row(row: Any, *, limit: int | None = None) -> Parsed[Report]:
+def parse_report_row(row: Any, *, limit: int | None = None, of_a_model: bool = False) -> Parsed[Report]:
     """One report.
 
     Args:
         row: The row, as JSON gives it; any value is accepted.
         limit: See :func:`within_limit`.
+        of_a_model: Whether it is of a model's answer: then only ``citations`` are read here, since
+            :func:`parse_report` reads what else may cite.
 
     Returns:
         The report, None if the row is not a report, and the problems, whose kinds are :data:`PROBLEM_KINDS`.
@@ -164,7 +166,9 @@ def parse_report_row(row: Any, *, limit: int | None = None) -> Parsed[Report]:
     if not isinstance(references, list | tuple | None):
         problems.append(problem("bad_references", f"references: got {shown(references)}"))
         references = None
-    sentences = [_sentence(told, references, f"{field}[{index}]", problems) for index, told in enumerate(row[field])]
+    sentences = [
+        _sentence(told, references, f"{field}[{index}]", problems, of_a_model) for index, told in enumerate(row[field])
+    ]
     kept, beyond = within_limit(sentences, limit)
     collections = tuple(filter(None, map(id_text, _listed(about.get("collection_ids")))))
     request_id = first_id(about, ID_FIELDS)
@@ -253,13 +257,18 @@ def _n_sentences(value: Any) -> int:
     return 0 if rows is None else max(1, len(rows))
 
 
-def _sentence(row: Any, references: Sequence[Any] | None, place: str, problems: list[Problem]) -> ReportSentence:
+def _sentence(
+    row: Any, references: Sequence[Any] | None, place: str, problems: list[Problem], of_a_model: bool
+) -> ReportSentence:
     fields = row if isinstance(row, Mapping) else {"text": row}
     text = fields.get("text")
     if not isinstance(text, str) or not text.strip():
         problems.append(problem("no_text", place if "text" in fields else f"{place} {with_keys(row)}"))
         return ReportSentence("")
-    ids = [_cited(each, references, f"{place}.citations", problems) for each in _listed(fields.get("citations"))]
+    field = "citations" if of_a_model or fields.get("citations") is not None else "citation"
+    ids = [_cited(each, references, f"{place}.{field}", problems) for each in _listed(fields.get(field))]
+    if not (ids or of_a_model) and Citations().strip(in_brackets(text, Citations()))[1]:
+        problems.append(problem("unread_citation", f"{place}: {text}"))
     return ReportSentence(text, tuple(dict.fromkeys(doc_id for doc_id in ids if doc_id)))
 
 

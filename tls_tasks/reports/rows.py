@@ -145,7 +145,9 @@ def _prediction(row: Any, index: int, limit: int | None, compat: bool) -> tuple[
         return row.as_row(), Parsed(replace(row, sentences=read.within_limit(row.sentences, limit)[0]))
     if isinstance(row, str):
         raw, problems = read.find_report_json(row)
-        parsed: Parsed[Report] = Parsed(None) if raw is None else read.parse_report_row(raw, limit=limit)
+        parsed: Parsed[Report] = (
+            Parsed(None) if raw is None else read.parse_report_row(raw, limit=limit, of_a_model=True)
+        )
         return raw, Parsed(parsed.value, (*problems, *parsed.problems))
     if not isinstance(row, Mapping):
         raise InputError("predictions", index, describe(row), read.REPORT_FORMS)

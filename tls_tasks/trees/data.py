@@ -155,7 +155,7 @@ def read_trees(predictions: Path, references: Path) -> list[TreeRow]:
             with said_of(other):
                 # An object by name may be the tree itself, with a key that is called `response`.
                 fields = PREDICTION_FIELDS[:-1] if other.is_named else PREDICTION_FIELDS
-                prediction = other.field((*fields, *REFERENCE_FIELDS))
+                prediction = other.answer((*fields, *REFERENCE_FIELDS))
                 read_prediction(prediction, None)
         rows.append(TreeRow(name, prediction, reference))
     return rows

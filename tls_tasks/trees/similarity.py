@@ -6,8 +6,6 @@ could be scored the weight is node F1 times leaf F1, and a billionth of that pro
 treeval it is a factor.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import read_jsonl
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.reports.judges import Recorded, Recorder, from_callable
-from tls_tasks.reports.judges.recordings import _digest
+from tls_tasks.reports.judges.recordings import digest
 from tls_tasks.reports.types import QUERY_KINDS, Query, Verdict
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -77,7 +77,7 @@ def test_a_judged_run_is_a_recording(tmp_path):
     assert [row["verdict"] for row in rows] == ["YES", "NO", None, "YES", None]
     assert [row["reason"] for row in rows] == ["", "", "missing", "", "unreadable"]
     assert rows[0]["about"] == SUPPORT.about and rows[1]["probability"] == 0.25
-    assert "document" not in rows[0]["fields"] and rows[0]["key"] == _digest(SUPPORT.identity)
+    assert "document" not in rows[0]["fields"] and rows[0]["key"] == digest(SUPPORT.identity)
     replay = Recorded.read(tmp_path / "new" / "run.jsonl")
     assert replay.name == recorder.name and recorder.name.startswith("custom(mine#") and len(replay) == 5
     assert [verdict._replace(cached=False) for verdict in replay.ask(ALL)] == said

@@ -187,7 +187,7 @@ class Recorded:
         self.is_of_program = any(judgment.parts.get("scope") == PROGRAM for judgment in self._judgments.values())
         if not name and not judges:
             verdicts = sorted(repr((key, judgment.verdict.value)) for key, judgment in self._judgments.items())
-            name = f"recorded#{_digest(verdicts)[:8]}"
+            name = f"recorded#{digest(verdicts)[:8]}"
         signed = [f"default:{kind}={_WORDS[self._defaults[kind].verdict.value]}" for kind in sorted(self._defaults)]
         self.name = ",".join([name or "+".join(judges), *signed])
 
@@ -226,7 +226,7 @@ class Recorded:
         parts, names = {**query.about, **query.fields}, _IDENTIFYING.get(query.kind, ())
         about = {**query.about, "place": query.about.get("sentence")}
         restrictions = [(None if about.get(name) is None else str(about[name]), None) for name in _RESTRICTIONS]
-        questions: list[_Question] = [(query.kind, _digest(query.identity))]
+        questions: list[_Question] = [(query.kind, digest(query.identity))]
         for known in (parts, dict.fromkeys(names, ANY) | {"sentence": parts.get("sentence")}):
             identity = (query.kind, *(known.get(name) for name in names))
             questions += [(*identity, *restriction) for restriction in product(*restrictions)]
@@ -285,12 +285,12 @@ def record(query: Query, verdict: Verdict, judge: str) -> dict[str, Any]:
     """
     fields = {name: text for name, text in query.fields.items() if name != "document"}  # the key stands for it
     about = {name: value for name, value in query.about.items() if name != "passage"}
-    asked = {"kind": query.kind, "key": _digest(query.identity), "fields": fields, "about": about}
+    asked = {"kind": query.kind, "key": digest(query.identity), "fields": fields, "about": about}
     said = {"verdict": _WORDS[verdict.value], "reason": verdict.reason, "raw": verdict.raw}
     return {**asked, **said, "probability": verdict.probability, "judge": judge}
 
 
-def _digest(value: Any) -> str:
+def digest(value: Any) -> str:
     """A hash of plain values; of a query's ``identity``: the same whoever is asked and in whatever words."""
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()
 

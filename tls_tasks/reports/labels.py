@@ -1,0 +1,262 @@
+"""People's labels of a judge's verdicts: items are drawn, labelled by people, read back, and correct the judge's mean.
+
+An *item* is a part of a report that counts whatever a judge says: a citation (``citation_support``) or a nugget of the
+request (``nugget_coverage``). Precision, recall, sentence_support and f1 have no such items, since the judge also
+decides which sentences count in them, and are not corrected.
+"""
+
+import csv
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tls_tasks.core.correction import correct
+from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.core.intervals import Statistics, caution
+from tls_tasks.core.score import grouped
+from tls_tasks.core.task import answer_text
+from tls_tasks.reports.documents import look_up
+from tls_tasks.reports.json_lines import read_objects
+from tls_tasks.reports.judges.recordings import digest
+from tls_tasks.reports.task import TASKS
+
+KINDS = {"citation": "citation_support", "nugget": "nugget_coverage"}
+"""Kind of an item -> the result whose micro value is the mean of the judge's verdicts on these items."""
+
+COLUMNS = ("kind", "request_id", "item_id", "text", "source", "label")
+"""Of a file of labels; its first line says how the items were drawn."""
+
+_NEEDED = ("kind", "request_id", "item_id", "label")
+
+LEAST_LABELS, LEAST_OF_CLASS = 30, 5
+"""With fewer labels of a kind, or fewer YES or NO among them, nothing is corrected."""
+
+_LABELS = {"YES": True, "NO": False, "": None}
+_HEAD = "n={} seed={} items={}"
+_MOST_SHOWN = 32_000  # characters: a cell of a spreadsheet holds few more
+
+Key = tuple[str, str, str]
+"""An item's kind (of :data:`KINDS`), its request, and what tells it from the request's other items, whoever judges."""
+
+_Find = Callable[[Sequence[str], str], str | None]
+
+
+class Item(NamedTuple):
+    """A citation or a nugget, and what a judge says of it.
+
+    Attributes:
+        text: The sentence that cites, or the question with its answers.
+        source: What people read to decide: the cited document (its id, if nobody has the documents), or the report.
+        verdict: Whether it is supported, or given; None: the judge did not say.
+    """
+
+    text: str
+    source: str
+    verdict: bool | None
+
+
+Items = Mapping[Key, Item]
+
+Labels = tuple[Mapping[Key, bool | None], int]
+"""People's label of each item that was drawn, None where it is empty; and the seed of the draw."""
+
+
+# ---- items
+
+
+def read_items(path: Path, documents: Any = None) -> Items:
+    """The items that a judge was asked about.
+
+    Args:
+        path: ``results.jsonl`` of ``tls-tasks reports``, or ``verdicts.jsonl`` beside it; or a samples log of the
+            harness.
+        documents: The cited documents, see :func:`~tls_tasks.reports.documents.look_up`; a samples log has its own.
+
+    Raises:
+        DataError: A file that can't be read, that has no item, or that has two reports of a run to a request.
+    """
+    place = path.with_name("results.jsonl") if path.name == "verdicts.jsonl" else path
+    find, task = None if documents is None else look_up(documents), next(iter(TASKS.values()))
+    items: dict[Key, Item] = {}
+    for where, row in read_objects(place):
+        try:
+            if "filtered_resps" in row:
+                find = look_up({shown["id"]: shown for shown in json.loads(row["doc"]["documents"])})
+                (row,) = task.explain(row["doc"], answer_text(row["filtered_resps"]))["report_eval"]["items"]
+            found = dict(items_of(row, find))
+        except (LookupError, TypeError, AttributeError, json.JSONDecodeError) as error:  # of another task, or changed
+            raise DataError(f"{where}: no judged report ({type(error).__name__}: {error})") from error
+        if twice := found.keys() & items:
+            raise DataError(f"{where}: got {min(twice)} twice, expected each report once")
+        items |= found
+    if not items:
+        raise DataError(f"{place}: got none, expected citations and nuggets")
+    return items
+
+
+def items_of(report: Mapping[str, Any], find: _Find | None = None) -> Iterator[tuple[Key, Item]]:
+    """The items of a judged report: the means of their verdicts are the micro values.
+
+    Args:
+        report: A line of ``results.jsonl``, or :meth:`~tls_tasks.reports.score.ReportItem.as_dict`.
+        find: Finds documents.
+    """
+    sentences, of = report.get("sentences", ()), f" of {report['run_id']}" if report["run_id"] else ""
+    rows: dict[str, list[tuple[str, Item]]] = {kind: [] for kind in KINDS}
+    for number, sentence in enumerate(sentences, start=1):
+        for cited in sentence["citations"]:
+            doc_id, name = cited["doc_id"], f"sentence {number}{of} cites {cited['doc_id']}"
+            source = doc_id if find is None else find((), doc_id) or f"{doc_id}: no such document"
+            rows["citation"].append((name, Item(sentence["text"], source, cited["supports"])))
+    whole = " ".join(sentence["text"] for sentence in sentences)
+    for number, nugget in enumerate(report.get("nuggets", ()), start=1):
+        asked = f"{nugget['question']} {(' AND ' if nugget['needs_all'] else ' OR ').join(nugget['answers'])}"
+        rows["nugget"].append((f"nugget {number}{of}", Item(asked, whole, nugget["covered"])))
+    for kind, key in KINDS.items():
+        n = report["ratios"][key][1]  # 0: nothing was judged
+        unread = range(n - sum(item.verdict is not None for _, item in rows[kind]))  # of an answer without a report
+        rows[kind] += [(f"{kind} {number + 1}{of}", Item("(no report could be read)", "", False)) for number in unread]
+        for name, item in rows[kind]:
+            yield (kind, str(report["request_id"]), name), item if n else item._replace(verdict=None)
+
+
+# ---- labels
+
+
+def draw(items: Items, n: int, seed: int) -> dict[Key, Item]:
+    """``n`` items of each kind without replacement, all if there are fewer, in the order of drawing.
+
+    Whoever labels only the first of them has labelled a draw, too. Items are ordered by a hash of seed and item, so
+    that anybody can draw again, in any language, whatever the order of the reports.
+    """
+    order = sorted(items, key=lambda key: digest([seed, *key]))
+    return {key: items[key] for kind in KINDS for key in [key for key in order if key[0] == kind][:n]}
+
+
+def sheet(items: Items, n: int, seed: int) -> list[tuple[str, ...]]:
+    """The rows of a file in which people label a draw: how it was made, :data:`COLUMNS`, and a row an item."""
+    drawn = draw(items, n, seed).items()
+    rows = [(*key, item.text[:_MOST_SHOWN], item.source[:_MOST_SHOWN], "") for key, item in drawn]
+    return [("# " + _HEAD.format(n, seed, _hash_of(items)),), COLUMNS, *rows]
+
+
+def read_labels(path: Path, *judged: Items) -> Labels:
+    """Read the labels that people wrote into a draw.
+
+    Args:
+        path: The file, as :func:`sheet` made it and a spreadsheet may have saved it.
+        judged: The items of judges; the labels must have been drawn from those of one of them.
+
+    Raises:
+        DataError: A file that can't be read.
+        InputError: Labels of other items, an item that was not drawn or stands there twice, or no label.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            first, names = lines.readline(), lines.readline()
+            rows = list(csv.DictReader([names, *lines], delimiter=max(",;\t", key=names.count)))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path}: can't be read as CSV: {error}") from error
+    made = re.search(_HEAD.format(r"(\d{1,999})", r"(-?\d{1,999})", "([0-9a-f]{16})"), first)
+    if made is None or not all(name in names for name in _NEEDED):
+        expected = f"{_HEAD.format('…', '…', '…')} and the columns {', '.join(_NEEDED)}, as --sample writes them"
+        raise InputError(f"{path}: lines 1 and 2", None, repr(f"{first}{names}"[:200]), expected)
+    hashes = {_hash_of(items): items for items in judged}
+    if made[3] not in hashes:
+        raise InputError(f"{path}: line 1", None, f"items={made[3]}", f"{' or '.join(hashes)}, the items of the judge")
+    drawn = draw(hashes[made[3]], int(made[1]), int(made[2]))
+    # A spreadsheet would take an id that begins with = for a formula: it stands behind an apostrophe.
+    left = {(key[0], key[1].lstrip("'"), key[2]): key for key in drawn}
+    labels: dict[Key, bool | None] = dict.fromkeys(drawn)
+    for row in filter(lambda row: any(row.values()), rows):  # spreadsheets end in empty rows
+        kind, request_id, item_id, label = (row[name] or "" for name in _NEEDED)
+        key, said = left.pop((kind, request_id.lstrip("'"), item_id), None), label.strip().upper()
+        if key is None or said not in _LABELS:
+            got = repr(label) if key else "the item twice, or one that was not drawn"
+            expected = f"each of the {len(drawn)} drawn items once, with YES, NO or no label"
+            raise InputError(f"{path}: {kind} {item_id!r} of request {request_id!r}", None, got, expected)
+        labels[key] = _LABELS[said]
+    return labels, int(made[2])
+
+
+def _hash_of(items: Items) -> str:
+    return digest(sorted([*key, item.text] for key, item in items.items()))[:16]
+
+
+# ---- corrections
+
+
+def corrections(items: Items, labels: Labels) -> dict[str, Any]:
+    """Micro values corrected by labels, of the kinds that have labels.
+
+    Returns:
+        Of each result of :data:`KINDS`, after its name: ``_micro``, the mean of the judge's verdicts;
+        ``_micro_corrected``, the estimate of people's mean; ``_micro_corrected_ci`` and its ``_width``;
+        ``_sensitivity`` and ``_specificity``, the shares of right verdicts where people said YES and NO; how many
+        ``_labels``, ``_empty`` ones, items ``_unlabelled`` and ``_unjudged`` (left out, with their labels);
+        ``_lambda``; ``_signature``. And ``ci_caution``, why the intervals can't be trusted, if so.
+
+    Raises:
+        InputError: No labels, or too few of a kind or a class.
+    """
+    found: dict[str, Any] = {}
+    (given, seed), intervals = labels, {}
+    for kind, key in KINDS.items():
+        own = [(name[1], item.verdict, given.get(name)) for name, item in items.items() if name[0] == kind]
+        rows = [(request_id, verdict, label) for request_id, verdict, label in own if verdict is not None]
+        cells = Counter((label, verdict) for _, verdict, label in rows)
+        yes, no = (cells[label, True] + cells[label, False] for label in (True, False))
+        if not yes + no:
+            continue
+        if yes + no < LEAST_LABELS or min(yes, no) < LEAST_OF_CLASS:
+            got = f"{yes} YES and {no} NO as labels of what the judge judged, kind {kind}"
+            expected = f"at least {LEAST_LABELS}, {LEAST_OF_CLASS} of each class; or no label of this kind"
+            raise InputError("labels", None, got, expected)
+        corrected = correct(rows)
+        intervals[key] = corrected.interval
+        low, high = corrected.interval or (math.nan, math.nan)
+        values = {
+            "micro": sum(verdict for _, verdict, _ in rows) / len(rows),
+            "micro_corrected": corrected.value, "micro_corrected_ci": corrected.interval, "width": high - low,
+            "sensitivity": cells[True, True] / yes, "specificity": cells[False, False] / no, "labels": yes + no,
+            "empty": sum(label is None for name, label in given.items() if name[0] == kind),
+            "unlabelled": len(rows) - yes - no, "unjudged": len(own) - len(rows), "lambda": corrected.tuning,
+            "signature": f"corrected:ppi++,n:{yes + no},seed:{seed}",
+        }  # fmt: skip
+        found |= {f"{key}_{name}": value for name, value in values.items()}
+    if not found:
+        raise InputError("labels", None, "no label", f"YES or NO for {LEAST_LABELS} items of a kind at least")
+    return {**found, "ci_caution": caution(intervals)}
+
+
+def both_judged(a: Items, b: Items, *, common: bool) -> list[Items]:
+    """The items on which both judges have a verdict.
+
+    Raises:
+        InputError: If one judge has items that the other lacks (without ``common``).
+    """
+    if (lacking := a.keys() ^ b.keys()) and not common:
+        got = f"{len(lacking)} that only one judge has, such as {min(lacking)}"
+        raise InputError("items", None, got, "the same; compare those in common with --common")
+    keys = [key for key in a if key in b and None not in (a[key].verdict, b[key].verdict)]
+    return [{key: items[key] for key in keys} for items in (a, b)]
+
+
+def difference(a: Items, b: Items) -> dict[str, Any]:
+    """What B's uncorrected means have more than A's on the same items, with intervals over requests, paired."""
+    found: dict[str, Any] = {}
+    for kind in {kind: None for kind, *_ in a}:
+        gaps = {key: (float(b[key].verdict or 0) - float(a[key].verdict or 0), 1.0) for key in a if key[0] == kind}
+        requests = grouped(list(gaps.values()), [request_id for _, request_id, _ in gaps])
+        sums = np.array([np.sum(own, axis=0) for own in requests.values()])
+        mean = Statistics(sums, {"gap": (0, 1)}, lambda row: {"gap": float(row[0] / row[1])}, {"gap": (-1.0, 1.0)})
+        interval = mean.intervals(0.95, 1000, 12345).get("gap")
+        name = f"{KINDS[kind]}_micro"
+        found |= {name: mean.of(sums.sum(axis=0))["gap"], f"{name}_ci": interval}
+    return found

@@ -402,8 +402,8 @@ def test_values_that_look_alike_are_told_apart():
     ("answer", "message"),
     [
         (lambda scores: {"rouge1": 1.0, "rouge2": 1.0}, r"keys \['rouge1', 'rouge2'\], expected result_key="),
-        (lambda scores: [1.0], "scores of 'length': 1"),
-        (lambda scores: ["x"] * len(scores), "scores of 'length'"),
+        (lambda scores: [1.0], "from 'length', expected"),
+        (lambda scores: ["x"] * len(scores), "got str 'x' from 'length', expected"),
     ],
 )
 def test_results_without_scores(answer, message):

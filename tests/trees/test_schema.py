@@ -460,3 +460,9 @@ def test_lists_in_lists_are_walked_once_a_level():
 def test_a_null_is_told_all_kinds_that_it_is_not():
     (issue,) = complies(None, OneOf((Branch({}), ListOf(STRING), Leaf("integer"))))
     assert str(issue).endswith("wanted a dictionary or a list or integer, got null")
+
+
+def test_null_among_the_types_of_a_leaf_says_nothing():
+    assert read_schema({"a": "string|null", "b": "null|number|string", "c": "null"}) == read_schema(
+        {"a": "string", "b": "number|string", "c": "null"}
+    )

@@ -49,7 +49,7 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks meta --references tls_timeline17
     """
     if [bool(args.systems), bool(args.people)] != [not args.references] * 2:
-        raise InputError("meta", None, "other arguments", "LABEL=RUN… --people FILE, or --references TASK alone")
+        raise InputError("arguments", None, "others", "LABEL=RUN… --people FILE, or --references TASK alone")
     runs = {} if args.references else _read(args.systems, args.task)
     if args.references:
         found, tell = references_among_themselves(args.references), _references
@@ -68,7 +68,7 @@ def _read(named: Sequence[str], task: str | None) -> dict[str, Run]:
     for text in named:
         label, _, place = text.partition("=")
         if not (label and place) or label in runs:
-            raise InputError("meta", None, repr(text), "LABEL=RUN, each label once")
+            raise InputError("arguments", None, repr(text), "LABEL=RUN, each label once")
         tasks = read_system(Path(place), tasks={task: task} if task else None, progress=progress).tasks
         if len(tasks) > 1:
             raise InputError("--task", None, "nothing", f"the one that people rated, of {', '.join(tasks)}")

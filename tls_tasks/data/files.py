@@ -125,7 +125,8 @@ def text_lines(path: Path) -> Iterator[str]:
     except FileNotFoundError as error:
         raise DataError(f"{path}: no such file") from error
     except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
-        raise DataError(f"{path}, after line {n_read}: can't be read: {error}") from error
+        wanted = "; expected UTF-8" if isinstance(error, UnicodeDecodeError) else ""
+        raise DataError(f"{path}, after line {n_read}: can't be read: {error}{wanted}") from error
 
 
 def _parquet_rows(file: Path) -> Rows:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from tls_tasks.core.custom import custom_sign
 from tls_tasks.core.errors import InputError, warn_caller
 from tls_tasks.core.options import check_choice
+from tls_tasks.core.rows import describe
 from tls_tasks.trees.leaf_values import BUILT_IN, TREEVAL_METRICS, LeafMetric, exact_match
 
 DEFAULT_METRICS: Mapping[str, tuple[str, ...]] = {
@@ -163,8 +164,8 @@ class _Source(NamedTuple):
         pairs = dict(zip(keys, zip(predictions, references, strict=True), strict=True))
         answers = self._answers(list(pairs.values()))
         if len(answers) != len(pairs) or not all(isinstance(score, Real) for score in answers):
-            got = f"scores of {self.name!r}: {len(answers)}"
-            raise InputError("metric", None, got, f"{len(pairs)} numbers, one a pair")
+            bad = next((score for score in answers if not isinstance(score, Real)), answers)
+            raise InputError("metric", None, f"{describe(bad)} from {self.name!r}", f"{len(pairs)} numbers, one a pair")
         scores = {key: score for key, score in zip(pairs, answers, strict=True) if math.isfinite(score)}
         if n_bad := len(pairs) - len(scores):
             self._warn(f"gave no number for {n_bad} of {len(pairs)} pairs; they count as its worst score, {self.worst}")

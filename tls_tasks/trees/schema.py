@@ -241,6 +241,8 @@ def _node(value: Any, path: Path) -> SchemaNode:
         raise error(repr(value), "a type name, a list of one type or of several choices, or a dictionary of such")
     if (made := _of_class(value)) is not None:
         return nodes_of_json_schema(made)
+    if isinstance(value, str):  # null is allowed everywhere
+        value = "|".join(name for name in value.split("|") if name != "null") or value
     if isinstance(value, str) and (meant := [near for name in value.split("|") if (near := _misspelt(name))]):
         raise error(f"the unknown type {value!r}", " and ".join(map(repr, meant)))
     return Leaf(value)

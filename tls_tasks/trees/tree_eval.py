@@ -240,7 +240,8 @@ def _walk(plan: Plan, rows: _Rows) -> tuple[Columns, _Rows]:
             for issue in slips(tree, plan.root):
                 of_list = isinstance(plan.root, ListOf) and isinstance(tree, dict)
                 hint = "; did you mean schema=schema[0]?" if of_list else ""
-                wanted = f"a tree that follows the schema{f' ({plan.form})' * bool(plan.form)}, or types='loose'{hint}"
+                follows = f"a tree that follows the schema{f' ({plan.form})' * bool(plan.form)}"
+                wanted = f"{follows}, or options={{'types': 'loose'}}{hint}"
                 raise InputError("references", row, str(issue), wanted) from None
         raise
 

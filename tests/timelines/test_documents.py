@@ -141,6 +141,7 @@ def test_rows_are_text_and_whole_numbers(crisis):
     numbers = {"timeline_index", "n_dates", "n_asked", "n_sentences", "context_truncated", "context_sentences",
                "context_sentences_total", "context_days", "context_days_total"}  # fmt: skip
     texts = {"doc_id", "topic", "query", "start_date", "end_date", "context", "reference", "edition"}
+    texts |= {"article_dates", "reference_dates"}
     assert {key: type(value) for key, value in row.items()} == {
         **dict.fromkeys(texts, str),
         **dict.fromkeys(numbers, int),

@@ -58,6 +58,15 @@ def test_topics_have_equal_votes_in_mean_f():
     assert results["date_f1"] == 0.5
 
 
+def test_dates_are_looked_up_in_articles_and_references():
+    doc = {**DOC, "article_dates": '["2011-01-25", "2011-01-27"]', "reference_dates": '["2011-01-25", "2011-02-11"]'}
+    answer = "2011-01-25: Protests.\n2011-01-27: Police.\n2011-02-11: He resigns.\n2011-03-01: It rains."
+    task = TASKS["tls_crisis"]
+    results = task.results([task.process(doc, answer), task.process(doc, "2011-01-25: Protests.")])
+    assert (results["dates_in_articles"], results["dates_invented"]) == (3 / 5, 1)
+    assert "dates_in_articles" not in task.for_document(DOC).table  # of a log of an earlier release
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_task_asks_for_its_dates_and_its_target_is_a_perfect_answer(name):
     task = TASKS[name]

@@ -86,10 +86,14 @@ def documents(
         ``n_sentences`` (k) is the reference's mean number of sentences per date, rounded and at least 1.
         ``context_sentences`` of ``context_sentences_total`` sentences are shown, on ``context_days`` of
         ``context_days_total`` days; ``context_truncated`` is how many sentences are not.
+        With articles, ``article_dates`` (JSON) lists the days on which an article was published or which a sentence
+        mentions, and ``reference_dates`` those of all the topic's timelines.
     """
     rows: list[dict[str, str | int]] = []
     for topic in topics:
         context = _NO_CONTEXT if contexts is None else contexts[topic.name]
+        of_topic = sorted({day for timeline in topic.timelines for day in timeline.dates})
+        known = {"article_dates": sorted(context.dates), "reference_dates": of_topic} if contexts is not None else {}
         most = room.most_dates if contexts is None else min(room.most_dates, context.n_days)
         rows += [
             {
@@ -105,6 +109,7 @@ def documents(
                 "context_sentences_total": context.all_sentences,
                 "context_days": context.n_days,
                 "context_days_total": context.all_days,
+                **{name: json.dumps([*map(str, days)]) for name, days in known.items()},
                 "reference": json.dumps(timeline.as_rows(), ensure_ascii=False),
                 "edition": edition,
             }
@@ -114,7 +119,7 @@ def documents(
 
 
 def examples(name: str) -> list[dict[str, str | int]]:
-    """Examples for few-shot prompts: topics of our own, the same for every data set and for both forms.
+    """Examples for few-shot prompts: topics of our own, the same for every data set.
 
     Example:
         >>> examples("tls_crisis")[0]["query"]
@@ -122,7 +127,8 @@ def examples(name: str) -> list[dict[str, str | int]]:
     """
     topics = read_rows("examples", file_rows(_EXAMPLES), _EXAMPLES.name)
     room = Room()
-    return documents(topics, "examples", {}, room, {topic.name: room.show(topic, {}) for topic in topics})
+    shown = None if name.endswith("_closed_book") else {topic.name: room.show(topic, {}) for topic in topics}
+    return documents(topics, "examples", {}, room, shown)
 
 
 # ---- the topics behind documents, which show a few of their articles only

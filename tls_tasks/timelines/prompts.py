@@ -102,6 +102,7 @@ class Context(NamedTuple):
         all_days: Days on which something was published.
         all_sentences: Sentences of all days; what a day repeats counts once.
         refused: For each budget, whether it was too small for some sentence.
+        dates: Days on which something was published, and days that a sentence mentions, shown or not.
     """
 
     text: str
@@ -110,6 +111,7 @@ class Context(NamedTuple):
     all_days: int
     all_sentences: int
     refused: tuple[bool, ...]
+    dates: frozenset[datetime.date] = frozenset()
 
 
 def build_context(articles: Sequence[Article], budgets: Sequence[Budget]) -> Context:
@@ -136,10 +138,11 @@ def build_context(articles: Sequence[Article], budgets: Sequence[Budget]) -> Con
         <BLANKLINE>
     """
     days = {day: list(dict.fromkeys(texts)) for day, texts in sentences_by_day(articles).items()}
+    mentions = Counter(named for day, texts in days.items() for text in texts for named in mentioned_dates(text, day))
     left, refused = [budget.size for budget in budgets], [False] * len(budgets)
     chosen: dict[datetime.date, dict[int, str]] = defaultdict(dict)
     misses = 0
-    for day, index in _by_priority(days):
+    for day, index in _by_priority(days, mentions):
         line = f"- {days[day][index]}\n"
         text = line if day in chosen else day_heading(day) + line
         after = [room - budget.cost(text) for room, budget in zip(left, budgets, strict=True)]
@@ -153,7 +156,7 @@ def build_context(articles: Sequence[Article], budgets: Sequence[Budget]) -> Con
             break
     text = "".join(day_heading(day) + "".join(chosen[day][n] for n in sorted(chosen[day])) for day in sorted(chosen))
     n_chosen, n_all = (sum(map(len, sides.values())) for sides in (chosen, days))
-    return Context(text, len(chosen), n_chosen, len(days), n_all, tuple(refused))
+    return Context(text, len(chosen), n_chosen, len(days), n_all, tuple(refused), frozenset((*days, *mentions)))
 
 
 def day_heading(day: datetime.date) -> str:
@@ -179,9 +182,10 @@ def sentences_by_day(articles: Iterable[Article]) -> dict[datetime.date, list[st
     return days
 
 
-def _by_priority(days: Mapping[datetime.date, Sequence[str]]) -> list[tuple[datetime.date, int]]:
+def _by_priority(
+    days: Mapping[datetime.date, Sequence[str]], mentions: Mapping[datetime.date, int]
+) -> list[tuple[datetime.date, int]]:
     """Day and index of every sentence, those to be shown first at the beginning."""
-    mentions = Counter(named for day, texts in days.items() for text in texts for named in mentioned_dates(text, day))
     queue = []
     for day, texts in days.items():
         scores = centrality(texts)

@@ -2,12 +2,13 @@
 
 import itertools
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
 from tls_tasks.core.prf import prf_of_means
-from tls_tasks.core.score import Result, Score, grouped, mean, total
+from tls_tasks.core.score import Result, Results, Score, grouped, mean, ratio, total
 from tls_tasks.core.task import Task
 from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.data import ALL_SETS, examples, load_documents
@@ -34,13 +35,35 @@ _TABLE = {
 }
 
 
+_WITH_ARTICLES = {
+    **_TABLE,
+    "dates_in_articles": ratio("in_articles", "dates", empty=math.nan),
+    "dates_invented": total("invented", better=False),
+}
+
+
+def _table_of(doc: Mapping[str, Any]) -> Results:
+    """A document without articles, or in the log of a release that did not list their dates, has no such results."""
+    return _WITH_ARTICLES if "article_dates" in doc else _TABLE
+
+
 def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:
     parsed = parse_timeline(answer)
     prediction, reference = parsed.value or Timeline(), json.loads(doc["reference"])
     unit = {"parse_failures": float(parsed.failed), "n_dates": float(len(prediction))}
     for metric in _METRICS.values():
         unit |= metric([prediction], [reference]).units[0]
-    return unit
+    return {**unit, **_grounds(doc, prediction)}
+
+
+def _grounds(doc: Mapping[str, Any], prediction: Timeline) -> dict[str, float]:
+    """How many of the dates an article mentions or was published on, and how many no reference has either."""
+    if "article_dates" not in doc:
+        return {}
+    days = set(map(str, prediction.dates))
+    others = days.difference(json.loads(doc["article_dates"]))
+    invented = others.difference(json.loads(doc["reference_dates"]))
+    return {"dates": len(days), "in_articles": len(days) - len(others), "invented": len(invented)}
 
 
 def _scores(doc: Mapping[str, Any], answer: str) -> dict[str, Score]:
@@ -70,8 +93,15 @@ _PARTS = (_target, _unit, _scores, picture, "topic")
 
 TASKS = {
     name + ending: Task(
-        name + ending, "timelines", _TABLE, load, prompt_of, *_PARTS, headline="ar1_f1", fewshot=examples, among=_among
+        *(name + ending, "timelines", table, load, prompt_of, *_PARTS),
+        headline="ar1_f1",
+        table_of=_table_of,
+        fewshot=examples,
+        among=_among,
     )
-    for ending, load, prompt_of in (("", load_documents, prompt), (_CLOSED_BOOK, _load_closed_book, closed_book_prompt))
+    for ending, table, load, prompt_of in (
+        ("", _WITH_ARTICLES, load_documents, prompt),
+        (_CLOSED_BOOK, _TABLE, _load_closed_book, closed_book_prompt),
+    )
     for name in ALL_SETS
 }

@@ -1,0 +1,81 @@
+"""The numbers and dates of a text as values: what ``1,200``, ``1200`` and ``1.2 thousand`` have in common.
+
+For the share of an answer's numbers that stand in its source: no judge, and so no word about what they count.
+"""
+
+import re
+from collections.abc import Hashable, Iterator
+from decimal import Decimal
+
+from tls_tasks.text.dates import dates_in
+
+_ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen""".split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_WORDS = {word: number for number, word in enumerate(_ONES)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
+_SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12, "k": 3, "m": 6, "bn": 9, "tn": 12}
+_NUMBER = re.compile(
+    r"(?<!\w)(?:(?P<digits>\d{1,30}(?:[.,'’\u00a0\u202f]\d{1,30}){0,9})(?P<unit>k|m|bn|tn)?"
+    rf"|(?P<tens>{'|'.join(_TENS)})(?:[- ](?P<ones>{'|'.join(_ONES[1:10])}))?|(?P<word>{'|'.join(_ONES)}))"
+    r"(?:[- ](?P<scale>hundred|thousand|million|billion|trillion))?(?!\d)",
+    re.IGNORECASE,
+)
+_GROUPED = re.compile(r"\d{1,3}([,.'’\u00a0\u202f])\d{3}(?:\1\d{3})*(?:(?!\1)[.,]\d+)?")
+
+
+def share_in_source(text: str, source: str) -> float | None:
+    """The share of a text's numbers and dates that its source has too, each counted as often as it is written.
+
+    A date that is written with its year is one value, and must be in the source as a date. Of other numbers, "one"
+    and numbers inside words ("B52") are not counted. Words are read in English only.
+
+    Returns:
+        None if the text has no number.
+
+    Example:
+        >>> share_in_source("Some 1,200 people, 3 of them in 2011", "On 25 January 2011, twelve hundred people")
+        0.6666666666666666
+        >>> share_in_source("On 2011-01-25", "On 25 January 2011"), share_in_source("No one came", "")
+        (1.0, None)
+    """
+    dates = list(dates_in(text))
+    kept, end = [], 0
+    for begin, after, _ in dates:
+        kept.append(text[end:begin])
+        end = after
+    written = [{expression.date} for _, _, expression in dates]
+    written += [values for part in (*kept, text[end:]) for values in _numbers(part) if values != {Decimal(1)}]
+    if not written:
+        return None
+    there: set[Hashable] = {expression.date for _, _, expression in dates_in(source)}
+    there |= {value for values in _numbers(source) for value in values}
+    return sum(bool(there & values) for values in written) / len(written)
+
+
+def _numbers(text: str) -> Iterator[set[Hashable]]:
+    """Every number with its readings: "5m" may be metres or millions, "1.200" may be a fraction."""
+    for match in _NUMBER.finditer(text):
+        if digits := match["digits"]:
+            values = _of_digits(digits)
+        else:
+            names = (match["tens"], match["ones"], match["word"])
+            values = {Decimal(sum(_WORDS[name.lower()] for name in names if name))}
+        unit = {value.scaleb(_SCALES[match["unit"].lower()]) for value in values} if match["unit"] else set()
+        scale = _SCALES[match["scale"].lower()] if match["scale"] else 0
+        yield {value.scaleb(scale) for value in values | unit}
+
+
+def _of_digits(digits: str) -> set[Decimal]:
+    """The readings of digits with marks between them; of ``10.30.15`` each part is a number.
+
+    Example:
+        >>> sorted(map(str, _of_digits("1.200"))), sorted(map(str, _of_digits("1,200.5"))), _of_digits("12,50")
+        (['1.200', '1200'], ['1200.5'], {Decimal('12.50')})
+    """
+    found = set()
+    if grouped := _GROUPED.fullmatch(digits):
+        found.add(Decimal(digits.replace(grouped[1], "").replace(",", ".")))
+    parts = re.split(r"[^\d]", digits)
+    if len(parts) < 3:
+        found.add(Decimal(".".join(parts)))
+    return found or {*map(Decimal, parts)}

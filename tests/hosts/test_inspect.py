@@ -144,9 +144,9 @@ def test_a_log_is_scored_again_from_itself_alone():
     topics = [sample.metadata["topic"] for sample in log.samples]
     score = tls_tasks.alignment_rouge(answers, references, topics=topics, **options)
     found = metrics_of(again, 1)
-    assert {key: found[key] for key in score} == pytest.approx(dict(score), abs=1e-12)
+    assert {key: found[key] for key in score} == pytest.approx(dict(score), abs=1e-12, nan_ok=True)
     errors = {f"{key}_stderr": error for key, error in score.standard_errors().items()}
-    assert {key: found[key] for key in errors} == pytest.approx(errors, abs=1e-12)
+    assert {key: found[key] for key in errors} == pytest.approx(errors, abs=1e-12, nan_ok=True)
     own = again.samples[0].scores["alignment_rouge"]
     assert own.metadata["signatures"] == {"alignment_rouge": score.signature}
     before = metrics_of(again, 1)
@@ -167,7 +167,7 @@ def test_metrics_score_our_documents():
     ):
         log, _ = run_inspect(name, edition="embedded", limit=8)
         found = metrics_of(score_here(log, metric), 1)
-        assert found[key.replace("evidence_f1", "f1")] == pytest.approx(metrics_of(log)[key], abs=1e-12), name
+        assert found[key.replace("evidence_f1", "f1")] == pytest.approx(metrics_of(log)[key], abs=1e-12, nan_ok=True), name
 
 
 def test_metrics_score_other_peoples_logs():
@@ -219,14 +219,14 @@ def test_every_epoch_counts_and_documents_stay_together():
     answered = [(documents[sample.id], sample.output.completion) for sample in log.samples]
     expected = task.results([task.process(*pair) for pair in answered])
     found = metrics_of(log)
-    assert len(answered) == 6 and {key: found[key] for key in expected} == pytest.approx(expected, abs=1e-12)
+    assert len(answered) == 6 and {key: found[key] for key in expected} == pytest.approx(expected, abs=1e-12, nan_ok=True)
     by_document = {}
     for doc, answer in answered:
         by_document.setdefault(doc["doc_id"], []).append(task.process(doc, answer)["rouge_l_f1"])
     means = [sum(own) / len(own) for own in by_document.values()]
     mean = sum(means) / 3
     error = math.sqrt(sum((own - mean) ** 2 for own in means) / 2 / 3)
-    assert found["rouge_l_f1_stderr"] == pytest.approx(error, abs=1e-12)
+    assert found["rouge_l_f1_stderr"] == pytest.approx(error, abs=1e-12, nan_ok=True)
 
 
 def test_options_of_a_task():

@@ -23,6 +23,11 @@ def bare(tree):
     return [bare(own) for own in tree] if isinstance(tree, list) else tree
 
 
+def has_value(tree):
+    own = tree.values() if isinstance(tree, dict) else tree
+    return any(map(has_value, own)) if isinstance(tree, dict | list) else tree is not None
+
+
 def is_read(kind, value, quote):
     if kind == "number":
         return value in [float(number) for number in re.findall(r"\d+(?:\.\d+)?", quote)]
@@ -80,4 +85,4 @@ def grounded(reference, prediction, source, alignments):
             empty += [item.get(inner) for wanted, item in of_items for inner in wanted if wanted[inner] is None]
         else:
             empty.append(told)
-    return hits, len(empty), sum(bare(one) not in (None, [], {}) for one in empty)
+    return hits, len(empty), sum(has_value(bare(one)) for one in empty)

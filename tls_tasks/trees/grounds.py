@@ -31,8 +31,9 @@ from tls_tasks.trees.types import Again, AnyOf, Branch, ListOf, Path, Position, 
 Grounds = Any
 """Key or position -> what is known of the values below it, down to the :class:`Ground` of one."""
 
-_DIGITS = re.compile(
-    r"(?:(?<!\w)[+\-\u2212])?(?:(?<![\w.])\.)?\d[\d.,'\u2019 \u00a0\u202f]*(?:[eE][+-]?\d+)?", re.ASCII
+_DIGITS = re.compile(  # the 3 of A3 is no number, the 12 of EUR12 is
+    r"(?:(?<!\w)[+\-\u2212])?(?:(?<![\w.])\.)?(?:(?<![^\W_])|(?<=\b[A-Z]{3}))"
+    r"\d[\d.,'\u2019 \u00a0\u202f]*(?:[eE][+-]?\d+)?"
 )
 _TIME = 40  # characters of a time and its zone
 _PIECE = re.compile(r"(?<=[.!?])\s+|\n+")
@@ -130,27 +131,29 @@ def _days(quote: str, has_time: bool, is_day: bool) -> Iterator[str]:
 
 
 def with_quotes(plan: Plan, tree: Any, text: str) -> Any:
-    """A tree with a quote for each value that can be read from a sentence or line of the text.
+    """A tree with a sentence or line of the text as quote of each value: if possible, one from which it can be read.
 
     Example:
         >>> from tls_tasks.trees.plan import make_plan
         >>> with_quotes(make_plan({"n": "integer", "to": "string"}), {"n": 3, "to": None}, "Hello. We are 3.")
         {'n': {'value': 3, 'quote': 'We are 3.'}, 'to': None}
     """
-    return _quoted(plan, plan.root, tree, _PIECE.split(text))
+    return _quoted(plan, plan.root, tree, _PIECE.split(text), "")
 
 
-def _quoted(plan: Plan, node: SchemaNode | None, value: Any, pieces: Sequence[str]) -> Any:
+def _quoted(plan: Plan, node: SchemaNode | None, value: Any, pieces: Sequence[str], key: str) -> Any:
     if isinstance(value, list):
-        return [_quoted(plan, inner_node(node, Position(0)), item, pieces) for item in value]
+        return [_quoted(plan, inner_node(node, Position(0)), item, pieces, key) for item in value]
     if isinstance(value, dict):
-        return {key: _quoted(plan, inner_node(node, key), own, pieces) for key, own in value.items()}
+        return {key: _quoted(plan, inner_node(node, key), own, pieces, str(key)) for key, own in value.items()}
     node = node and part_for(node, value)
     if value is None or not isinstance(node, Field) or fits({}, node):
         return value
+    words = str(value).casefold(), *re.findall(r"[a-z]{3,}", key.casefold())
     holding = [piece for piece in pieces if can_be_read(plan, node, value, piece)]
-    quote = min(holding, key=lambda piece: str(value).casefold() not in piece.casefold(), default=value)
-    return {"value": value, "quote": quote} if isinstance(quote, str) else value
+    others = [value] if isinstance(value, str) else pieces
+    quote = min(holding or others, key=lambda piece: [word not in piece.casefold() for word in words])
+    return {"value": value, "quote": quote}
 
 
 # --- which items of lists belong together, and what that is worth ---

@@ -212,9 +212,7 @@ def _with_answers(value: Any, index: int | None) -> Any:
 
 def check_row(row: Any, field: str, index: int) -> None:
     """Refuse a row that can't be scored, whatever the schema."""
-    if field == "sources":
-        read_text("" if row is None else row, field, index)
-    elif field == "references":
+    if field == "references":
         read_reference(row, index)
     elif not isinstance(row, str) and read_prediction(row, index).failed:
         raise InputError(field, index, f"a tree with more than {MAX_DEPTH} levels", _TREE)

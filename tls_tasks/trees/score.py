@@ -312,6 +312,10 @@ class Sample(NamedTuple):
     def explained(self) -> Iterator[str]:
         """Both trees side by side, and what was wrong with the text."""
         yield from (f"  {line}" if line else "" for line in table_lines(self.side_by_side()))
+        lacking = (
+            [] if self.parsed.grounds is None else [one for one in self.differences() if one["kind"] == "ungrounded"]
+        )
+        yield from (shown(f"  ungrounded: {one['path']}: {one['got']!r}", _LONGEST) for one in lacking)
         for one in self.parsed.problems:
             yield f"  reading: {shown(one.kind)}: {shown(one.detail, _LONGEST)}"
         issues = [] if self.parsed.failed else complies(self.parsed.value, self.plan.root)

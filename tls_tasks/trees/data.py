@@ -293,8 +293,8 @@ def prompt(doc: Mapping[str, Any], quotes: bool = False) -> str:
     kind = part_for(node, {})
     root, form, quoted = _FORMS.get(type(kind), ("value", '"Oslo"', '{"value": "Oslo", "quote": "in Oslo"}'))
     if quotes:
-        asked = '- Write each value that is not null as {"value": ..., "quote": ...}. The quote is copied word for word'
-        dates += f"{asked} from the document and shows the value.\n"
+        asked = '- Write each value that is not null as {"value": ..., "quote": ...}'
+        dates += f"{asked}; the quote stands word for word in the document.\n"
         form = quoted
     return (
         f"<document>\n{doc['text']}\n</document>\n\nJSON Schema:\n{schema}\n\n"
@@ -311,8 +311,7 @@ _FORMS = {
     Branch: (
         "object",
         '{"city": "Oslo", "visitors": 1200, "mayor": null}',
-        '{"city": {"value": "Oslo", "quote": "the fair in Oslo"}, '
-        '"visitors": {"value": 1200, "quote": "1,200 people came"}, "mayor": null}',
+        '{"visitors": {"value": 1200, "quote": "1,200 came to Oslo"}, "mayor": null}',
     ),
     ListOf: ("array", '["Oslo", "Bergen"]', '[{"value": "Oslo", "quote": "from Oslo to Bergen"}]'),
 }

@@ -9,6 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tls_tasks
+from benchmarks.tree_grounds import table
+from tests.conftest import ROOT
+from tests.harness_parts import run_here
 from tests.trees import slow_grounds as slow
 from tls_tasks.core.errors import InputError
 from tls_tasks.trees.alignments import alignments_of
@@ -153,6 +156,30 @@ def test_macro_means_and_intervals_have_them():
     score = tree_eval(rows, [{"name": "Red"}] * 3, SCHEMA, sources=[SOURCE] * 3, **options)
     assert score.grounded_f1 == pytest.approx(1 / 3) and "grounded_f1_ci" in score.as_dict()
     assert score.definitions["fabricated"].better is False
+
+
+def test_the_table_of_the_docs_is_todays():
+    """Our columns of it: the peers may not be installed."""
+    told = (ROOT / "docs" / "trees.md").read_text(encoding="utf-8").splitlines()
+    shown = [line.split(" | ")[:7] for line in told]
+    assert len(table()) == 14 and all(line.split(" | ")[:7] in shown for line in table())
+
+
+def test_the_baseline_runs_in_the_harness_and_is_drawn(task_manager):
+    """With examples; its grounded F1 is that of the README, and the picture has value, quote and place."""
+    pytest.importorskip("lm_eval")
+    from tls_tasks.hosts.models import RulesLM
+
+    run = run_here(task_manager, ["tree_grounded"], RulesLM(), num_fewshot=1)
+    result, sample = run["results"]["tree_grounded"], run["samples"]["tree_grounded"][0]
+    assert f"{result['grounded_f1,none']:.2f}" == "0.25" and f"{result['fabricated,none']:.0%}" == "24%"
+    assert sample["arguments"][0][0].count('"quote": "It weighs 2.4 kg."') == 1
+    task, (answer,) = tls_tasks.task("tree_grounded"), sample["filtered_resps"]
+    drawn = task.picture(sample["doc"], answer, {})
+    quotes = [row[6] for row in drawn["rows"] if row[6]]
+    assert quotes and all(holds and sample["doc"]["text"][slice(*place)] == quote for quote, holds, place in quotes)
+    assert [piece for piece, mark in drawn["source"] if mark == "hit"]
+    assert "".join(piece for piece, _ in drawn["source"]) == sample["doc"]["text"]
 
 
 @pytest.mark.parametrize(

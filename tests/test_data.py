@@ -29,6 +29,7 @@ ALL_SETS = {
     name: data_set
     for family in FAMILIES
     for name, data_set in importlib.import_module(f"tls_tasks.{family}.data").DATA_SETS.items()
+    if "same_as" not in data_set.settings  # it is loaded as the other
 }
 HUB_SETS = [name for name, data_set in ALL_SETS.items() if data_set.hub]
 OTHER_SETS = [(task, other) for task in TASKS for other in ALL_SETS if task[:4] == other[:4] and task != other]

@@ -225,3 +225,21 @@ def test_a_mistake_among_many_is_told_in_one_line(many, tmp_path, capsys, swap, 
 def test_a_number_is_a_tree_that_fits_no_schema(many, tmp_path, capsys):
     _, gold, schema = many
     assert run(capsys, write(tmp_path / "p.jsonl", {"id": "a", "prediction": 3.5}), gold, *schema)[0] == 0
+
+
+def test_quotes_are_looked_up_in_sources(files, capsys, tmp_path):
+    told = {"name": {"value": "bar", "quote": "bar"}, "tempo": {"value": 81, "quote": "none"}}
+    text = write(tmp_path / "text.txt", "The bar: 81.")
+    places = files(answer=json.dumps(told), reference={"name": "bar", "tempo": 81})
+    _, out, _ = run(capsys, *places, "--sources", text)
+    assert out.startswith("grounded_f1            0.5000\n") and "ungrounded: $.tempo: 81" in out
+    rows = csv.reader(io.StringIO(run(capsys, *places, "--sources", text, "--csv")[1]))
+    assert [row[2:6] for row in rows][1:] == [["$.tempo", "81", "81", "ungrounded"]]
+    names = "wrong", "a", "b"
+    trees = write(tmp_path / "gold.jsonl", *({"id": name, "reference": {"name": name}} for name in names[1:]))
+    rows = ({"id": name, "prediction": {"name": {"value": name, "quote": name}}} for name in names[1:])
+    places = [write(tmp_path / "told.jsonl", *rows), trees, *places[2:]]
+    texts = write(tmp_path / "texts.jsonl", *({"id": name, "text": f"{name}."} for name in names))
+    assert run(capsys, *places, "--sources", texts)[1].startswith("grounded_f1            1.0000\n")
+    write(texts, {"id": "a", "text": "a"})
+    refused(capsys, *places, "--sources", texts, said="'b' is not in")

@@ -69,6 +69,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--postprocess", help="make objects fit the schema first; keep, drop or uncertain: those that quote no text")
     add = _add_command(subparsers, "trees", _trees, **dict(reversed(_PAIR.items())))
     add("--schema", type=Path, required=True, metavar="FILE", help="file with the schema")
+    add("--sources", type=Path, metavar="FILE", help="the texts, in which the quotes of values are looked up")
     add("--metric", action="append", default=[], metavar="[WHERE=]NAME", help="of leaves, or of this path or type")
     add("--compat", choices=("treeval", "extractbench"), help="score as that program does")
     add("--strict", action="store_true", help="read the prediction as JSON only")
@@ -221,10 +222,13 @@ def _trees(args: argparse.Namespace) -> int:
     {"id": "a", "reference": …}), or a folder with a file a tree, joined by name. A reference without a prediction
     counts as one in which nothing can be read; a prediction without a reference is an error.
 
+    With SOURCES, the document of two trees, or rows {"id": "a", "text": …} or a folder with a file a document of many,
+    predictions may give values with quotes, and grounded_f1 counts those whose quote holds them: see docs/trees.md.
+
     The schema is a file with treeval's form or JSON Schema. Of two trees, missing and extra nodes are marked, and the
     items of lists stand as the score aligned them; --detailed shows so each of many. Colour is used on a terminal,
-    unless NO_COLOR is set. --csv prints the values that are wrong, missed or invented, a line each, in place of the
-    scores; --json has them as "differences".
+    unless NO_COLOR is set. --csv prints the values that are wrong, missed, invented or ungrounded, a line each, in
+    place of the scores; --json has them as "differences".
 
     Exit codes: 0 shown; 1 shown, but no tree could be read in PREDICTIONS; 2 not shown
 
@@ -232,6 +236,7 @@ def _trees(args: argparse.Namespace) -> int:
       tls-tasks trees --predictions answer.txt --references gold.json --schema invoice.schema.json
       tls-tasks trees --predictions answers.jsonl --references gold.jsonl --schema s.json --detailed
       tls-tasks trees --predictions a.txt --references gold.json --schema s.json --metric string=token_f1
+      tls-tasks trees --predictions a.jsonl --references gold.jsonl --sources texts.jsonl --schema s.json
     """
     if not args.color:
         os.environ["NO_COLOR"] = "1"
@@ -239,14 +244,16 @@ def _trees(args: argparse.Namespace) -> int:
     if [*map(str, files)] == ["-", "-"]:
         raise InputError("--references", None, "'-' twice", "a file for one of the two trees")
     schema, many = read_schema(read_document(args.schema)), any(map(holds_many, files))
-    rows = read_places(read_trees if many else _read_two, args, "predictions", "references")
+    sides = "predictions", "references", *["sources"] * (args.sources is not None)
+    rows = read_places(read_trees if many else _read_two, args, *sides)
     note("trees", *missing_note(((row.id, row.prediction) for row in rows), "trees", "counted as empty"))
     answers = ["" if row.prediction is None else row.prediction for row in rows]
     mode = "strict" if args.strict else "lenient"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ParseFailureWarning)  # a note below says so
         metrics, references = _leaf_metrics(args.metric, schema), [row.reference for row in rows]
-        score = tls_tasks.tree_eval(answers, references, schema, metrics, compat=args.compat, parse_mode=mode)
+        options: dict[str, Any] = {"compat": args.compat, "parse_mode": mode, "sources": [row.source for row in rows]}
+        score = tls_tasks.tree_eval(answers, references, schema, metrics, **options)
     given = {row.id: row.prediction for row in rows if row.prediction is not None}
     unread = [name for name, text in given.items() if read_prediction(text, None, schema, mode).failed]
     note("trees", *(f"{name}: no tree could be read in it" for name in unread))
@@ -258,18 +265,19 @@ def _trees(args: argparse.Namespace) -> int:
         _write_csv(result["differences"])
     else:
         keys = [*(judged(score.items[0].plan) if has_leaves else extractbench.KEYS)]
-        headline = next(key for key in ("f1_value", "treeval_score", keys[-1]) if key in keys)
+        headline = next(key for key in ("grounded_f1", "f1_value", "treeval_score", keys[-1]) if key in keys)
         args.detailed = args.detailed or not many
-        options: dict[str, Any] = {"explain": partial(_comparison, score)} if has_leaves else {}
+        options = {"explain": partial(_comparison, score)} if has_leaves else {}
         printed.print_score(args, score, names, "tree", keys=keys * many, headline=headline, result=result, **options)
     return int(bool(unread))
 
 
-def _read_two(prediction: Path, reference: Path) -> list[TreeRow]:
-    """A tree that a model wrote, and its reference."""
+def _read_two(prediction: Path, reference: Path, source: Path | None = None) -> list[TreeRow]:
+    """A tree that a model wrote, its reference, and the text."""
     with said_of(Row(str(reference), None)):
         right = read_reference(read_document(reference), None)
-    return [TreeRow(str(prediction), read_document(prediction, of_a_model=True), right)]
+    text = source and read_document(source)
+    return [TreeRow(str(prediction), read_document(prediction, of_a_model=True), right, text)]
 
 
 def _write_csv(differences: Sequence[Mapping[str, Any]]) -> None:

@@ -211,13 +211,15 @@ def hooks(module: str) -> Callable[[str], Any]:
         family = importlib.import_module(module)
         tasks: Mapping[str, Task] = family.TASKS
         task = next(iter(tasks.values()))
+        ending, _, what = name.rpartition("_")  # closed_book_prompt: of the first task whose name ends so
+        if ending and what in (*_CALLS, "prompt", "target"):
+            own = next((own for name, own in tasks.items() if name.endswith(f"_{ending}")), None)
+            task, name = (task, name) if own is None else (own, what)
         if name in _CALLS:
             text, call = _CALLS[name]
             return _Hook(f"{text} of {task.family}", partial(call, task))
         if name in ("prompt", "target", "fewshot_target"):
             return getattr(task, name.removeprefix("fewshot_"))
-        if name.endswith("_prompt") and (own := next((t for n, t in tasks.items() if n.endswith(name[:-7])), None)):
-            return own.prompt
         key = name.removesuffix("_stderr")
         table = {key: result for task in tasks.values() for key, result in task.table.items()}
         # Where documents bring their own table (an extraction's schema), a user's YAML names keys of its own.

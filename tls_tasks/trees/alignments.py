@@ -22,23 +22,40 @@ the place of the one that counts, twice.
 
 def alignments_of(plan: Plan, reference: Any, prediction: Any, objective: int) -> Alignments:
     """Which items and answers belong together for an objective, see :data:`~tls_tasks.trees.pairs.GUIDE`."""
-    search = _Search(plan, objective)
-    if isinstance(plan.root, Branch):
-        tree = prediction if isinstance(prediction, dict) else {}
-        search.look(search.walk.tree, plan.root, whole_tree(reference), tree, ())
-    else:
-        search.look(search.walk.value, plan.root, reference, prediction, ())
-    return search.alignments
+    return Search(plan, objective).of(reference, prediction)
 
 
-class _Search:
-    """Goes the same way as the walk through two trees, and notes what belongs together."""
+def below(grounds: Any, step: Any) -> Any:
+    """What is known of the values below a key or position; nothing where nothing is."""
+    return grounds.get(step, {}) if type(grounds) is dict else {}
+
+
+class Search:
+    """Goes the same way as the walk through two trees, and notes what belongs together.
+
+    ``grounds`` is what is known of the prediction's values, by key and position: nothing here.
+    """
 
     def __init__(self, plan: Plan, objective: int) -> None:
+        """Nothing found yet."""
         self.walk, self.objective = Walk(plan), objective
         self.alignments: Alignments = {}
 
-    def look(self, step: Step, node: Any, reference: Any, prediction: Any, path: Path) -> None:
+    def of(self, reference: Any, prediction: Any, grounds: Any = None) -> Alignments:
+        """What belongs together in two whole trees."""
+        root = self.walk.plan.root
+        if isinstance(root, Branch):
+            tree = prediction if isinstance(prediction, dict) else {}
+            self.look(self.walk.tree, root, whole_tree(reference), tree, (), grounds)
+        else:
+            self.look(self.walk.value, root, reference, prediction, (), grounds)
+        return self.alignments
+
+    def paired(self, node: ListOf, reference: Any, prediction: Any, matched: Any, grounds: Any) -> Any:
+        """The positions of items that belong together, of those that do by their values."""
+        return matched
+
+    def look(self, step: Step, node: Any, reference: Any, prediction: Any, path: Path, grounds: Any = None) -> None:
         """Look at two values; ``step``: how the walk goes through them."""
         own = resolved(node)
         if has_answers(own, reference):
@@ -46,17 +63,21 @@ class _Search:
             index = int(best[self.objective][0])
             where: Path = (*path, ANY_OF)
             self.alignments[where] = [(index, index)]
-            self.look(step, node, reference.values[index], prediction, path)
+            self.look(step, node, reference.values[index], prediction, path, grounds)
         elif isinstance(own, OneOf):
             part = part_for(own, reference)
-            self.look(step, part, reference, prediction if part_for(own, prediction) is part else MISSING, path)
+            other = prediction if part_for(own, prediction) is part else MISSING
+            self.look(step, part, reference, other, path, grounds)
         elif isinstance(own, Branch) and isinstance(reference, dict):
             prediction = prediction if isinstance(prediction, dict) else {}
             known = [key for key in own.children if key in reference]
             others = [key for key in reference if own.rest and key in prediction and key not in own.children]
             for key in (*known, *others):
-                inner = own.children.get(key, own.rest and own.rest.item)
-                self.look(self.walk.value, inner, reference[key], prediction.get(key, MISSING), (*path, key))
+                inner, trees = (
+                    own.children.get(key, own.rest and own.rest.item),
+                    (reference[key], prediction.get(key, MISSING)),
+                )
+                self.look(self.walk.value, inner, *trees, (*path, key), below(grounds, key))
         elif isinstance(own, ListOf) and isinstance(reference, list):
             prediction = prediction if isinstance(prediction, list) else []
             matches = self.walk.align(own, Pairs.aligned([reference], [prediction]))
@@ -65,10 +86,12 @@ class _Search:
                 (matches.left.places[i], matches.right.places[j])
                 for i, j in zip(matches.rows[is_own].tolist(), matches.columns[is_own].tolist(), strict=True)
             ]
-            if matched:
+            if matched := self.paired(own, reference, prediction, matched, grounds):
                 self.alignments[path] = matched
             for i, j in matched:
-                self.look(self.walk.items, own.item, reference[i], prediction[j], (*path, Position(i)))
+                self.look(
+                    self.walk.items, own.item, reference[i], prediction[j], (*path, Position(i)), below(grounds, j)
+                )
 
 
 def chosen(value: Any, alignments: Any, path: Path = ()) -> Any:

@@ -12,6 +12,8 @@ from typing import Any
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.task import read_prompt
 from tls_tasks.text.dates import read_date
+from tls_tasks.trees.grounds import with_quotes
+from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.types import Branch, Leaf, ListOf, OneOf, SchemaNode
 
@@ -52,7 +54,9 @@ def answer(prompt: str) -> str:
         node = read_schema(json.loads(schema), "json_schema")
     except (ValueError, RecursionError, InputError):  # a prompt of another task
         return "{}"
-    return json.dumps(_fill(node, document), ensure_ascii=False)
+    tree = _fill(node, document)
+    asks_for_quotes = '"quote"' in asked.removeprefix(_SCHEMA).partition("\n")[2]
+    return json.dumps(with_quotes(make_plan(node), tree, document) if asks_for_quotes else tree, ensure_ascii=False)
 
 
 def _fill(node: SchemaNode, text: str, key: Hashable = "") -> Any:

@@ -124,11 +124,12 @@ def _json_text(value: Any) -> str:
 
 
 class TreeRow(NamedTuple):
-    """A prediction as it was written (None: there is none) and its reference."""
+    """A prediction as it was written (None: there is none), its reference, and the text of both if it is known."""
 
     id: str
     prediction: Any
     reference: Any
+    source: Any = None
 
 
 def holds_many(place: Path) -> bool:
@@ -136,19 +137,23 @@ def holds_many(place: Path) -> bool:
     return place.is_dir() or place.name.endswith(tuple(ending for ending in ENDINGS if ending != ".json"))
 
 
-def read_trees(predictions: Path, references: Path) -> list[TreeRow]:
-    """Read both sides and join them.
+def read_trees(predictions: Path, references: Path, sources: Path | None = None) -> list[TreeRow]:
+    """Read all sides and join them.
 
     Args:
         predictions: Rows with one of :data:`~tls_tasks.data.keyed.PREDICTION_FIELDS`, or trees by name.
         references: The same with one of :data:`~tls_tasks.trees.data.REFERENCE_FIELDS`.
+        sources: Rows with one of :data:`_TEXT_FIELDS`, or texts by name; there may be more than references.
 
     Raises:
-        DataError: A place that can't be read, what is no tree, or a prediction that has no reference.
+        DataError: A place that can't be read, what is no tree, a prediction that has no reference, or a reference that
+            has no source.
     """
-    told = read_keyed(predictions, ID_FIELDS, of_a_model=True)
+    told, golds = read_keyed(predictions, ID_FIELDS, of_a_model=True), read_keyed(references, ID_FIELDS)
+    pairs = [] if sources is None else joined(read_keyed(sources, ID_FIELDS), golds)
+    texts = {gold.where: text.field(_TEXT_FIELDS) for _, text, gold in pairs if gold is not None}
     rows = []
-    for name, own, other in joined(read_keyed(references, ID_FIELDS), told):
+    for name, own, other in joined(golds, told):
         with said_of(own):
             reference, prediction = read_reference(own.field(REFERENCE_FIELDS), None), None
         if other is not None:
@@ -157,7 +162,7 @@ def read_trees(predictions: Path, references: Path) -> list[TreeRow]:
                 fields = PREDICTION_FIELDS[:-1] if other.is_named else PREDICTION_FIELDS
                 prediction = other.answer((*fields, *REFERENCE_FIELDS))
                 read_prediction(prediction, None)
-        rows.append(TreeRow(name, prediction, reference))
+        rows.append(TreeRow(name, prediction, reference, texts.get(own.where)))
     return rows
 
 
@@ -244,7 +249,8 @@ def _load_trees(name: str, data: str | Path | None = None, edition: str | None =
         DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
         OptionError: If there is no such data set or edition.
     """
-    return load(_reading(find_data_set(ALL_SETS, name)), data, edition)
+    wanted = find_data_set(ALL_SETS, name)
+    return load(_reading(find_data_set(ALL_SETS, wanted.settings.get("same_as", name))), data, edition)
 
 
 def read_local(name: str, place: Path) -> Loaded[TreeDocument]:
@@ -256,10 +262,11 @@ def read_local(name: str, place: Path) -> Loaded[TreeDocument]:
     return read_place(_reading(find_data_set(ALL_SETS, name)), place)
 
 
-def prompt(doc: Mapping[str, Any]) -> str:
+def prompt(doc: Mapping[str, Any], quotes: bool = False) -> str:
     r"""The prompt: document, schema, instruction, in this order, since models that cut a prompt cut its beginning.
 
-    The schema is JSON Schema: the data's own, or made of treeval's form with null allowed at every leaf.
+    The schema is JSON Schema: the data's own, or made of treeval's form with null allowed at every leaf. ``quotes``:
+    whether it asks for the quote of each value.
 
     Example:
         >>> print(prompt({"text": "Out on 3 May 2024.", "schema": '{"day": "date"}'}))
@@ -284,7 +291,11 @@ def prompt(doc: Mapping[str, Any]) -> str:
     dates = "- Write dates as YYYY-MM-DD.\n" if '"format": "date"' in schema else ""
     node = read_schema(doc["schema"])
     kind = part_for(node, {})
-    root, form = _FORMS.get(type(kind), ("value", '"Oslo"'))
+    root, form, quoted = _FORMS.get(type(kind), ("value", '"Oslo"', '{"value": "Oslo", "quote": "in Oslo"}'))
+    if quotes:
+        asked = '- Write each value that is not null as {"value": ..., "quote": ...}'
+        dates += f"{asked}; the quote stands word for word in the document.\n"
+        form = quoted
     return (
         f"<document>\n{doc['text']}\n</document>\n\nJSON Schema:\n{schema}\n\n"
         "Extract from the document above what this schema describes:\n"
@@ -297,10 +308,19 @@ def prompt(doc: Mapping[str, Any]) -> str:
 
 
 _FORMS = {
-    Branch: ("object", '{"city": "Oslo", "visitors": 1200, "mayor": null}'),
-    ListOf: ("array", '["Oslo", "Bergen"]'),
+    Branch: (
+        "object",
+        '{"city": "Oslo", "visitors": 1200, "mayor": null}',
+        '{"visitors": {"value": 1200, "quote": "1,200 came to Oslo"}, "mayor": null}',
+    ),
+    ListOf: ("array", '["Oslo", "Bergen"]', '[{"value": "Oslo", "quote": "from Oslo to Bergen"}]'),
 }
-"""What an answer is called, and what one looks like, by the root of its schema."""
+"""What an answer is called, and what one looks like, without and with quotes, by the root of its schema."""
+
+
+def grounded_prompt(doc: Mapping[str, Any]) -> str:
+    """The same with a line that asks for quotes."""
+    return prompt(doc, quotes=True)
 
 
 def _prompt_schema(schema: str) -> str:

@@ -2,7 +2,7 @@
 
 import datetime
 import json
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -66,7 +66,7 @@ def _nodes(
     elif isinstance(part, Branch) and isinstance(reference, dict) and isinstance(prediction, dict):
         yield Node("branch", path, other, part, reference, prediction)
         for key in dict.fromkeys([*part.children, *(reference if part.rest else ()), *prediction]):
-            inner = _inner(part, key)
+            inner = inner_node(part, key)
             left, right = reference.get(key, NO_KEY), prediction.get(key, NO_KEY)
             if inner is None:
                 yield from alone("extra", None, right, (*other, key))
@@ -96,10 +96,10 @@ def alone(state: str, node: SchemaNode | None, value: Any, path: Path, counterpa
     steps = value if isinstance(value, dict) else map(Position, range(len(value))) if isinstance(value, list) else ()
     if not isinstance(node, Field):
         for step in steps:
-            yield from alone(state, _inner(node, step), value[step], (*path, step))
+            yield from alone(state, inner_node(node, step), value[step], (*path, step))
 
 
-def _inner(node: SchemaNode | None, step: Hashable) -> SchemaNode | None:
+def inner_node(node: SchemaNode | None, step: Hashable) -> SchemaNode | None:
     """The node below a dictionary's or list's; None: the schema has none."""
     if isinstance(node, ListOf) and type(step) is Position:
         return node.item
@@ -108,19 +108,31 @@ def _inner(node: SchemaNode | None, step: Hashable) -> SchemaNode | None:
     return None
 
 
-def differences(reference: Any, prediction: Any, plan: Plan, alignments: Alignments) -> Iterator[dict[str, Any]]:
-    """The values that are wrong, missed or invented, in the order of the schema.
+def is_pair(node: Node) -> bool:
+    """Whether a node has two values; a reference of nothing but null has none."""
+    return node.state == "pair" and not (isinstance(node.reference, AnyOf) and not node.reference.present)
+
+
+def differences(
+    reference: Any,
+    prediction: Any,
+    plan: Plan,
+    alignments: Alignments,
+    has_grounds: Callable[[Path], bool] = lambda path: True,
+) -> Iterator[dict[str, Any]]:
+    """The values that are wrong, missed, invented or without grounds, in the order of the schema.
 
     Args:
         reference: A tree.
         prediction: A tree.
         plan: Their schema and the metrics of its leaves.
         alignments: Which items of lists belong together, by similarity.
+        has_grounds: Whether the value at a path of the prediction has grounds.
 
     Returns:
         Dictionaries: ``path`` (a JSONPath; positions of invented values are the prediction's, all others the
-        reference's), ``expected``, ``got``, ``kind`` (``wrong``, ``missed``, ``invented``), and ``score``: the
-        similarity, from 0 to 1.
+        reference's), ``expected``, ``got``, ``kind`` (``wrong``, ``missed``, ``invented``, or ``ungrounded``: a right
+        value without grounds), and ``score``: the similarity, from 0 to 1, and 0 without grounds.
 
     Example:
         >>> from tls_tasks.trees.tree_eval import tree_eval
@@ -133,10 +145,12 @@ def differences(reference: Any, prediction: Any, plan: Plan, alignments: Alignme
     """
     for node in side_by_side(plan.root, reference, prediction, alignments):
         lone: Iterable[Node] = [node]
-        if node.state == "pair" and not (isinstance(node.reference, AnyOf) and not node.reference.present):
-            lone, similarity = (), _similarity(node, plan)
-            if similarity < 1 - 1e-12:
-                yield _difference(node.path, node.reference, node.prediction, "wrong", similarity)
+        if is_pair(node):
+            lone, likeness = (), similarity(node.node, plan, node.reference, node.prediction)
+            if likeness < 1 - 1e-12:
+                yield _difference(node.path, node.reference, node.prediction, "wrong", likeness)
+            elif not has_grounds(node.other):
+                yield _difference(node.path, node.reference, node.prediction, "ungrounded", 0.0)
         elif node.state in ("pair", "type"):
             missed = alone("missing", node.node, node.reference, node.path)
             lone = chain(missed, alone("extra", node.node, node.prediction, node.other))
@@ -156,15 +170,14 @@ def _difference(path: Path, expected: Any, got: Any, kind: str, score: float) ->
     return {"path": _json_path(path), "expected": expected, "got": got, "kind": kind, "score": score}
 
 
-def _similarity(node: Node, plan: Plan) -> float:
+def similarity(field: Any, plan: Plan, reference: Any, prediction: Any) -> float:
     """The mean of the metrics of two values, as they stand or as they are meant, whichever is better."""
-    field: Any = node.node
-    pair, similarity = Pairs.aligned([node.reference], [node.prediction]), 0.0
-    if plan.options.types == "loose" or fits(node.prediction, field):
+    pair, likeness = Pairs.aligned([reference], [prediction]), 0.0
+    if plan.options.types == "loose" or fits(prediction, field):
         scores = [metric.normalize(metric.pairs(pair.references, pair.predictions)[0]) for metric in field.metrics]
-        similarity = plain_mean(list(map(float, scores)))
+        likeness = plain_mean(list(map(float, scores)))
     meant = None if plan.follows_treeval else as_meant(field, pair, None, plan.options.day_month)
-    return similarity if meant is None else max(similarity, float(meant[0]))
+    return likeness if meant is None else max(likeness, float(meant[0]))
 
 
 def _json_path(path: Path) -> str:
@@ -199,6 +212,7 @@ class Row(NamedTuple):
         label: Its key or position.
         reference, prediction: Its values as text; empty for branches, None where there is none.
         scores: Metric -> score.
+        other: Where it is in the prediction.
     """
 
     state: str
@@ -207,6 +221,7 @@ class Row(NamedTuple):
     reference: str | None = ""
     prediction: str | None = ""
     scores: Mapping[str, float] = {}
+    other: Path = ()
 
 
 def compare(reference: Any, prediction: Any, plan: Plan, alignments: Alignments) -> list[Row]:
@@ -233,7 +248,8 @@ def compare(reference: Any, prediction: Any, plan: Plan, alignments: Alignments)
         if not node.path and isinstance(node.reference, dict) and node.state == "branch":
             hidden = 1
         else:
-            rows.append(_row(node, len(node.path) - hidden, plan.options.types == "loose"))
+            row = _row(node, len(node.path) - hidden, plan.options.types == "loose")
+            rows.append(row._replace(other=node.other))
     return rows
 
 

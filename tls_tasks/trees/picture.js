@@ -14,10 +14,16 @@ function treeView(view) {
   const onchange = (event) => rows.classList.toggle("folded", event.target.checked);
   const only = el("label", { class: "check" }, el("input", { type: "checkbox", onchange }), "only what differs");
   return [el("p", { class: "chips" }, counts, n("same") + n("absent") > 0 && only), rows,
-    view.source && fold("The document", prose(view.source))];
+    view.source.length > 0 && fold("The document", prose(marked(view.source)))];
 }
 
-function treeRow([state, depth, name, reference, prediction, scores]) {
+// A quote is [its text, whether it holds the value, where it begins and ends].
+function treeQuote([text, holds, place]) {
+  const where = place ? ` characters ${place[0]} to ${place[1]}` : " not in the document";
+  return el("div", { class: `quote ${holds ? "good" : "bad"}` }, `“${text}”`, soft(where));
+}
+
+function treeRow([state, depth, name, reference, prediction, scores, quote]) {
   const key = el("th", { scope: "row" }, name);
   const mark = { near: "miss", wrong: "spurious", type: "spurious", extra: "spurious" }[state];
   key.style.paddingLeft = `${0.4 + 1.1 * depth}rem`;
@@ -28,6 +34,6 @@ function treeRow([state, depth, name, reference, prediction, scores]) {
     el("td", { class: "state" }, el("span", { "aria-hidden": "true" }, STATES[state][0]),
       el("span", { class: "unseen" }, state)),
     key, el("td", { class: "reference", "data-label": "reference" }, reference ?? soft("none")),
-    el("td", { class: "predicted", "data-label": "predicted" }, predicted),
+    el("td", { class: "predicted", "data-label": "predicted" }, predicted, quote && treeQuote(quote)),
     el("td", { class: "figure" }, Object.entries(scores).map(score)));
 }

@@ -132,6 +132,7 @@ class Plan:
         hierarchical: Whether a dictionary's mean counts as one value in that of the dictionary around it.
         digest: Eight hexadecimal digits that change with whatever decides what is scored how.
         form: In which form the schema was read, for errors.
+        has_sources: Whether values have grounds, see :mod:`tls_tasks.trees.grounds`.
     """
 
     root: SchemaNode
@@ -141,6 +142,7 @@ class Plan:
     hierarchical: bool
     digest: str
     form: str = ""
+    has_sources: bool = False
 
     @property
     def follows_treeval(self) -> bool:
@@ -155,6 +157,7 @@ def make_plan(
     leaf_metrics: Any = None,
     list_order: Any = "unordered",
     hierarchical: bool = False,
+    has_sources: bool = False,
 ) -> Plan:
     """Work out the plan; the arguments are those of :func:`~tls_tasks.trees.tree_eval.tree_eval`.
 
@@ -167,7 +170,8 @@ def make_plan(
         node = _as_treeval_has_it(node)
     planner = _Planner(node, leaf_metrics, orders_of(node, list_order), compat)
     root = planner.root(node)
-    return Plan(root, tuple(planner.fields.values()), planner.by_name, profile, hierarchical, planner.digest(), form)
+    fields, digest = tuple(planner.fields.values()), planner.digest()
+    return Plan(root, fields, planner.by_name, profile, hierarchical, digest, form, has_sources)
 
 
 def _as_treeval_has_it(node: SchemaNode) -> SchemaNode:

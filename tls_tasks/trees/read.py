@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -232,6 +232,7 @@ class ParsedTree(Parsed[Any]):
         problems: Kinds are :data:`TREE_PROBLEM_KINDS`.
         stage: Where it was found, see :data:`~tls_tasks.core.json_text.STAGES`; ``none``: nowhere.
         valid: Whether the answer as it stands is a JSON document (RFC 8259: no NaN), nested 64 deep at most.
+        grounds: What is known of the quotes of its values, by key and position; None without a source.
 
     Example:
         >>> parse_tree("null").failed, parse_tree("nothing").failed
@@ -240,6 +241,7 @@ class ParsedTree(Parsed[Any]):
 
     stage: Stage = "whole"
     valid: bool = True
+    grounds: Any = field(default=None, repr=False)
 
     @property
     def failed(self) -> bool:

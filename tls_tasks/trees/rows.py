@@ -5,7 +5,7 @@ whatever it holds, it is read as far as it can be and never raises. All else com
 raises, naming row and field.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,17 +13,29 @@ from typing import Any
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_text import is_whole_json
 from tls_tasks.core.parsed import Problem, problem
-from tls_tasks.core.rows import as_values, describe, read_columns
+from tls_tasks.core.rows import as_values, describe, read_columns, read_text
+from tls_tasks.text.quotes import Source
+from tls_tasks.trees.compliance import fits
+from tls_tasks.trees.nodes import children_of
 from tls_tasks.trees.read import ParsedTree, TooDeepError, in_style, parse_tree, plain
-from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, AnyOf, Branch, Leaf, SchemaNode
+from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, AnyOf, Branch, Leaf, SchemaNode, part_for
 
 _TREE = "a tree: JSON text, or dictionaries, lists and scalars"
 
 
 def read_rows(
-    predictions: Any, references: Any, node: SchemaNode | None = None, mode: str = "lenient", any_style: bool = True
+    predictions: Any,
+    references: Any,
+    node: SchemaNode | None = None,
+    mode: str = "lenient",
+    any_style: bool = True,
+    sources: Any = None,
+    ground: Callable[..., Any] = tuple,
 ) -> list[tuple[ParsedTree, Any]]:
     """Both columns row by row: a parsed prediction, and the tree of its reference.
+
+    With ``sources`` quotes are taken off predictions, see :func:`read_quoted`; ``ground`` makes what is kept of each of
+    the source, the leaf, its value and the quote.
 
     Raises:
         InputError: Something that isn't a column, columns of unequal length, or a row that doesn't fit.
@@ -33,9 +45,13 @@ def read_rows(
         [({'a': 1}, {'a': 2})]
     """
     names = tuple(node.children) if isinstance(node, Branch) else ()
-    columns = {"predictions": predictions, "references": references}
-    predictions, references = read_columns(partial(is_row, names=names), **columns)
-    parses = [read_prediction(prediction, index, node, mode, any_style) for index, prediction in enumerate(predictions)]
+    columns = {"predictions": predictions, "references": references, "sources": sources}
+    predictions, references, sources = read_columns(partial(is_row, names=names), **columns)
+    reads = [read_prediction] * len(predictions)
+    if sources is not None:
+        texts = (Source(read_text(text, "sources", index)) for index, text in enumerate(sources))
+        reads = [partial(read_quoted, ground=partial(ground, text)) for text in texts]
+    parses = [read(predictions[index], index, node, mode, any_style) for index, read in enumerate(reads)]
     trees = [read_reference(reference, index) for index, reference in enumerate(references)]
     return [(_answered(*row), row[1]) for row in zip(parses, trees, strict=True)]
 
@@ -81,6 +97,54 @@ def read_prediction(
     if isinstance(value, str):
         return parse_tree(value, node, mode, any_style)
     return in_style(_structured(value), node) if any_style and mode == "lenient" else _structured(value)
+
+
+_VALUE, _BESIDE = "value", ("quote", "citations")
+_PARALLEL = ("answer", "quotes")
+
+
+def read_quoted(
+    value: Any, index: int | None, node: Any, mode: str, any_style: bool, ground: Callable[[Any, Any, str], Any]
+) -> ParsedTree:
+    """Read a prediction and take off its quotes, which are kept in ``grounds``.
+
+    ``{"value": …, "quote": …}`` is a value and its quote at a leaf that no object fits, if it has no other keys but
+    ``citations``. ``{"answer": …, "quotes": …}`` are a tree and one of its quotes, unless the schema has such a key.
+
+    The arguments are those of :func:`read_prediction`; ``ground`` makes what is kept of leaf, value and quote.
+
+    Example:
+        >>> told, node = {"n": {"value": 3, "quote": "3 men"}}, Branch({"n": Leaf("integer")})
+        >>> parsed = read_quoted(told, 0, node, "lenient", True, lambda leaf, value, quote: quote)
+        >>> parsed.value, parsed.grounds
+        ({'n': 3}, {'n': '3 men'})
+    """
+    parsed, beside, root = read_prediction(value, index, node, mode, any_style), None, part_for(node, {})
+    known = root.children if isinstance(root, Branch) else {}
+    is_open = fits({}, root) if isinstance(root, Leaf) else isinstance(root, Branch) and root.rest is not None
+    if not is_open and known.keys().isdisjoint(_PARALLEL) and not (isinstance(value, str) and "quotes" not in value):
+        both = read_prediction(value, index, Branch({"answer": node, "quotes": Leaf("any")}), mode, any_style)
+        if isinstance(both.value, dict) and both.value.keys() >= {*_PARALLEL} and known.keys().isdisjoint(both.value):
+            parsed, beside = replace(both, value=both.value["answer"]), both.value["quotes"]
+    bare, grounds = _taken_off(parsed.value, node, beside, ground)
+    return replace(parsed, value=bare, grounds=grounds)
+
+
+def _taken_off(value: Any, node: SchemaNode | None, beside: Any, ground: Callable[..., Any]) -> tuple[Any, Any]:
+    """A value without its quotes, and these by key and position; ``beside``: what a parallel tree has there."""
+    node = node and part_for(node, value)
+    if isinstance(node, Leaf):
+        if isinstance(value, dict) and _VALUE in value and value.keys() <= {_VALUE, *_BESIDE} and not fits({}, node):
+            value, beside = value[_VALUE], value.get("quote", beside)
+        is_quoted = isinstance(beside, str) and beside.strip() and not isinstance(value, dict | list | None)
+        return value, ground(node, value, beside) if is_quoted else {}
+    known = dict(enumerate(beside)) if isinstance(beside, list) else beside if isinstance(beside, dict) else {}
+    steps = [*value] if isinstance(value, dict) else [*range(len(value))] if isinstance(value, list) else []
+    children = zip(steps, children_of(node, value), strict=True)
+    taken = [_taken_off(child, inner, known.get(step), ground) for step, (inner, child) in children]
+    bare = [own for own, _ in taken]
+    grounds = {step: own for step, (_, own) in zip(steps, taken, strict=True) if own}
+    return dict(zip(steps, bare, strict=True)) if isinstance(value, dict) else bare if steps else value, grounds
 
 
 def read_reference(value: Any, index: int | None = 0) -> Any:

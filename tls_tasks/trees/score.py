@@ -11,6 +11,7 @@ from tls_tasks.core.terminal import shown
 from tls_tasks.trees.alignments import Alignments, alignments_of
 from tls_tasks.trees.compliance import complies
 from tls_tasks.trees.differences import Row, compare, differences, table_lines
+from tls_tasks.trees.grounds import aligned, ground_at
 from tls_tasks.trees.pairs import COUNTS, GUIDE, KINDS, SOFT, VALUE_PARTS, seen_part
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.read import ParsedTree
@@ -26,7 +27,7 @@ def results(plan: Plan) -> dict[str, Result]:
     """The table of results: :func:`judged`, rates of reading and compliance, the number of type errors."""
     own = judged(plan)
     if plan.options.aggregate == "macro":  # over the samples that have a value
-        own = {key: ratio(f"mean|{key}", f"n|{key}", empty=result.empty) for key, result in own.items()}
+        own = {key: ratio(f"mean|{key}", f"n|{key}", empty=r.empty, better=r.better) for key, r in own.items()}
     return {**own, **rate_results()}
 
 
@@ -58,6 +59,21 @@ def _of_values(name: str, hits: float, given: float, wanted: float) -> float:
 
 
 VALUE_KEYS = tuple(value_results())
+
+
+def grounded_results() -> dict[str, Result]:
+    """Precision, recall and F1 of values with grounds, and shares of quotes and of fields; NaN for shares of nothing.
+
+    The parts are those of :func:`tls_tasks.trees.grounds.unit_of`.
+    """
+    parts = ("grounded_hits", "value_given", "value_wanted")
+    return {
+        **{f"grounded_{name}": Result(parts, partial(_of_values, name), math.nan) for name in _DIVISORS},
+        "quote_in_source": ratio("quote_found", "quoted", empty=math.nan),
+        "value_in_quote": ratio("quote_read", "quoted", empty=math.nan),
+        "fabricated": ratio("filled", "left_empty", empty=math.nan, better=False),
+        "fabricated_quoted": ratio("filled_quoted", "left_empty", empty=math.nan, better=False),
+    }
 
 
 def node_results(empty: float = 0.0, *, has_values: bool = True) -> dict[str, Result]:
@@ -117,7 +133,8 @@ def judged(plan: Plan) -> dict[str, Result]:
     sums = [part for parts in _score_parts(plan) for part in parts]
     parts = (*of_nodes["f1_node"].parts, *of_nodes["f1_leaf"].parts, *sums)
     of_values = {} if plan.follows_treeval else value_results()
-    return {**of_values, **of_nodes, "treeval_score": Result(parts, partial(_treeval_score, plan, parts))}
+    grounded = grounded_results() if plan.has_sources else {}
+    return {**of_values, **grounded, **of_nodes, "treeval_score": Result(parts, partial(_treeval_score, plan, parts))}
 
 
 def _treeval_score(plan: Plan, parts: Sequence[str], *sums: float) -> float:
@@ -259,27 +276,46 @@ class Sample(NamedTuple):
         return {} if self.parsed.failed and isinstance(self.expected, dict) else self.parsed.value
 
     @property
+    def trees(self) -> tuple[Any, Any]:
+        """The reference and the predicted tree."""
+        return self.expected, self.prediction
+
+    @property
     def alignments(self) -> Alignments:
         """Path of a list in the reference, such as ``lines[0].notes`` -> pairs of positions.
 
         Of each pair the first is of the reference's item, the second of the prediction's.
         """
-        return alignments_of(self.plan, self.expected, self.prediction, GUIDE)
+        return alignments_of(self.plan, *self.trees, GUIDE)
 
     def differences(self) -> list[dict[str, Any]]:
         """What of its values is wrong, missed or invented, see :func:`~tls_tasks.trees.differences.differences`."""
-        objective = GUIDE if self.plan.follows_treeval else SOFT
-        alignments = alignments_of(self.plan, self.expected, self.prediction, objective)
-        found = differences(self.expected, self.prediction, self.plan, alignments)
+        trees = self.trees
+        if self.parsed.grounds is not None:
+            found = differences(*trees, self.plan, aligned(self.plan, *trees, self.parsed.grounds), self.has_grounds)
+        else:
+            objective = GUIDE if self.plan.follows_treeval else SOFT
+            found = differences(*trees, self.plan, alignments_of(self.plan, *trees, objective))
         return [{"row": self.row, **own} for own in found]
+
+    def has_grounds(self, path: Path) -> bool:
+        """Whether the quote of the predicted value at a path stands in the source and holds the value."""
+        ground = ground_at(self.parsed.grounds, path)
+        return ground is not None and ground.holds
 
     def side_by_side(self) -> list[Row]:
         """Both trees node by node, see :func:`~tls_tasks.trees.differences.compare`."""
-        return compare(self.expected, self.prediction, self.plan, self.alignments)
+        if self.parsed.grounds is None:
+            return compare(*self.trees, self.plan, self.alignments)
+        return compare(*self.trees, self.plan, aligned(self.plan, *self.trees, self.parsed.grounds))
 
     def explained(self) -> Iterator[str]:
         """Both trees side by side, and what was wrong with the text."""
         yield from (f"  {line}" if line else "" for line in table_lines(self.side_by_side()))
+        lacking = (
+            [] if self.parsed.grounds is None else [one for one in self.differences() if one["kind"] == "ungrounded"]
+        )
+        yield from (shown(f"  ungrounded: {one['path']}: {one['got']!r}", _LONGEST) for one in lacking)
         for one in self.parsed.problems:
             yield f"  reading: {shown(one.kind)}: {shown(one.detail, _LONGEST)}"
         issues = [] if self.parsed.failed else complies(self.parsed.value, self.plan.root)

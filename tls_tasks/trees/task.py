@@ -11,12 +11,17 @@ from typing import Any
 
 from tls_tasks.core.score import Score, mean, ratio, total, without_nan
 from tls_tasks.core.task import Task, shorter_text
-from tls_tasks.trees.data import ALL_SETS, examples, load_documents, prompt
+from tls_tasks.text.quotes import Source, mark_spans
+from tls_tasks.trees.data import ALL_SETS, examples, grounded_prompt, load_documents, prompt
+from tls_tasks.trees.grounds import ground_at, with_quotes
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS
 from tls_tasks.trees.pairs import KINDS
-from tls_tasks.trees.score import node_results, rate_results, value_results
+from tls_tasks.trees.plan import make_plan
+from tls_tasks.trees.score import grounded_results, node_results, rate_results, value_results
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import ANY_OF
+
+_GROUNDED = "tree_grounded"
 
 METRICS = tuple(sorted({name for names in DEFAULT_METRICS.values() for name in names}))
 """The leaf metrics that any leaf may have by default."""
@@ -35,8 +40,13 @@ _TABLE = {
 }
 
 
+def _sources(doc: Mapping[str, Any]) -> list[str] | None:
+    """What the prompt showed, where it asked for quotes."""
+    return [doc["text"]] if doc.get("data_set") == _GROUNDED else None
+
+
 def _score(doc: Mapping[str, Any], answer: str) -> Score:
-    return tree_eval([answer], [doc["reference"]], doc["schema"])
+    return tree_eval([answer], [doc["reference"]], doc["schema"], sources=_sources(doc))
 
 
 def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:
@@ -55,15 +65,21 @@ _LONGEST_SOURCE = 20_000  # characters
 
 
 def _drawn(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page draws of one tree: its rows, and the text that it was taken from.
+    """What the page draws of one tree: its rows with their quotes, and the text that it was taken from.
 
     ``options`` of a document are arguments of :func:`~tls_tasks.trees.tree_eval.tree_eval`.
     """
+    options = {"schema": doc.get("schema"), "sources": _sources(doc), **doc.get("options", {})}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # an answer that can't be read is what the page shows
-        score = tree_eval([answer], [doc["reference"]], **{"schema": doc.get("schema"), **doc.get("options", {})})
-    rows = [[*row[:-1], without_nan(row.scores)] for row in score.items[0].side_by_side()]
-    return {"kind": "tree", "rows": rows, "source": doc.get("text", "")[:_LONGEST_SOURCE]}
+        (item,) = tree_eval([answer], [doc["reference"]], **options).items
+    rows, source = item.side_by_side(), Source((options["sources"] or [doc.get("text", "")])[0][:_LONGEST_SOURCE])
+    grounds = [ground_at(item.parsed.grounds, row.other) for row in rows]
+    places = {own.quote: source.places(own.quote) for own in grounds if own}
+    quotes = [own and [own.quote, own.holds, next(iter(places[own.quote]), None)] for own in grounds]
+    spans = [(*place, "hit" if own.holds else "miss") for own in grounds if own for place in places[own.quote]]
+    drawn = [[*row[:5], without_nan(row.scores), quote] for row, quote in zip(rows, quotes, strict=True)]
+    return {"kind": "tree", "rows": drawn, "source": mark_spans(source.text, spans)}
 
 
 def _gold(doc: Mapping[str, Any]) -> str:
@@ -71,13 +87,23 @@ def _gold(doc: Mapping[str, Any]) -> str:
     return json.dumps(json.loads(doc["reference"], object_hook=_first_answer), ensure_ascii=False)
 
 
+def _gold_quoted(doc: Mapping[str, Any]) -> str:
+    """The same with a quote of each value that can be read from a sentence or line of the text."""
+    tree = with_quotes(make_plan(json.loads(doc["schema"])), json.loads(_gold(doc)), doc["text"])
+    return json.dumps(tree, ensure_ascii=False)
+
+
 def _first_answer(tree: dict[str, Any]) -> Any:
     return tree[ANY_OF][0] if tree.keys() == {ANY_OF} else tree
 
 
-_PARTS = (load_documents, prompt, _gold, _unit, lambda doc, answer: {"tree_eval": _score(doc, answer)}, _drawn)
+def _task(name: str) -> Task:
+    asks, gold, table, headline = prompt, _gold, _TABLE, "f1_value"
+    if name == _GROUNDED:
+        asks, gold, headline = grounded_prompt, _gold_quoted, "grounded_f1"
+        table = {**value_results(), **grounded_results(), **_TABLE}
+    parts = load_documents, asks, gold, _unit, lambda doc, answer: {"tree_eval": _score(doc, answer)}, _drawn
+    return Task(name, "trees", table, *parts, headline=headline, fewshot=examples, shorter=shorter_text)
 
-TASKS = {
-    name: Task(name, "trees", _TABLE, *_PARTS, headline="f1_value", fewshot=examples, shorter=shorter_text)
-    for name in ALL_SETS
-}
+
+TASKS = {name: _task(name) for name in ALL_SETS}

@@ -17,6 +17,7 @@ from tls_tasks.core.options import check_choice, interval_options, interval_sign
 from tls_tasks.core.rows import shorten
 from tls_tasks.core.score import Columns, Score
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
+from tls_tasks.trees.grounds import ground_of, unit_of
 from tls_tasks.trees.meanings import with_numbers
 from tls_tasks.trees.nodes import MISSING, BadReferenceError
 from tls_tasks.trees.pairs import units_of
@@ -40,6 +41,7 @@ class _TreeEvalConfig:
     options: TreeOptions = field(metadata={"of": ("options", "compat")})
     averaging: str = field(default="flat", metadata={"sign": "avg", "of": ("hierarchical_averaging",)})
     parse_mode: str = field(default="lenient", metadata={"sign": "parse"})
+    quotes: bool = field(default=False, metadata={"quiet": False, "of": ()})  # sources are no option, but decide it
     interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": settings.INTERVAL})
 
 
@@ -56,13 +58,14 @@ class _ExtractBenchConfig:
 _COMPATS = (None, "treeval", "extractbench")
 
 
-@signed_by(_TreeEvalConfig, data=("predictions", "references"))
+@signed_by(_TreeEvalConfig, data=("predictions", "references", "sources"))
 def tree_eval(
     predictions: Sequence[Any],
     references: Sequence[Any],
     schema: Any,
     leaf_metrics: Any = None,
     *,
+    sources: Sequence[str | None] | None = None,
     compat: str | None = None,
     list_order: Any = "unordered",
     hierarchical_averaging: bool = False,
@@ -84,8 +87,11 @@ def tree_eval(
         leaf_metrics: Type or path -> a metric or a list of them, or a tree in the shape of the schema. Metrics are
             names, ``{"metric": name, option: value}``, functions, or modules of evaluate, see
             :func:`~tls_tasks.trees.leaf_metrics.resolve_metric`. None: the defaults of the types.
+        sources: The documents' texts, one a row: predictions may give values with their quotes, see
+            :func:`~tls_tasks.trees.rows.read_quoted`. None, or None for every row: there are none.
         compat: None: the numbers of treeval's guide. ``treeval``: those of its program. ``extractbench``: the unified
-            value F1 of that benchmark; only ``parse_mode`` and the options of intervals may be given with it.
+            value F1 of that benchmark; only ``parse_mode`` and the options of intervals may be given with it. Neither
+            takes ``sources``.
         list_order: ``unordered``, ``ordered``, or path -> one of these.
         hierarchical_averaging: Whether the mean of a dictionary counts as one value in the mean of the dictionary that
             contains it.
@@ -112,6 +118,11 @@ def tree_eval(
         predictions. ``type_errors``: how many values have another type than the schema says. ``<key>_ci`` ([low, high])
         where asked for.
 
+        With ``sources``: ``grounded_precision``, ``grounded_recall`` and ``grounded_f1`` are those of values, but a
+        similarity counts only if the value's quote stands in the source and the value can be read from it;
+        ``quote_in_source`` and ``value_in_quote``: shares of quoted values; ``fabricated``: of the fields that the
+        reference leaves null or out, the share that is filled, and ``fabricated_quoted`` with a quote. NaN of nothing.
+
         With ``compat="extractbench"``: ``extract_unified_value_precision``, ``_recall`` and ``_f1``, means over
         documents, the counts of cells and records, and the same rates.
 
@@ -135,6 +146,10 @@ def tree_eval(
     check_choice("parse_mode", parse_mode, MODES)
     settings.check_switches(hierarchical_averaging=hierarchical_averaging)
     interval = interval_options(confidence_interval, n_resamples, seed)
+    if isinstance(sources, list | tuple) and all(text is None for text in sources):
+        sources = None
+    if compat and sources is not None:
+        raise InputError("sources", None, f"texts with compat={compat!r}", "no sources: that program knows no quotes")
     if compat == "extractbench":
         order = None if isinstance(list_order, str) and list_order == "unordered" else list_order
         others = {"leaf_metrics": leaf_metrics, "options": options, "list_order": order}
@@ -142,21 +157,30 @@ def tree_eval(
             if value is not None:
                 raise InputError(name, None, shorten(value), "nothing: compat='extractbench' has no such option")
         return _as_extractbench(predictions, references, schema, parse_mode, interval)
-    plan = _plan(schema, compat, options, leaf_metrics, list_order, hierarchical_averaging)
-    rows: _Rows = read_rows(predictions, references, plan.root, parse_mode, any_style=compat is None)
+    has_sources = sources is not None
+    plan = _plan(schema, compat, options, leaf_metrics, list_order, hierarchical_averaging, has_sources)
+    given = predictions, references, plan.root, parse_mode, compat is None
+    rows: _Rows = read_rows(*given, sources, partial(ground_of, plan))
     of_text = _of_text([parsed for parsed, _ in rows])
     counted, rows = _walk(plan, rows)
     text_units = [_text_unit(parsed, plan.root) for parsed, _ in rows]
     parts = _text_unit(ParsedTree({}), plan.root)
-    units = Columns({**counted.columns, **{part: [unit[part] for unit in text_units] for part in parts}}, len(rows))
+    columns = {**counted.columns, **{part: [unit[part] for unit in text_units] for part in parts}}
+    units = Columns(columns, len(rows))
+    items = [Sample(plan, row, units, tree, parsed) for row, (parsed, tree) in enumerate(rows)]
+    if has_sources:
+        found = [unit_of(plan, *own.trees, own.parsed.grounds, own.units[own.row]["value_hits"]) for own in items]
+        columns |= {part: [unit[part] for unit in found] for part in (found[0] if found else ())}
     metrics = ",".join(sorted({metric.signature for field in plan.fields for metric in field.metrics}))
     averaging = "hierarchical" if hierarchical_averaging else "flat"
-    config = _TreeEvalConfig(plan.digest, metrics, plan.options, averaging, parse_mode, interval_sign(interval))
+    config = _TreeEvalConfig(
+        plan.digest, metrics, plan.options, averaging, parse_mode, has_sources, interval_sign(interval)
+    )
     return Score(
         signature=signature("tree_eval", config, VERSION),
         units=with_means(plan, units) if plan.options.aggregate == "macro" else units,
         definitions=results(plan),
-        items=[Sample(plan, row, units, tree, parsed) for row, (parsed, tree) in enumerate(rows)],
+        items=items,
         more=partial(details_of, plan),
         interval=None if interval is None else {**interval, "keys": list(judged(plan))},
         explanation=Sample.explained,

@@ -1,0 +1,196 @@
+"""Grounded values: what is taken off an answer, what a quote holds, the laws, and an oracle that tries everything."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tls_tasks
+from benchmarks.tree_grounds import table
+from tests.conftest import ROOT
+from tests.harness_parts import run_here
+from tests.trees import slow_grounds as slow
+from tls_tasks.core.errors import InputError
+from tls_tasks.trees.alignments import alignments_of
+from tls_tasks.trees.grounds import can_be_read
+from tls_tasks.trees.pairs import SOFT
+from tls_tasks.trees.plan import make_plan
+from tls_tasks.trees.rows import read_quoted
+from tls_tasks.trees.tree_eval import tree_eval
+
+CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+SCHEMA = {
+    "name": "string", "n": "number", "day": "date", "kind": ["a", "b"], "tags": ["string"],
+    "lines": [{"sku": "string", "qty": "integer"}],
+}  # fmt: skip
+SOURCE = "Red 7 and blue 8.5, on 3 May 2024. Redder 70 came on 4 May 2024."
+QUOTES = ["Red 7", "and blue 8.5", "3 May 2024", "Redder 70 came on 4 May 2024", "Red 7 and 4 May 2024", "green"]
+POOLS = {"name": ["Red", "Redder", "blue"], "n": [7, 8.5, 70], "day": ["2024-05-03", "2024-05-04"], "kind": ["a", "b"]}
+POOLS |= {"tags": ["Red", "Redder"], "sku": ["Red", "blue"], "qty": [7, 70]}
+
+
+def leaf(key, quotes, *others):
+    value = st.sampled_from([*others, *POOLS[key]])
+    return value if quotes is None else st.fixed_dictionaries({"value": value, "quote": quotes})
+
+
+def trees(quotes=None):
+    """Trees of the schema; with quotes, those of predictions."""
+    line = st.fixed_dictionaries({key: leaf(key, quotes, None) for key in ("sku", "qty")})
+    lists = {"tags": st.lists(leaf("tags", quotes), max_size=4), "lines": st.lists(line, max_size=4)}
+    return st.fixed_dictionaries({**{key: leaf(key, quotes, None) for key in ("name", "n", "day", "kind")}, **lists})
+
+
+PREDICTIONS = trees(st.sampled_from([None, *QUOTES]))
+
+
+def grounded(prediction, reference, source=SOURCE, schema=SCHEMA):
+    return tree_eval([prediction], [reference], schema, sources=[source])
+
+
+def is_below(left, right):
+    return left <= right or math.isnan(right)
+
+
+@given(trees(), PREDICTIONS)
+def test_the_slow_way_gives_the_same(reference, prediction):
+    plan = make_plan(SCHEMA)
+    alignments = alignments_of(plan, reference, slow.bare(prediction), SOFT)
+    unit = grounded(prediction, reference).units[0]
+    hits, n_empty, n_filled = slow.grounded(reference, prediction, SOURCE, alignments)
+    assert unit["grounded_hits"] == pytest.approx(hits, abs=1e-12)
+    assert (unit["left_empty"], unit["filled"]) == (n_empty, n_filled)
+    leaves = [own for key in ("name", "n", "day", "kind") for own in [prediction[key]]]
+    leaves += [*prediction["tags"], *(own for line in prediction["lines"] for own in line.values())]
+    quotes = [own["quote"] for own in leaves if own["value"] is not None and own["quote"]]
+    assert (unit["quoted"], unit["quote_found"]) == (len(quotes), sum(quote in SOURCE for quote in quotes))
+
+
+# --- laws ---
+
+
+@given(trees(), PREDICTIONS)
+def test_laws(reference, prediction):
+    score, plain = grounded(prediction, reference), tree_eval([slow.bare(prediction)], [reference], SCHEMA)
+    for key in ("f1_value", "f1_value_exact", "f1_node", "treeval_score"):  # a quote never changes them
+        assert score[key] == plain[key] or math.isnan(plain[key])
+    for part in ("precision", "recall", "f1"):
+        assert is_below(score[f"grounded_{part}"], score[f"{part}_value"])
+    has_value = score.units[0]["value_wanted"] > 0
+    assert grounded({}, reference).grounded_f1 == 0 if has_value else math.isnan(grounded({}, reference).grounded_f1)
+    without = json.loads(json.dumps(prediction).replace('"green"', "null"))
+    assert is_below(score.grounded_f1, grounded(without, reference).grounded_f1)
+
+
+@given(st.lists(st.sampled_from(QUOTES), max_size=6), st.integers(0, 4))
+def test_of_equal_items_the_grounded_ones_are_matched_first(quotes, n):
+    score = grounded([{"value": "Red", "quote": quote} for quote in quotes], ["Red"] * n, schema=["string"])
+    assert score.units[0]["grounded_hits"] == min(n, sum(quote in SOURCE and "Red" in quote for quote in quotes))
+
+
+# --- readings ---
+
+
+@pytest.mark.parametrize(("kind", "value", "quote", "expected"), CASES["readings"])
+def test_what_can_be_read_from_a_quote(kind, value, quote, expected):
+    kind = {"type": "object", "properties": {"a": kind}} if isinstance(kind, dict) else {"a": kind}
+    plan = make_plan(kind)
+    assert can_be_read(plan, plan.fields[0], value, quote) is expected
+
+
+def test_a_leaf_is_read_by_its_own_metric():
+    for options, expected in (({}, False), ({"day_month": "day_first"}, True)):
+        plan = make_plan({"a": "date"}, options=options)
+        assert can_be_read(plan, plan.fields[0], "2024-02-01", "on 01/02/2024") is expected
+    plan = make_plan({"a": "number"}, leaf_metrics={"a": {"metric": "exact_match", "tolerance": 0.1}})
+    assert can_be_read(plan, plan.fields[0], 12.5, "about 12.55")
+
+
+@pytest.mark.parametrize(("schema", "given", "value", "quotes"), CASES["unwrapped"])
+@pytest.mark.parametrize("form", [lambda given: given, lambda given: f"Here:\n```json\n{json.dumps(given)}\n```"])
+def test_quotes_are_taken_off_where_they_can_only_be_quotes(form, schema, given, value, quotes):
+    root = make_plan(schema).root
+    parsed = read_quoted(form(given), 0, root, "lenient", True, lambda field, value, quote: quote)
+    assert parsed.value == value
+    assert json.loads(json.dumps(parsed.grounds)) == quotes
+
+
+# --- results ---
+
+
+def test_what_is_filled_where_the_reference_has_nothing():
+    schema = {"a": "string", "b": "string", "tags": ["string"], "seller": {"city": "string", "vat": "string"}}
+    schema["lines"] = [{"sku": "string", "n": "integer"}]
+    reference = {"a": None, "tags": [], "seller": None, "lines": [{"sku": "Red"}, {"sku": "blue", "n": 7}]}
+    told = {"a": {"value": "x", "quote": "green"}, "tags": ["y", "z"], "seller": {"vat": "v"}}
+    told["lines"] = [{"sku": "Red", "n": 7}, {"sku": "blue", "n": 7}, {"sku": "invented", "n": 9}]
+    score = grounded(told, reference, schema=schema)  # fields: a, b, tags, seller.city, seller.vat, lines[0].n
+    assert (score.fabricated, score.fabricated_quoted) == (4 / 6, 1 / 6)
+    assert math.isnan(grounded({"a": "x"}, {"a": "x"}, schema={"a": "string"}).fabricated)
+    assert math.isnan(grounded({"a": "x"}, {"a": "x"}, schema={"a": "string"}).quote_in_source)
+
+
+def test_differences_name_right_values_without_grounds():
+    told = {"name": {"value": "Red", "quote": "green"}, "n": {"value": 7, "quote": "Red 7"}, "kind": "a"}
+    found = grounded(told, {"name": "Red", "n": 7, "kind": "b"}).differences()
+    assert [(own["path"], own["kind"], own["score"]) for own in found] == [
+        ("$.name", "ungrounded", 0.0), ("$.kind", "wrong", 0.0)
+    ]  # fmt: skip
+
+
+def test_without_sources_nothing_is_as_it_is_with_them():
+    told = {"name": {"value": "Red", "quote": "green"}}
+    for sources in (None, [None]):
+        score = tree_eval([told], [{"name": "Red"}], SCHEMA, sources=sources)
+        assert score.f1_value == 0 and "grounded_f1" not in score.as_dict()
+        assert "quotes" not in score.signature and "quoted" not in score.units[0]
+    assert "|quotes:yes|" in grounded(told, {"name": "Red"}).signature
+
+
+def test_macro_means_and_intervals_have_them():
+    rows = [{"name": {"value": "Red", "quote": quote}} for quote in ("Red 7", "green", "green")]
+    options = {"options": {"aggregate": "macro"}, "confidence_interval": 0.9}
+    score = tree_eval(rows, [{"name": "Red"}] * 3, SCHEMA, sources=[SOURCE] * 3, **options)
+    assert score.grounded_f1 == pytest.approx(1 / 3) and "grounded_f1_ci" in score.as_dict()
+    assert score.definitions["fabricated"].better is False
+
+
+def test_the_table_of_the_docs_is_todays():
+    """Our columns of it: the peers may not be installed."""
+    told = (ROOT / "docs" / "trees.md").read_text(encoding="utf-8").splitlines()
+    shown = [line.split(" | ")[:7] for line in told]
+    assert len(table()) == 14 and all(line.split(" | ")[:7] in shown for line in table())
+
+
+def test_the_baseline_runs_in_the_harness_and_is_drawn(task_manager):
+    """With examples; its grounded F1 is that of the README, and the picture has value, quote and place."""
+    pytest.importorskip("lm_eval")
+    from tls_tasks.hosts.models import RulesLM
+
+    run = run_here(task_manager, ["tree_grounded"], RulesLM(), num_fewshot=1)
+    result, sample = run["results"]["tree_grounded"], run["samples"]["tree_grounded"][0]
+    assert f"{result['grounded_f1,none']:.2f}" == "0.25" and f"{result['fabricated,none']:.0%}" == "24%"
+    assert sample["arguments"][0][0].count('"quote": "It weighs 2.4 kg."') == 1
+    task, (answer,) = tls_tasks.task("tree_grounded"), sample["filtered_resps"]
+    drawn = task.picture(sample["doc"], answer, {})
+    quotes = [row[6] for row in drawn["rows"] if row[6]]
+    assert quotes and all(holds and sample["doc"]["text"][slice(*place)] == quote for quote, holds, place in quotes)
+    assert [piece for piece, mark in drawn["source"] if mark == "hit"]
+    assert "".join(piece for piece, _ in drawn["source"]) == sample["doc"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("sources", "options", "message"),
+    [
+        (["x", None], {}, r"sources\[1\]: got None, expected a str"),
+        (["x"], {}, "sources: got length 1, expected 2, as many as predictions"),
+        (["x", "y"], {"compat": "treeval"}, "sources: got texts with compat='treeval'"),
+        (["x", "y"], {"compat": "extractbench"}, "sources: got texts with compat='extractbench'"),
+    ],
+)
+def test_sources_that_dont_fit(sources, options, message):
+    with pytest.raises(InputError, match=message):
+        tls_tasks.tree_eval([{}, {}], [{"name": "x"}] * 2, SCHEMA, sources=sources, **options)

@@ -103,6 +103,9 @@ def test_all_leaves_them_out(rated, mirror, capsys, monkeypatch):
     monkeypatch.setattr("tls_tasks.cli.listing.PUBLIC", {})
     assert main(["fetch", "all"]) == 0
     assert mirror.asked == []
+    capsys.readouterr()
+    assert main(["list", "--obtain"]) == 0
+    assert "\nqags: tls-tasks fetch qags; or get ratings from lab/qags@" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -79,6 +79,7 @@ def _run_list(args: argparse.Namespace) -> None:
         say(f"{text_table([(title, *keys.split()), *cells])}\n")
     if args.obtain:
         say("\n".join(f"{row['name']}: {row['obtain']}" for row in tasks))
+        say("\n".join(f"{name}: tls-tasks fetch {name}; or get {copy.terms}" for name, copy in RATED.items()))
 
 
 def data_sets() -> dict[str, DataSet]:

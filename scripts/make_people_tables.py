@@ -91,12 +91,12 @@ def summeval(known: Known) -> None:
     own = known["rouge_l"]
     own["summeval"] = {name: {**taus[name], "near": near[name]} for name in taus}
     means = [np.mean([cell["rouge_l, 11 references"] for cell in cells.values()]) for cells in scores.values()]
+    own["among"] = [among["rouge_l_f1"], float(min(means)), float(max(means))]
     one, eleven = (taus[f"rouge_l, {n}"] for n in ("1 reference", "11 references"))
     own["measured"] = (
         f"SummEval's experts ({len(scores)} systems, {len(documents)} documents, relevance): Kendall's tau by system "
         f"{_tau(one, 'by_system')} with one reference and {_tau(eleven, 'by_system')} with eleven, by document "
-        f"{_tau(one, 'by_document')} and {_tau(eleven, 'by_document')}. Its references, each as an answer against the "
-        f"ten others: F1 {among['rouge_l_f1']:.3f}; systems against all eleven {min(means):.3f} to {max(means):.3f}."
+        f"{_tau(one, 'by_document')} and {_tau(eleven, 'by_document')}. {_among(own)}"
     )
     own["data"] = RATED["summeval"].origin
     below, between, above = ("{:g} of {}".format(*counts) for counts in near["rouge_l, 1 reference"])
@@ -104,6 +104,12 @@ def summeval(known: Known) -> None:
         f"of systems less than .01 apart by F1, {below} pairs stood in people's order; of .01 to .02 "
         f"{between}, from .02 on {above} (SummEval, one reference)"
     )
+
+
+def _among(own: Row) -> str:
+    """People beside systems, in a sentence."""
+    told = "Its references reach F1 {:.3f}, each against the ten others; systems {:.3f} to {:.3f} against all eleven."
+    return told.format(*own["among"])
 
 
 def _tau(taus: Mapping[str, Sequence[float]], level: str) -> str:
@@ -213,7 +219,7 @@ def summeval_table(known: Known) -> str:
         taus = ["{:.3f} [{:.2f}, {:.2f}]".format(*own[level]) for level in LEVELS]
         near = ["{:g} of {}".format(*counts) for counts in own["near"]]
         rows.append(f"| {' | '.join([name, *taus, *near])} |")
-    return "\n".join(rows) + "\n"
+    return "\n".join([*rows, "", _among(known["rouge_l"])]) + "\n"
 
 
 def qags_table(known: Known) -> str:

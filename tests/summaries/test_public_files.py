@@ -134,3 +134,10 @@ def test_each_card_says_what_is_known(spec):
     card = (ROOT / "metrics" / spec.name / "README.md").read_text(encoding="utf-8")
     assert spec.people and f"- How large a difference means something: {spec.people}." in card
     assert "- Measured by us" in card or "- No public human judgements exist" in card
+
+
+@pytest.mark.slow
+def test_compare_says_it_of_each_metric(made_runs, capsys):
+    main(["compare", str(made_runs / "base"), str(made_runs / "noisy"), "--permutations", "10", "--resamples", "10"])
+    out = capsys.readouterr().out
+    assert [name for name in METRICS if f"\n{name} and people: {METRICS[name].people}\n" not in out] == []

@@ -146,7 +146,9 @@ def _notes(paths: list[Path], systems: list[System]) -> Iterator[str]:
 def _people(comparison: TaskComparison, family: str) -> Iterator[str]:
     """Of each metric of ours that is compared, how large a difference means something to people."""
     for spec in METRICS.values():
-        if spec.people and spec.family == family and not comparison.metrics.keys().isdisjoint(spec.result_keys):
+        # A task may say whose result it is: evidence_f1.
+        is_compared = any(key.endswith(spec.result_keys) for key in comparison.metrics)
+        if spec.people and spec.family == family and is_compared:
             yield f"{spec.name} and people: {spec.people}"
 
 

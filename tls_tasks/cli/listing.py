@@ -132,6 +132,7 @@ def _run_fetch(args: argparse.Namespace) -> None:
     Examples:
       tls-tasks fetch tls_crisis
       tls-tasks fetch all --always
+      tls-tasks fetch summeval
     """
     if not args.names and args.always is None:
         raise OptionError("NAME", None, "nothing", f"{', '.join(sorted(PUBLIC))}, {', '.join(RATED)} or {_ALL}")

@@ -108,7 +108,7 @@ def summeval(known: Known) -> None:
 
 def _among(own: Row) -> str:
     """People beside systems, in a sentence."""
-    told = "Its references reach F1 {:.3f}, each against the ten others; systems {:.3f} to {:.3f} against all eleven."
+    told = "SummEval's references reach F1 {:.3f}, each against the ten others; systems {:.3f} to {:.3f} against all eleven."
     return told.format(*own["among"])
 
 

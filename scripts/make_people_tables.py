@@ -108,8 +108,9 @@ def summeval(known: Known) -> None:
 
 def _among(own: Row) -> str:
     """People beside systems, in a sentence."""
-    told = "SummEval's references reach F1 {:.3f}, each against the ten others; systems {:.3f} to {:.3f} against all eleven."
-    return told.format(*own["among"])
+    people, least, most = own["among"]
+    systems = f"systems {least:.3f} to {most:.3f} against all eleven"
+    return f"SummEval's references reach F1 {people:.3f}, each against the ten others; {systems}."
 
 
 def _tau(taus: Mapping[str, Sequence[float]], level: str) -> str:

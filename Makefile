@@ -22,7 +22,7 @@ export TOKENIZERS_PARALLELISM = false
 # Set somewhere, this makes each of the many processes that the tests start compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types compiled unit upstream quick coverage versions fuzz hooks docs bench readings mutants wheel space clean
+.PHONY: help demo test lint types compiled unit upstream quick coverage versions fuzz hooks docs people bench readings mutants wheel space clean
 
 help: ## What can be made
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -101,6 +101,9 @@ hooks: $(VENV)/dev ## Check every file as a commit is checked, and have pre-comm
 
 docs: $(VENV)/docs ## The site of the documentation, into build/site; a dead link fails
 	$(BIN)/python scripts/make_docs.py
+
+people: $(VENV)/dev ## How far metrics agree with people: fetch the ratings, measure, write docs/people.md and the cards
+	$(BIN)/python scripts/make_people_tables.py --measure
 
 bench: $(VENV)/peers ## Every comparison with the original tools and with peers: build/bench has the table; see benchmarks/run.py
 	$(BIN)/python benchmarks/run.py

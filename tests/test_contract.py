@@ -417,7 +417,7 @@ def test_the_four_mirrored_names(spec):
     assert not missing, f"{spec.name}: missing: {', '.join(missing)}; see CONTRIBUTING.md, Add a metric"
 
 
-@pytest.mark.parametrize("script", ["make_metrics_table", "make_prompts"])
+@pytest.mark.parametrize("script", ["make_metrics_table", "make_people_tables", "make_prompts"])
 def test_what_scripts_write_into_the_readmes_is_todays(script):
     command = [sys.executable, f"scripts/{script}.py", "--check"]
     done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)

@@ -49,6 +49,7 @@ class MetricSpec:
         columns: The columns of rows that the function takes.
         value_range: Lowest and highest value.
         higher_is_better: Direction.
+        people: How large a difference means something to people (``data/people.json``, which ``make people`` writes).
     """
 
     name: str
@@ -63,6 +64,7 @@ class MetricSpec:
     columns: tuple[str, ...] = ("predictions", "references")
     value_range: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
+    people: str = ""
 
     @property
     def invariants(self) -> dict[str, bool | None]:
@@ -96,11 +98,14 @@ class MetricSpec:
 
 
 def _read() -> dict[str, MetricSpec]:
-    raw: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("metrics.json").read_text(encoding="utf-8"))
+    here = Path(__file__).parent
+    raw, people = (
+        json.loads((here / name).read_text(encoding="utf-8")) for name in ("metrics.json", "data/people.json")
+    )
     metrics = {}
     for name, given in raw.items():
         tuples: dict[str, Any] = {key: tuple(part) if isinstance(part, list) else part for key, part in given.items()}
-        metrics[name] = MetricSpec(name, **tuples)
+        metrics[name] = MetricSpec(name, people=people.get(name, {}).get("difference", ""), **tuples)
     return metrics
 
 

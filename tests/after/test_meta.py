@@ -203,6 +203,20 @@ def test_a_metric_that_never_differs_orders_nothing():
     assert math.isnan(found["tests"][0]["p_value"]["by_document"]["tau_b"])
 
 
+def test_where_each_document_has_one_answer_the_answers_of_a_system_are_ordered():
+    """As scipy orders them; a document that has two answers to order is ordered by itself alone."""
+    from scipy.stats import kendalltau
+
+    scores = [[0.1, 0.5, 0.2, None, None, None], [None, None, None, 0.3, 0.2, 0.9]]
+    people = [[1, 2, 3, None, None, None], [None, None, None, 1, 2, 3]]
+    taus = [
+        kendalltau(own[s:e], of[s:e]).statistic for own, of, s, e in zip(scores, people, (0, 3), (3, 6), strict=True)
+    ]
+    assert same(one(scores, people)["within_system"]["tau_b"], sum(taus) / 2)
+    scores[1][0], people[1][0] = 0.2, 3
+    assert "within_system" not in one(scores, people)
+
+
 def test_raters_are_averaged_and_aspects_kept_apart():
     rows = [*rated([[1], [2], [6]], aspect="fluent", rater="x"), *rated([[3], [2], [0]], aspect="fluent", rater="y"),
             *rated([[5], [3], [1]], aspect="true")]  # fmt: skip

@@ -164,6 +164,8 @@ def test_a_damaged_copy_is_not_taken_and_is_made_anew(made_up, mirror, capsys):
         assert main(["fetch", "tls_timeline17"]) == 0
         assert rows.read_bytes() == whole
     assert len(mirror.asked) == 2, "the files were still there"
+    (made_up.folder / "origin.json").write_text(json.dumps({"sha256": hashlib.sha256(whole).hexdigest()}))
+    assert made_up.is_there, "as an earlier release wrote it"
 
 
 @pytest.mark.parametrize(("arguments", "message"), CASES["what_cannot_be_fetched"])

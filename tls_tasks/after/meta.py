@@ -34,6 +34,7 @@ People = str | Path | Iterable[Mapping[str, Any]]
 """Ratings, or a file of them."""
 
 LEVELS = ("by_system", "by_document")
+_WITHIN = "within_system"
 STATISTICS = ("tau_b", "pearson", "pairwise_accuracy")
 _LEAST, _LEAST_INTERVAL = 3, 5  # systems for a value by system, and for its interval
 _BINS = (0.0, 0.01, 0.02, math.inf)
@@ -71,9 +72,10 @@ def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int =
     Returns:
         ``aspects``: aspect -> ``metrics`` and ``tests``. Of each metric ``counts`` says what was compared and left out;
         ``by_system`` and ``by_document`` have ``tau_b``, ``pearson`` and ``pairwise_accuracy``, each with ``_ci``
-        (95 %; None: no interval) and ``_undefined``, the resamples that had no value; ``near`` counts the pairs of
-        systems in people's order by how far apart their scores are. A test says of two metrics by what ``difference``
-        the first agrees better than the second, and its ``p_value``. NaN is undefined.
+        (95 %; None: no interval) and ``_undefined``, the resamples that had no value. Where no document has answers to
+        order, ``within_system`` has the three of each system's answers, as means over systems. ``near`` counts the
+        pairs of systems in people's order by how far apart their scores are. A test says of two metrics by what
+        ``difference`` the first agrees better than the second, and its ``p_value``. NaN is undefined.
 
     Raises:
         InputError: If there is nothing to compare.
@@ -159,6 +161,9 @@ def _of_metric(scores: Table, rated: Table, n_resamples: int, seed: int) -> dict
         "ratings without a score": (has_rating & ~has_score).sum(),
         "documents without an order": np.isnan(_agreement(own, people)[0]).sum(),
     }  # fmt: skip
+    if counts["documents without an order"] == width:
+        within = _means(_agreement(own.T, people.T), axis=1).tolist()
+        levels[_WITHIN] = dict(zip(STATISTICS, within, strict=True))
     near = _near(*(_means(table, axis=1)[:, None] for table in (own, people)))
     return {"counts": {name: int(value) for name, value in counts.items()}, **levels, "near": near}
 

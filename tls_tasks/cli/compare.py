@@ -14,6 +14,7 @@ from tls_tasks.core.options import LEAST_BOOTSTRAP
 from tls_tasks.core.significance import Settings
 from tls_tasks.core.terminal import text_table, visible
 from tls_tasks.core.whole import write_whole
+from tls_tasks.registry import METRICS
 
 Table = Sequence[Sequence[str]]
 
@@ -48,10 +49,10 @@ def _run(args: argparse.Namespace) -> int:
     after the reported number has been made of them again.
 
     Compares the first run with each of the others, on the metrics as they are reported. Gives p-values of a paired
-    approximate randomisation test (exact for up to 14 units), confidence intervals of the differences, and Holm's
-    correction where there are more than two systems. Documents on the same topic are not independent, so they are
-    exchanged and resampled together. `detectable` is about the true difference that four of five such tests would
-    find (docs/compare.md has how often they do).
+    approximate randomisation test (exact for up to 14 units), confidence intervals of the differences, Holm's
+    correction where there are more than two systems, and of our metrics how large a difference means something to
+    people. Documents on the same topic are not independent, so they are exchanged and resampled together. `detectable`
+    is about the true difference that four of five such tests would find (docs/compare.md has how often they do).
 
     Exit codes: 0 compared; 1 compared, but a log has problems; 2 not compared, e.g. because the documents differ;
     3 compared, and a run is worse (--fail-if-worse)
@@ -79,12 +80,14 @@ def _run(args: argparse.Namespace) -> int:
         f"{LEAST_BOOTSTRAP} units or more bootstrap, {settings.n_resamples} resamples); seed {settings.seed}"
     )
     holm = len(systems) > 2  # of two systems there is nothing to correct for
+    families = {name: run.family for name, run in systems[0].tasks.items()}
     if "-" not in (str(args.json), str(args.markdown)):
-        say("\n".join([*(_text(comparison, holm) for comparison in comparisons), method]))
+        say("\n".join([*(_text(comparison, holm, families) for comparison in comparisons), method]))
     if args.json is not None:
         write_json(args.json, [_as_dict(comparison, settings) for comparison in comparisons])
     if args.markdown is not None:
-        text = "\n".join([*(_text(comparison, holm, is_markdown=True) for comparison in comparisons), f"{method}."])
+        texts = (_text(comparison, holm, families, is_markdown=True) for comparison in comparisons)
+        text = "\n".join([*texts, f"{method}."])
         if str(args.markdown) == "-":
             say(text)
         else:
@@ -140,10 +143,20 @@ def _notes(paths: list[Path], systems: list[System]) -> Iterator[str]:
         yield "the same run is given more than once"
 
 
-def _text(comparison: TaskComparison, holm: bool, *, is_markdown: bool = False) -> str:
+def _people(comparison: TaskComparison, family: str) -> Iterator[str]:
+    """Of each metric of ours that is compared, how large a difference means something to people."""
+    for spec in METRICS.values():
+        # A task may say whose result it is: evidence_f1.
+        is_compared = any(key.endswith(spec.result_keys) for key in comparison.metrics)
+        if spec.people and spec.family == family and is_compared:
+            yield f"{spec.name} and people: {spec.people}"
+
+
+def _text(comparison: TaskComparison, holm: bool, families: Mapping[str, str], *, is_markdown: bool = False) -> str:
     as_text, gap, mark = (_markdown_table, "\n\n", "**") if is_markdown else (text_table, "\n", "")
     results, *most = map(as_text, _tables(comparison, holm))
-    return gap.join([f"{mark}{_head(comparison)}{mark}", results, *comparison.warnings, *most]) + "\n"
+    people = _people(comparison, families[comparison.task])
+    return gap.join([f"{mark}{_head(comparison)}{mark}", results, *people, *comparison.warnings, *most]) + "\n"
 
 
 def _markdown_table(rows: Table) -> str:

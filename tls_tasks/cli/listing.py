@@ -4,6 +4,7 @@ import argparse
 import importlib
 import json
 import os
+import shlex
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ from tls_tasks.data.hub import is_cached
 from tls_tasks.data.order import DATA_VARIABLE, own_folder
 from tls_tasks.hosts.discovery import TaskFile, data_set_of, group_files, task_files
 from tls_tasks.registry import FAMILIES, METRICS, find_task
+from tls_tasks.summaries.public_files import RATED
 from tls_tasks.timelines.data import DATA_SETS, PUBLIC
 
 _CLOSED_BOOK = "_closed_book"  # the task of the same data set that gives no articles
@@ -34,7 +36,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--obtain", action="store_true", help="say how to get the original of each data set")
     add("--json", action="store_true", help="print everything as JSON")
     add = add_command(subparsers, "fetch", _run_fetch).add_argument
-    add("names", nargs="*", metavar="NAME", help="tls_crisis, tls_timeline17, tls_open, or all")
+    add("names", nargs="*", metavar="NAME", help="tls_crisis, tls_timeline17, tls_open, or all; summeval, qags")
     add("--always", action=argparse.BooleanOptionalAction, help="tasks fetch by themselves when they are loaded")
     add = add_command(subparsers, "fingerprint", _run_fingerprint).add_argument
     add("names", nargs="*", metavar="TASK", help="compute those of these tasks; none: list what is known")
@@ -77,6 +79,7 @@ def _run_list(args: argparse.Namespace) -> None:
         say(f"{text_table([(title, *keys.split()), *cells])}\n")
     if args.obtain:
         say("\n".join(f"{row['name']}: {row['obtain']}" for row in tasks))
+        say("\n".join(f"{name}: tls-tasks fetch {name}; or get {copy.terms}" for name, copy in RATED.items()))
 
 
 def data_sets() -> dict[str, DataSet]:
@@ -113,11 +116,12 @@ def _cell(value: Any) -> str:
 
 
 def _run_fetch(args: argparse.Namespace) -> None:
-    """Fetch the real data of timeline tasks from public repositories into the cache.
+    """Fetch the real data of timeline tasks, or summaries with people's ratings, from public repositories.
 
     Every file is pinned by commit, size and sha256. It comes from the authors' repositories, under their licences,
     which are printed; tls-tasks contains and passes on none of it. A file that has arrived is not asked for again.
-    lm_eval --tasks NAME finds the data by itself afterwards.
+    lm_eval --tasks NAME finds the data by itself afterwards. summeval and qags, which `all` leaves out, become a log of
+    each system and a table of ratings, for tls-tasks meta; the folder of both is printed.
 
     Environment:
       TLS_TASKS_CACHE   where it is kept; by default tls-tasks in the user's folder of caches (~/.cache)
@@ -128,14 +132,15 @@ def _run_fetch(args: argparse.Namespace) -> None:
     Examples:
       tls-tasks fetch tls_crisis
       tls-tasks fetch all --always
+      tls-tasks fetch summeval
     """
     if not args.names and args.always is None:
-        raise OptionError("NAME", None, "nothing", f"{', '.join(sorted(PUBLIC))} or {_ALL}")
-    known = data_sets()
+        raise OptionError("NAME", None, "nothing", f"{', '.join(sorted(PUBLIC))}, {', '.join(RATED)} or {_ALL}")
+    known, copies = data_sets(), {**PUBLIC, **RATED}
     names = dict.fromkeys(name for given in args.names for name in (PUBLIC if given == _ALL else [given]))
-    for name in names.keys() - PUBLIC.keys():
+    for name in names.keys() - copies.keys():
         if name not in known:
-            raise OptionError.unknown("NAME", name, [*sorted(PUBLIC), _ALL])
+            raise OptionError.unknown("NAME", name, [*sorted(copies), _ALL])
         how = f"{known[name].obtain}, then set {DATA_VARIABLE}=<folder with {known[name].folders[0]} in it>"
         if (hub := known[name].hub) is not None:
             how = f"its tasks get it from the hub by themselves ({hub.origin})"
@@ -143,7 +148,7 @@ def _run_fetch(args: argparse.Namespace) -> None:
     if args.always is not None:
         how = "when they are loaded" if args.always else "no longer"
         say(f"{remember(args.always)}: tasks fetch their data by themselves {how}")
-    for copy in map(PUBLIC.__getitem__, names):
+    for copy in map(copies.__getitem__, names):
         if copy.is_there:
             say(f"{copy.name}: is there: {copy.folder}")
             continue
@@ -152,7 +157,8 @@ def _run_fetch(args: argparse.Namespace) -> None:
         with tqdm(total=copy.n_bytes, desc=copy.name, unit="B", unit_scale=True, leave=False, disable=None) as bar:
             folder = copy.fetch(bar.update)
         task = copy.name if copy.has_articles else f"{copy.name}{_CLOSED_BOOK}"
-        say(f"{copy.name}: is in {folder}\ntry it: lm_eval --tasks {task} …", flush=True)
+        command = copy.settings.get("try", f"lm_eval --tasks {task} …").format(folder=shlex.quote(str(folder)))
+        say(f"{copy.name}: is in {folder}\ntry it: {command}", flush=True)
     if _ALL in args.names:
         for name in DATA_SETS.keys() - PUBLIC.keys():
             say(f"{name}: has no public copy; {DATA_SETS[name].obtain}")

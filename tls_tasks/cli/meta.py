@@ -105,7 +105,8 @@ def _agreement(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _told(own: Mapping[str, Any]) -> dict[str, Any]:
-    told = {f"{level} {name}": value for level in LEVELS for name, value in own[level].items()}
+    levels = (*LEVELS, "within_system")
+    told = {f"{level} {name}": value for level in levels for name, value in own.get(level, {}).items()}
     for row in own["near"]:
         told["systems {from:g} to {to:g} apart".format(**row)] = "{in_peoples_order:g} of {pairs} pairs".format(**row)
     return {**told, **own["counts"]}

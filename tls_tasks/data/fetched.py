@@ -3,8 +3,8 @@
 This package contains addresses and hashes, and none of the data. In the cache::
 
     raw/OWNER/NAME/COMMIT/PATH          the files as they came
-    sets/NAME/COMMITS/rows.parquet      what the family made of them, which its tasks read
-    sets/NAME/COMMITS/origin.json       where it came from, and its hash
+    sets/NAME/COMMITS/rows.parquet      what the family made of them, which its tasks read; people's ratings: logs, CSV
+    sets/NAME/COMMITS/origin.json       where it came from, and the hash of each file
     settings.json                       whether tasks may fetch by themselves
 """
 
@@ -29,7 +29,8 @@ MIRROR_VARIABLE = "TLS_TASKS_MIRROR"
 FETCH_VARIABLE = "TLS_TASKS_FETCH"
 
 _HOST = "https://raw.githubusercontent.com/"
-_ROWS, _ORIGIN, _SETTINGS = "rows.parquet", "origin.json", "settings.json"
+ROWS = "rows.parquet"
+_ORIGIN, _SETTINGS = "origin.json", "settings.json"
 _FORM = 1  # of what is made of the files: raised when that changes, so that older makings are not taken
 
 
@@ -56,7 +57,7 @@ class Source:
         repository: ``owner/name`` on GitHub.
         commit: The commit.
         licence: What the repository says of them; ``none stated`` if it says nothing.
-        holds: ``references`` or ``articles``.
+        holds: ``references``, ``articles`` or ``ratings``.
         files: The files.
     """
 
@@ -73,7 +74,7 @@ class Source:
 
 
 Write = Callable[["PublicCopy", Mapping[str, Path], Path], None]
-"""Makes Parquet of files: (the data set, path in the repository -> file, the Parquet file to write)."""
+"""Makes a family's files: (the data set, path in the repository -> file, the folder to write them into)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class PublicCopy:
         name: The data set.
         sources: Where its files are.
         settings: What the family must know besides.
-        write: Makes Parquet of the files.
+        write: Makes the family's files of them.
     """
 
     name: str
@@ -122,10 +123,11 @@ class PublicCopy:
     def is_there(self) -> bool:
         """Whether it has been fetched, and is whole."""
         origin = _read_json(self.folder / _ORIGIN)
-        return bool(origin.get("sha256")) and origin["sha256"] == sha256_of(self.folder / _ROWS)
+        files = origin.get("files") or {ROWS: origin.get("sha256")}  # the latter was written before there were several
+        return all(known and known == sha256_of(self.folder / name) for name, known in files.items())
 
     def fetch(self, report: Report = lambda n_bytes: None) -> Path:
-        """Download what is missing and make Parquet of it; nothing is asked for if it is there.
+        """Download what is missing and make the family's files of it; nothing is asked for if it is there.
 
         Args:
             report: Called as bytes arrive.
@@ -149,8 +151,10 @@ class PublicCopy:
             if not self.is_there:
                 shutil.rmtree(folder, ignore_errors=True)  # damaged
             with made_folder(folder) as made:
-                self.write(self, files, made / _ROWS)
-                origin = {"data_set": self.name, "origin": self.terms, "sha256": sha256_of(made / _ROWS)}
+                self.write(self, files, made)
+                written = sorted(path for path in made.rglob("*") if path.is_file())
+                hashes = {path.relative_to(made).as_posix(): sha256_of(path) for path in written}
+                origin = {"data_set": self.name, "origin": self.terms, "files": hashes}
                 (made / _ORIGIN).write_text(json.dumps(origin, indent=2) + "\n", encoding="utf-8")
         except OSError as error:
             if not self.is_there:  # another process may have been faster

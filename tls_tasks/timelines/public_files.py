@@ -20,7 +20,7 @@ from typing import Any
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.catalogue import DataSet, HubFiles
-from tls_tasks.data.fetched import PublicCopy, public_copy
+from tls_tasks.data.fetched import ROWS, PublicCopy, public_copy
 from tls_tasks.timelines import topics
 from tls_tasks.timelines.topics import Article, Topic
 from tls_tasks.timelines.types import Timeline
@@ -36,8 +36,8 @@ def public_copies(known: Mapping[str, DataSet]) -> dict[str, PublicCopy]:
         known: All data sets of the family.
     """
 
-    def write(copy: PublicCopy, files: Mapping[str, Path], out: Path) -> None:
-        topics.write_parquet(copy.name, _topics(known[copy.name], copy, files), out)
+    def write(copy: PublicCopy, files: Mapping[str, Path], folder: Path) -> None:
+        topics.write_parquet(copy.name, _topics(known[copy.name], copy, files), folder / ROWS)
 
     raw = json.loads(Path(__file__).with_name("public_files.json").read_text(encoding="utf-8"))
     return {name: public_copy(name, given, write) for name, given in raw.items()}

@@ -167,7 +167,7 @@ def test_metrics_score_our_documents():
     ):
         log, _ = run_inspect(name, edition="embedded", limit=8)
         found = metrics_of(score_here(log, metric), 1)
-        assert found[key.replace("evidence_f1", "f1")] == pytest.approx(metrics_of(log)[key], abs=1e-12, nan_ok=True), name
+        assert found[key.replace("evidence_f1", "f1")] == pytest.approx(metrics_of(log)[key], abs=1e-12, nan_ok=True)
 
 
 def test_metrics_score_other_peoples_logs():
@@ -219,7 +219,8 @@ def test_every_epoch_counts_and_documents_stay_together():
     answered = [(documents[sample.id], sample.output.completion) for sample in log.samples]
     expected = task.results([task.process(*pair) for pair in answered])
     found = metrics_of(log)
-    assert len(answered) == 6 and {key: found[key] for key in expected} == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert len(answered) == 6
+    assert {key: found[key] for key in expected} == pytest.approx(expected, abs=1e-12, nan_ok=True)
     by_document = {}
     for doc, answer in answered:
         by_document.setdefault(doc["doc_id"], []).append(task.process(doc, answer)["rouge_l_f1"])

@@ -185,12 +185,9 @@ def _corrected(args: argparse.Namespace, run: Run) -> dict[str, Any]:
     """The results of a run of the report task that people's labels correct; none without labels."""
     if getattr(args, "labels", None) is None:
         return {}
-    if run.family != "reports":
+    if not isinstance(run, ScoredTask) or run.task.correct is None:
         raise InputError("--labels", None, f"a run of {run.name}", "runs of the report task only")
-    from tls_tasks.reports.labels import corrections, read_items, read_labels  # as late as here: judges take their time
-
-    items = read_items(Path(run.log.path))
-    return {"corrected": corrections(items, read_labels(args.labels, items))}
+    return {"corrected": run.task.correct(run.log.path, args.labels)}
 
 
 def _score_streamed(args: argparse.Namespace) -> int:

@@ -126,7 +126,7 @@ def test_a_board_shows_corrected_results_and_ranks_by_the_others(judged, sent, t
     first, second = (row.inner_text() for row in opened.page.locator(".ranking tbody tr").all()[:2])
     assert "acme/lead" in first and said in first and "acme/plain" in second, "by f1, which labels do not correct"
     assert "labels" not in second and '<th scope="col">corrected by labels</th>' in opened.page.content()
-    assert opened.violations() == [] and "Nobody here can check who labelled" in opened.page.content()
+    assert opened.violations() == [] and "nobody here knows who labelled" in opened.page.content()
 
 
 def test_labels_that_do_not_fit_or_hold_a_secret_are_not_packed(judged, tmp_path, call, monkeypatch):

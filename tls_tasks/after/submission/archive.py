@@ -197,8 +197,7 @@ def corrected(scored: Sequence[ScoredTask], labels: Path) -> dict[str, Any]:
         raise DataError(f"{labels}: more than {foreign.MOST_BYTES >> 20} MiB")
     judged = [(task.name, task.log.path, task.task.correct) for task in scored if task.task.correct is not None]
     if len(judged) != 1:
-        names = ", ".join(task.name for task in scored)
-        raise InputError(str(labels), None, f"runs of {names}", "one run of a task whose answers are judged")
+        raise InputError(str(labels), None, f"runs of {len(judged)} tasks whose answers are judged", "of one")
     [(name, log, correct)] = judged
     # Rounded: another machine may give another last digit.
     text = json.dumps({"task": name, **correct(log, labels)})

@@ -14,7 +14,7 @@ from tls_tasks import __version__
 from tls_tasks.after.comparisons import System, compare_systems, documents_of
 from tls_tasks.after.page import document
 from tls_tasks.after.run import Conditions
-from tls_tasks.after.scored_runs import ScoredTask
+from tls_tasks.after.scored_runs import ScoredTask, references_of
 from tls_tasks.after.submission.golds import EQUAL
 from tls_tasks.after.submission.ranking import CORRECTED, Row, all_results, ranking
 from tls_tasks.after.submission.verification import Verified, is_bound
@@ -30,11 +30,7 @@ _PLAIN_NAME = re.compile(r"[\w.&-]+(?: [\w.&-]+){0,5}", re.ASCII)
 _ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l"})
 
 _DOUBT = f"† Unreliable interval: fewer than {LEAST_TRUSTED} topics or documents, or no variation"
-_CORRECTED = (
-    "Corrected by labels: the mean over items that people would give, estimated from the judge's verdicts and the "
-    "submitter's labels (PPI++), with its 95 % interval. Nobody here can check who labelled: the order does not depend "
-    "on it."
-)
+_CORRECTED = "Corrected by PPI++ with the submitter's labels; nobody here knows who labelled, and the order ignores it."
 _UNKNOWN_DATA = " This release does not know the data, so nothing here compares with other tables."
 
 
@@ -159,6 +155,8 @@ def _ranked(
         rows.append({**task.metrics, **row})
         if not (equal := submission.facts.get(task.name, {}).get(EQUAL, "0 ")).startswith("0 "):
             notes.append(f"{system}: {equal} longer answers {EQUAL}: they are right, or were copied from it")
+    if metrics[0] in (found := references_of(list(tasks.values()))).get("values", {}):
+        rows.append({**found["values"], "rank": "", "group": "", "system": found["name"], "submitter": found["about"]})
     # All are scored by this release, so that one signature says how the numbers of the whole table were made.
     notes = [*(f"Signature: {text}" for text in first.signatures.values()), *notes, *_copies(order, tasks)]
     return rows, [*notes, *(f"{copy} is a copy of {system}" for system in order for copy in submissions[system].copies)]

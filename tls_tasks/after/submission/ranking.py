@@ -6,7 +6,10 @@ from itertools import pairwise
 from typing import Any
 
 Row = Mapping[str, Any]
-"""A system: texts and results by the title of their column, ``ends`` of its interval; without ``rank`` if published."""
+"""A system: texts and results by the title of their column, ``ends`` of its interval.
+
+Without ``rank`` if published; with an empty one if it is no system, but people's references.
+"""
 
 CORRECTED = "corrected by labels"
 """The column of results that people's labels correct; only where a row has some."""
@@ -80,7 +83,9 @@ def _line(kind: str, ends: Sequence[float], top: float, height: str = "") -> str
 
 
 def _dot(row: Row, metric: str, top: float) -> str:
-    """A dot on its interval: dashed if the interval is unreliable, hollow if the result was not recomputed."""
+    """A dot on its interval: dashed if the interval is unreliable, hollow if not recomputed; a stroke of references."""
+    if row.get("rank") == "":
+        return _line("mean", (row[metric],) * 2, top, "100%")
     tone = "hollow" if "rank" not in row else "a" if row["group"] == "1" else "c"
     doubt = " doubtful" if "†" in row.get("interval", "") else ""
     whisker = _line(f"whisker {tone}{doubt}", row["ends"], top) if row.get("ends") else ""

@@ -166,9 +166,8 @@ def _of_metric(names: Sequence[str], scores: Table, rated: Table, n_resamples: i
     near = _near(*(_means(table, axis=1)[:, None] for table in (own, people)))
     kept = [name for name, cells in zip(names, ~np.isnan(scores + rated), strict=True) if cells.any()]
     both = [(_means(table, axis=1).tolist(), map(_ends, means[:, side].T)) for side, table in enumerate((own, people))]
-    systems = {
-        name: dict(zip(_OF_SYSTEM, row, strict=True)) for name, *row in zip(kept, *both[0], *both[1], strict=True)
-    }
+    cells = zip(kept, *both[0], *both[1], strict=True)
+    systems = {name: dict(zip(_OF_SYSTEM, row, strict=True)) for name, *row in cells}
     return {"counts": {name: int(value) for name, value in counts.items()}, **levels, "near": near, "systems": systems}
 
 

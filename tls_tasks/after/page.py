@@ -27,7 +27,7 @@ from tls_tasks.registry import FAMILIES
 _LONGEST_ANSWER = 100_000  # characters; the page says how many more there were
 _DIGITS = 8  # of a document's score
 _Entry = dict[str, Any]
-_Progress = Progress | None
+_Bar = Progress | None
 
 
 def labels(scored: Sequence[Run]) -> list[str]:
@@ -68,12 +68,7 @@ def _settings(scored: Run) -> dict[str, str]:
 
 
 def page(
-    scored: Sequence[Run],
-    *,
-    title: str = "",
-    document: str = "",
-    people: Path | None = None,
-    progress: _Progress = None,
+    scored: Sequence[Run], *, title: str = "", document: str = "", people: Path | None = None, progress: _Bar = None
 ) -> str:
     """The page as one HTML text that needs nothing from the network.
 

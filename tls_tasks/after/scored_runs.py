@@ -220,14 +220,10 @@ def references_of(runs: Sequence[Run]) -> dict[str, Any]:
     if isinstance(first, ScoredTask) and all(own == targets[0] for own in targets):
         with suppress(Exception):  # nothing to tell, or a log that was changed: neither may cost the page or board
             found = among_themselves(first.task, [sample.doc for sample in first.log.samples], _MOST_PAIRS)
-            means, n, kind = (
-                found["mean_of_topics"],
-                len(found["topics"]),
-                "topics" if first.task.topic else "documents",
-            )
-            about = f"mean of {n} {kind}, {means['n']} references; documents with one, left out: {found['left_out']}"
+            means, kind = found["mean_of_topics"], "topics" if first.task.topic else "documents"
+            counts = f"{len(found['topics'])}, references: {means['n']}; with one, left out: {found['left_out']}"
             values = {key: value for key, value in means.items() if key != "n" and not math.isnan(value)}
-            return {"name": "references among themselves", "about": about, "values": values}
+            return {"name": "references among themselves", "about": f"mean over {kind}: {counts}", "values": values}
     return {}
 
 

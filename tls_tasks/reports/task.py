@@ -371,9 +371,8 @@ def read_items(path: Path, documents: Any = None) -> Items:
         try:
             if "filtered_resps" in row:
                 find = look_up(_shown_documents(row["doc"]))
-                (row,) = _scores(row["doc"], answer_text(row["filtered_resps"]))["report_eval"].as_dict(detailed=True)[
-                    "items"
-                ]
+                (item,) = _scores(row["doc"], answer_text(row["filtered_resps"]))["report_eval"].items
+                row = item.as_dict()
             found = dict(items_of(row, find))
         except (LookupError, TypeError, AttributeError, json.JSONDecodeError) as error:  # of another task, or changed
             raise DataError(f"{where}: no judged report ({type(error).__name__}: {error})") from error

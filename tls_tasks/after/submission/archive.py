@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks import __version__
-from tls_tasks.after import foreign
 from tls_tasks.after.foreign import Manifest, read_file, read_manifest
 from tls_tasks.after.scored_runs import ScoredTask, score_places
 from tls_tasks.after.submission.checks import packed_files, refusals
@@ -45,7 +44,7 @@ AS_WRITTEN = "ask the submitter for the archive as it was written"
 """The advice about one that was changed."""
 
 _MOST_PARTS = 20  # of a name; a record of Every Eval Ever has six
-_FREE_BYTES = 16 << 20  # whatever the ratio: a short answer to every prompt shrinks to nearly nothing
+_FREE_BYTES = 16 << 20  # whatever the ratio: a short answer to every prompt shrinks to nearly nothing; and of labels
 _MOST_BYTES_OF_LIST = 1 << 20  # of the manifest, and of the list of files at a zip's end: they are read as a whole
 _CHUNK = 1 << 20
 _NAME = re.compile(r"(?!.*\.\.)[\w.+=@-]{1,200}", re.ASCII)
@@ -193,8 +192,8 @@ def corrected(scored: Sequence[ScoredTask], labels: Path) -> dict[str, Any]:
         DataError: A file that can't be read, or is too large.
         InputError: Labels of another run, or too few; no run of a task with a judge, or several.
     """
-    if labels.is_file() and labels.stat().st_size > foreign.MOST_BYTES:
-        raise DataError(f"{labels}: more than {foreign.MOST_BYTES >> 20} MiB")
+    if labels.is_file() and labels.stat().st_size > _FREE_BYTES:
+        raise DataError(f"{labels}: more than {_FREE_BYTES >> 20} MiB")
     judged = [(task.name, task.log.path, task.task.correct) for task in scored if task.task.correct is not None]
     if len(judged) != 1:
         raise InputError(str(labels), None, f"runs of {len(judged)} tasks whose answers are judged", "of one")
@@ -204,16 +203,17 @@ def corrected(scored: Sequence[ScoredTask], labels: Path) -> dict[str, Any]:
     return dict(json.loads(text, parse_float=lambda digits: round(float(digits), 9), parse_constant=str))
 
 
-def _other_corrections(stated: Mapping[str, Any], scored: Sequence[ScoredTask], labels: Path) -> Iterator[str]:
+def _other_corrections(manifest: Manifest, scored: Sequence[ScoredTask], labels: Path) -> Iterator[str]:
     """Where a manifest's corrected results are not what the labels give."""
     try:
         made = corrected(scored, labels)
     except TlsTasksError as error:
         yield str(error).replace(str(labels), LABELS)
         return
+    stated = manifest["corrected"]
     for key in sorted(stated.keys() | made.keys()):
         if (said := stated.get(key)) != (again := made.get(key)):
-            yield f"{key} is {said!r} in the manifest, {again!r} by {LABELS}"
+            yield f"{key:.60} is {said!r:.60} in the manifest, {again!r:.60} by {LABELS}"
 
 
 def write(scored: Sequence[ScoredTask], folder: Path, stated: Mapping[str, Any], *, hub_records: bool = False) -> None:
@@ -289,8 +289,7 @@ def verify(folder: Path) -> tuple[list[str], Manifest, list[ScoredTask]]:
     own = {f"{_RUN}/{path.name}" for path in packed_files(scored)}
     if "corrected" in manifest:
         own.add(LABELS)
-        other = _other_corrections(manifest["corrected"], scored, folder / LABELS)
-        problems += [f"labels: {problem}; {advice}" for problem in other]
+        problems += [f"labels: {why}; {advice}" for why in _other_corrections(manifest, scored, folder / LABELS)]
     extra = sorted(present.keys() - own - records.keys())
     problems += [f"file: {name} is no part of a submission; {AS_WRITTEN}" for name in extra]
     return problems, manifest, scored

@@ -2,14 +2,19 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
-from tls_tasks.after.comparisons import System, compare_systems
+from tests.after.conftest import change_rows, put
+from tests.cli.conftest import refused, write
+from tls_tasks.after.comparisons import System, compare_systems, scores_of
+from tls_tasks.after.meta import meta, references_among_themselves
 from tls_tasks.after.page import asset, labels, page
-from tls_tasks.after.scored_runs import read_runs, score_places
+from tls_tasks.after.scored_runs import read_runs, references_of, score_places
 from tls_tasks.cli import main
+from tls_tasks.core.errors import TlsTasksError
 from tls_tasks.timelines.task import TASKS
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -118,6 +123,92 @@ def test_the_head_shows_what_was_reported_and_what_compare_says(report, scored, 
         if found.result.interval:
             low, high = sorted(-end for end in found.result.interval)
             assert f"{abs(low):.3f} to" in said and f"{abs(high):.3f}, p" in said
+
+
+def test_references_among_themselves_stand_below_the_runs(report, open_page):
+    """As `tls-tasks meta --references` has them; where each document has one reference there is no row."""
+    page = open_page(report).page
+    for task in ("tls_crisis", "tls_timeline17", "summ_dialogsum", "summ_qmsum", "tree_extraction"):
+        page.select_option("#task", label=task)
+        rows = page.locator(".forest tr", has_text="references among").all_inner_texts()
+        metric = page.locator("#metric").input_value()
+        try:
+            means = references_among_themselves(task, edition="embedded")["mean_of_topics"]
+        except TlsTasksError:
+            assert task in {"summ_qmsum", "tree_extraction"} and len(rows) == 3
+        else:
+            assert any(f"{means[metric]:.3f}" in row for row in rows), rows
+
+
+def test_runs_with_other_references_have_none_among_themselves(made_runs, tmp_path):
+    [samples] = made_runs.glob("base/**/samples_tls_crisis_*")
+    copy = shutil.copyfile(samples, tmp_path / samples.name)
+    assert references_of(runs := list(read_runs([samples, copy])))["values"] and len(runs) == 2
+    change_rows(copy, put(0, "target", value="other"))
+    assert references_of(list(read_runs([samples, copy]))) == {}
+    change_rows(copy, put(0, "doc", "reference", value="{"))
+    assert references_of(list(read_runs([copy]))) == {}
+
+
+class TestPeople:
+    @pytest.fixture
+    def runs(self, made_runs, tmp_path):
+        """Three systems, the third with the answers of the first, each second one empty."""
+        (tmp_path / "half").mkdir()
+        for name in ("base", "noisy"):
+            [path] = made_runs.glob(f"{name}/**/samples_tls_crisis_*")
+            shutil.copytree(
+                path.parent, tmp_path / name, ignore=lambda _, names: [n for n in names if "crisis" not in n]
+            )
+        change_rows(
+            path,
+            lambda rows: [row.update(filtered_resps=[""]) for row in rows[::2]] and None,
+            tmp_path / "half" / path.name,
+        )
+        return sorted(tmp_path.iterdir())
+
+    @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
+    def test_the_plot_and_its_table(self, runs, tmp_path, open_page, width, dark):
+        scored = list(read_runs(runs))
+        names, ids = labels(scored), scored[0].ids
+        rows = [
+            {"system": name, "id": doc_id, "rating": (3 * at + place) % 5, "aspect": aspect}
+            for at, name in enumerate(names)
+            for place, doc_id in enumerate(ids)
+            for aspect in ("use", "style")
+        ]
+        people = write(tmp_path / "people.jsonl", *rows)
+        assert main(["page", *map(str, runs), "--people", str(people), "-o", str(tmp_path / "page.html")]) == 0
+        opened = open_page(tmp_path / "page.html", width, dark)
+        found = meta(scores_of(dict(zip(names, scored, strict=True)), None), rows)["aspects"]["use"]["metrics"][
+            "ar1_f1"
+        ]
+        assert opened.page.locator("svg.people").count() == 2 and opened.violations("#results") == []
+        told = opened.page.locator("svg.people desc").first.text_content()
+        assert f"by document {found['by_document']['tau_b']:.3f} (" in told and "3 systems" in told
+        body = opened.page.locator("#results table").first.inner_text()
+        for name, row in found["systems"].items():
+            assert (
+                name in body
+                and f"{row['score']:.3f} ({row['score_ci'][0]:.3f} to" in body
+                and f"{row['rating']:.3f} (" in body
+            )
+        assert opened.page.locator("svg.people").first.locator("circle, rect").count() == 3
+        assert opened.errors == [] and width_beyond_the_screen(opened.page) <= 0
+
+    def test_other_systems_and_several_tasks_are_refused(self, runs, made_runs, tmp_path, capsys):
+        people = write(tmp_path / "people.jsonl", {"system": "nobody", "id": "1", "rating": 1})
+        refused(
+            "page",
+            capsys,
+            *runs,
+            "--people",
+            people,
+            "-o",
+            tmp_path / "a",
+            said="no score is of system 'nobody'; there are",
+        )
+        refused("page", capsys, made_runs, "--people", people, "-o", tmp_path / "a", said="--people: got ")
 
 
 def test_without_script_the_results_are_read(report, scored, browser):

@@ -21,11 +21,11 @@ from tls_tasks.reports.labels import (
     difference,
     draw,
     items_of,
-    read_items,
     read_labels,
     sheet,
 )
 from tls_tasks.reports.report_eval import report_eval
+from tls_tasks.reports.task import read_items
 from tls_tasks.reports.types import Verdict
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -288,6 +288,25 @@ def _keys(run: Run, kind: str) -> Sequence[Any]:
     return [value.strip() if isinstance(value, str) else _hash(value) for value in values]
 
 
+def scores_of(runs: Mapping[str, Run], named: Sequence[str] | None) -> dict[str, dict[str, dict[str, float]]]:
+    """Label -> document -> metric (the headline if none is named) -> its value, negative where less is better.
+
+    Raises:
+        OptionError: If a run has no such metric.
+    """
+    first = next(iter(runs.values()))
+    keys = named or [first.headline or next(iter(first.ranked), "")]
+    scores = {}
+    for label, run in runs.items():
+        table = run.score.definitions
+        if unknown := [key for key in keys if key not in table]:
+            raise OptionError.unknown(f"--metric of {label}", unknown[0], table)
+        signs = {key: -1 if table[key].better is False else 1 for key in keys}
+        values = ({key: signs[key] * run.of_document(place)[key] for key in keys} for place in range(len(run.ids)))
+        scores[label] = dict(zip(run.ids, values, strict=True))
+    return scores
+
+
 def documents_of(run: Run) -> list[str]:
     """What says that two systems answered the same documents: a hash of all that each says, its name included."""
     return [_hash(sample.doc) for sample in run.log.samples]

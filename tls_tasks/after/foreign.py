@@ -108,6 +108,7 @@ class Manifest(TypedDict, total=False):
     chat_template: bool
     organization: str
     relationship: str
+    corrected: dict[str, Any]
 
 
 _RESULTS, _ROW, _MANIFEST = TypeAdapter(Results), TypeAdapter(SampleRow), TypeAdapter(Manifest)

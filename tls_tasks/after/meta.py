@@ -11,7 +11,7 @@ import itertools
 import math
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +22,7 @@ from tls_tasks.core.errors import DataError, InputError, nearest
 from tls_tasks.core.intervals import Table
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score, grouped
+from tls_tasks.core.task import Doc, Task
 from tls_tasks.data.files import file_rows
 from tls_tasks.data.keyed import some
 from tls_tasks.data.models import DataRow, Id, read_models
@@ -38,6 +39,7 @@ _WITHIN = "within_system"
 STATISTICS = ("tau_b", "pearson", "pairwise_accuracy")
 _LEAST, _LEAST_INTERVAL = 3, 5  # systems for a value by system, and for its interval
 _BINS = (0.0, 0.01, 0.02, math.inf)
+_OF_SYSTEM = ("score", "score_ci", "rating", "rating_ci")
 _SAME = 1e-12  # what only rounding tells apart is the same
 
 
@@ -74,7 +76,9 @@ def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int =
         ``by_system`` and ``by_document`` have ``tau_b``, ``pearson`` and ``pairwise_accuracy``, each with ``_ci``
         (95 %; None: no interval) and ``_undefined``, the resamples that had no value. Where no document has answers to
         order, ``within_system`` has the three of each system's answers, as means over systems. ``near`` counts the
-        pairs of systems in people's order by how far apart their scores are. A test says of two metrics by what
+        pairs of systems in people's order by how far apart their scores are; ``systems`` has each system's mean
+        ``score`` and ``rating`` over what both sides have, with ``_ci`` over resampled documents. A test says of two
+        metrics by what
         ``difference`` the first agrees better than the second, and its ``p_value``. NaN is undefined.
 
     Raises:
@@ -109,7 +113,7 @@ def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int =
     aspects = {}
     for aspect, cells in _read_people(people, {"system": {*systems}, "id": {*ids}}).items():
         rated = table({cell: math.fsum(own) / len(own) for cell, own in cells.items()})
-        found = {key: _of_metric(tables[key], rated, n_resamples, seed) for key in keys}
+        found = {key: _of_metric(systems, tables[key], rated, n_resamples, seed) for key in keys}
         pairs = itertools.combinations(keys, 2)
         tests = [{"first": a, "second": b, **_test(tables[a], tables[b], rated, n_resamples, seed)} for a, b in pairs]
         aspects[aspect] = {"metrics": found, "tests": tests}
@@ -140,20 +144,21 @@ def _common(*tables: Table) -> list[Table]:
     return [np.where(there, table, math.nan)[kept] for table in tables]
 
 
-def _of_metric(scores: Table, rated: Table, n_resamples: int, seed: int) -> dict[str, Any]:
+def _of_metric(names: Sequence[str], scores: Table, rated: Table, n_resamples: int, seed: int) -> dict[str, Any]:
     """All that is said of one metric and one aspect."""
     own, people = _common(scores, rated)
     (n, width), generator = own.shape, random.Random(seed)
     values, drawn = _levels(own, people), np.empty((n_resamples, len(LEVELS), len(STATISTICS)))
+    means = np.empty((n_resamples, 2, n))
     for place in range(n_resamples):
-        cells = np.ix_(generator.choices(range(n), k=n), generator.choices(range(width), k=width))
-        drawn[place] = _levels(own[cells], people[cells])
+        rows, columns = (generator.choices(range(size), k=size) for size in own.shape)
+        drawn[place] = _levels(own[np.ix_(rows, columns)], people[np.ix_(rows, columns)])
+        means[place] = [_means(table[:, columns], axis=1) for table in (own, people)]
     levels = _named(values)
     for (row, level), (column, name) in itertools.product(enumerate(LEVELS), enumerate(STATISTICS)):
-        defined = drawn[~np.isnan(drawn[:, row, column]), row, column]
-        has_interval = len(defined) and (level != "by_system" or n >= _LEAST_INTERVAL)
-        ends = np.quantile(defined, [0.025, 0.975]).tolist() if has_interval else None
-        levels[level] |= {f"{name}_ci": ends, f"{name}_undefined": n_resamples - len(defined)}
+        own_drawn, has_interval = drawn[:, row, column], level != "by_system" or n >= _LEAST_INTERVAL
+        undefined = int(np.isnan(own_drawn).sum())
+        levels[level] |= {f"{name}_ci": _ends(own_drawn) if has_interval else None, f"{name}_undefined": undefined}
     has_score, has_rating = ~np.isnan(scores), ~np.isnan(rated)
     counts = {
         "systems": n, "documents": width, "answers": (has_score & has_rating).sum(),
@@ -165,7 +170,17 @@ def _of_metric(scores: Table, rated: Table, n_resamples: int, seed: int) -> dict
         within = _means(_agreement(own.T, people.T), axis=1).tolist()
         levels[_WITHIN] = dict(zip(STATISTICS, within, strict=True))
     near = _near(*(_means(table, axis=1)[:, None] for table in (own, people)))
-    return {"counts": {name: int(value) for name, value in counts.items()}, **levels, "near": near}
+    kept = [name for name, cells in zip(names, ~np.isnan(scores + rated), strict=True) if cells.any()]
+    both = [(_means(table, axis=1).tolist(), map(_ends, means[:, side].T)) for side, table in enumerate((own, people))]
+    cells = zip(kept, *both[0], *both[1], strict=True)
+    systems = {name: dict(zip(_OF_SYSTEM, row, strict=True)) for name, *row in cells}
+    return {"counts": {name: int(value) for name, value in counts.items()}, **levels, "near": near, "systems": systems}
+
+
+def _ends(drawn: Table) -> list[float] | None:
+    """The interval that the defined resamples give."""
+    defined = drawn[~np.isnan(drawn)]
+    return [float(end) for end in np.quantile(defined, [0.025, 0.975])] if len(defined) else None
 
 
 def _named(values: Table) -> dict[str, dict[str, Any]]:
@@ -257,16 +272,33 @@ def references_among_themselves(name: str, **options: Any) -> dict[str, Any]:
     if task.among is None:
         raise InputError("references", None, name, "a task whose documents or topics may have several references")
     documents = task.documents(**options)
-    if not (rows := list(task.among(documents))):
+    if not (found := among_themselves(task, documents)):
         raise DataError(f"{name}: each of {len(documents)} documents has one reference, with no other to score it by")
+    return found
+
+
+def among_themselves(task: Task, documents: Sequence[Doc], most: int | None = None) -> dict[str, Any]:
+    """What :func:`references_among_themselves` gives, of some documents.
+
+    Args:
+        task: Their task.
+        documents: The documents.
+        most: How many pairs of references may be scored; None: any number.
+
+    Returns:
+        Empty if no document has several references, or if there are more pairs.
+    """
+    rows = list(itertools.islice(task.among(documents), most and most + 1)) if task.among else []
+    if not rows or (most and len(rows) > most):
+        return {}
     topics = [task.topic_of(doc) for _, doc, _ in rows]
     units = [task.score(doc, answer) for _, doc, answer in rows]
-    score = Score(name, "", units, task.table, topics)
+    score = Score(task.name, "", units, task.table, topics)
     ns = {topic: len({*own}) for topic, own in grouped([reference for reference, _, _ in rows], topics).items()}
     by_topic = {str(topic): {"n": ns[topic], **own} for topic, own in score.by_topic().items()}
     means = {key: float(np.mean([own[key] for own in by_topic.values()])) for key in task.table}
     return {
-        "task": name,
+        "task": task.name,
         "left_out": sum(task.topic_of(doc) not in ns for doc in documents),
         "mean_of_topics": {"n": sum(ns.values()), **means},
         "all": {"n": sum(ns.values()), **score.results},

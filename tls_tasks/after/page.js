@@ -128,6 +128,7 @@ function extremes(name, of) {
     [run.values[name], ...(run.intervals[name] || [])].forEach(take);
     (run.columns[name] || []).forEach(take);
   }
+  take(of.among?.values[name]);
   return low > high ? [0, 1] : [low, high];
 }
 
@@ -197,7 +198,7 @@ function intervalText(run, name, digits) {
 function runRow(of, taskAt, run, runAt, common) {
   const isHere = taskAt === state.task, name = isHere ? metricName() : of.headline, kind = isHere ? tint(runAt) : "c";
   const ends = common && metricOf(name, of)?.range ? common : axisOf(name, of);
-  const ofTask = { scope: "rowgroup", rowspan: of.runs.length, class: "task" };
+  const ofTask = { scope: "rowgroup", rowspan: of.runs.length + isNumber(of.among?.values[name]), class: "task" };
   const pressed = { "aria-pressed": String(isHere && runAt === state.run), class: kind };
   return el("tr", { class: isHere ? "here" : null },
     common && !runAt && el("th", ofTask, button(of.name, () => choose({ task: taskAt, run: 0 })), soft(name)),
@@ -207,9 +208,20 @@ function runRow(of, taskAt, run, runAt, common) {
     el("td", { class: "figure" }, el("b", {}, number(run.values[name])), soft(intervalText(run, name))));
 }
 
+// What people's references reach against each other, which no run has: a stroke without an interval.
+function amongRow(of, taskAt, common) {
+  const name = taskAt === state.task ? metricName() : of.headline, value = of.among?.values[name];
+  const ends = common && metricOf(name, of)?.range ? common : axisOf(name, of);
+  return isNumber(value) && el("tr", {}, el("th", { scope: "row" }, of.among.name, soft(of.among.about)),
+    el("td", { class: "cell" }, draw("svg", { class: "plot", "aria-hidden": "true" },
+      ticks(ends).map((tick) => line("grid", tick, tick, ends, 0, "100%")), line("mean", value, value, ends, 4, 36))),
+    el("td", { class: "figure" }, el("b", {}, number(value))));
+}
+
 function plot() {
   const isMany = data.tasks.length > 1, ends = isMany ? [0, 1] : axisOf();
-  const rows = data.tasks.flatMap((of, at) => of.runs.map((run, runAt) => runRow(of, at, run, runAt, isMany && ends)));
+  const rows = data.tasks.map((of, at) => [
+    of.runs.map((run, runAt) => runRow(of, at, run, runAt, isMany && ends)), amongRow(of, at, isMany && ends)]);
   const isDoubtful = data.tasks.some((of) => of.runs.some((run) => run.doubtful.includes(of.headline)));
   const labels = ticks(ends).map((tick) => label(tickLabel(tick), percent(tick, ends), 12, "middle"));
   const names = [...(isMany ? ["task"] : []), "run", "plot", "value, interval"];
@@ -268,6 +280,48 @@ function scatter() {
   return draw("svg", { class: "scatter", viewBox: "0 0 242 242", role: "img", "aria-label": name }, frame);
 }
 
+// The means of the systems that people rated: the metric across, people up; a number leads to the table beside it.
+function peoplePlot({ aspect, metric, n, agreement, systems }, at) {
+  const [width, height] = [360, 250], rated = `people's ${aspect}`, ids = [`people-${at}`, `people-${at}-said`];
+  const [across, up] = [1, 3].map((from) => roundEnds(systems.flatMap((row) => row.slice(from, from + 2).flat())));
+  const x = (value) => width * share(value, across), y = (value) => height * (1 - share(value, up));
+  const stroke = (kind, x1, x2, y1, y2) => draw("line", { class: kind, x1, x2, y1, y2 });
+  const grid = [
+    ticks(across).map((tick) => stroke("grid", x(tick), x(tick), 0, height)),
+    ticks(across).map((tick) => label(tickLabel(tick), x(tick), height + 14, "middle")),
+    ticks(up).map((tick) => stroke("grid", 0, width, y(tick), y(tick))),
+    ticks(up).map((tick) => label(tickLabel(tick), -6, y(tick) + 4, "end"))];
+  const kinds = systems.map(([name]) => tint(task().runs.findIndex((run) => run.model === name)));
+  const points = systems.map(([name, value, [low, high], rating, [least, most]], row) => draw("g", {},
+    draw("title", {}, name), stroke(`whisker ${kinds[row]}`, x(low), x(high), y(rating), y(rating)),
+    stroke(`whisker ${kinds[row]}`, x(value), x(value), y(least), y(most)), dot(kinds[row], x(value), y(rating))));
+  const numbers = systems.map(([, value, , rating], row) =>
+    label(row + 1, x(value) + 7, y(rating) - 6, "start", { class: kinds[row] }));
+  const range = (ends) => (ends ? ` (${number(ends[0])} to ${number(ends[1])})` : "");
+  const taus = agreement.map(([level, tau, ends]) => `${level} ${number(tau)}${range(ends)}`).join(", ");
+  const said = `Kendall's tau-b ${taus}; ${count(systems.length, "system")}, ${count(n, "document")}`;
+  const turned = { transform: `translate(-38,${height / 2}) rotate(-90)` };
+  const named = { viewBox: `0 0 ${width + 66} ${height + 50}`, role: "img", "aria-labelledby": ids.join(" ") };
+  const picture = draw("svg", { class: "people", ...named },
+    draw("title", { id: ids[0] }, `Systems' means: ${metric} across, ${rated} up`), draw("desc", { id: ids[1] }, said),
+    draw("g", { transform: "translate(52,10)" }, grid, points, numbers, label(`${rated} →`, 0, 0, "middle", turned),
+      label(`${metric} →`, width / 2, height + 32, "middle")));
+  const cell = (value, ends) => el("td", { class: "figure" }, number(value), soft(range(ends)));
+  const rows = systems.map(([name, value, ends, rating, extent], row) => el("tr", {},
+    el("th", { scope: "row" }, `${row + 1} ${name}`), cell(value, ends), cell(rating, extent)));
+  const heads = ["system", metric, rated].map((head, place) =>
+    el("th", { scope: "col", class: place ? "figure" : null }, head));
+  const told = note("soft", `${said}. Means of what people rated, with 95 % intervals over documents.`);
+  const means = el("div", { class: "wide", ...region(`Means: ${rated}`) }, table("results", heads, rows));
+  return el("div", { class: "pair" }, picture, el("div", {}, means, told));
+}
+
+function roundEnds(values) {
+  const [low, high] = [Math.min(...values), Math.max(...values)], step = stepOf(low, high);
+  const first = Math.floor(low / step + 1e-9) * step;
+  return [first, Math.max(first + step, Math.ceil(high / step - 1e-9) * step)];
+}
+
 function resultTable() {
   const { runs, name, signatures } = task();
   const metrics = task().metrics.filter(({ key }) => runs.some((run) => isNumber(run.values[key])));
@@ -300,9 +354,11 @@ function showHead() {
   fill("headline", sentence(), plot());
   fill("versus", runB() && scatter());
   const trouble = fold(`${count(problems.length, "problem")} of the logs`, bullets(problems, "trouble"));
-  fill("results", resultTable(), problems.length > 0 && trouble, el("p", { class: "tools" },
-    button("Copy Markdown", (event) => copy(event.target, markdown())),
-    button("Copy picture", (event) => copyPicture(event.target))));
+  const rated = fold("People's ratings of the same answers", (task().people || []).map(peoplePlot));
+  fill("results", task().people && put(rated, { open: true }, []), resultTable(), problems.length > 0 && trouble,
+    el("p", { class: "tools" },
+      button("Copy Markdown", (event) => copy(event.target, markdown())),
+      button("Copy picture", (event) => copyPicture(event.target))));
 }
 
 // ---- the list of documents, of which only the visible rows are drawn

@@ -10,12 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import resources
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 from tls_tasks import __version__
-from tls_tasks.after.comparisons import System, compare_systems
+from tls_tasks.after.comparisons import System, compare_systems, scores_of
+from tls_tasks.after.meta import LEVELS, meta
 from tls_tasks.after.run import Run, model_arguments, stated_metadata
-from tls_tasks.after.scored_runs import Progress
+from tls_tasks.after.scored_runs import Progress, references_of
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.core.score import without_nan
 from tls_tasks.core.task import Doc, Task
@@ -25,6 +27,7 @@ from tls_tasks.registry import FAMILIES
 _LONGEST_ANSWER = 100_000  # characters; the page says how many more there were
 _DIGITS = 8  # of a document's score
 _Entry = dict[str, Any]
+_Bar = Progress | None
 
 
 def labels(scored: Sequence[Run]) -> list[str]:
@@ -64,17 +67,22 @@ def _settings(scored: Run) -> dict[str, str]:
     }
 
 
-def page(scored: Sequence[Run], *, title: str = "", document: str = "", progress: Progress | None = None) -> str:
+def page(
+    scored: Sequence[Run], *, title: str = "", document: str = "", people: Path | None = None, progress: _Bar = None
+) -> str:
     """The page as one HTML text that needs nothing from the network.
 
     Args:
         scored: The tasks of all runs.
         title: The page's heading; empty: the task's name.
         document: Show the document of this name, or of this ``doc_id`` of the samples, alone; empty: all.
+        people: Ratings of the runs' answers, see :func:`~tls_tasks.after.meta.meta`; a system is called as on the page.
         progress: Shows the progress, as in :func:`~tls_tasks.after.scored_runs.score_places`.
 
     Raises:
         OptionError: If no run has a document of that name.
+        InputError: If there are ratings, and runs of several tasks.
+        DataError: If the ratings can't be read, or are of other systems.
     """
     if document and not any(_chosen(run, document) for run in scored):
         raise OptionError.unknown("--document", document, sorted({name for run in scored for name in run.ids}))
@@ -83,6 +91,10 @@ def page(scored: Sequence[Run], *, title: str = "", document: str = "", progress
     for run, label in zip(scored, labels(scored), strict=True):
         by_task.setdefault(run.name, []).append((label, run))
     tasks = [_task_entry(at, runs, document, blocks, progress) for at, runs in enumerate(by_task.values())]
+    if people is not None:
+        if len(by_task) > 1:
+            raise InputError("--people", None, ", ".join(by_task), "the one task that people rated: --task NAME")
+        tasks[0]["people"] = _rated({visible(label): run for runs in by_task.values() for label, run in runs}, people)
     title = title or (tasks[0]["name"] if len(tasks) == 1 else f"{len(tasks)} tasks")
     return _filled(title, {"version": __version__, "tasks": tasks}, _table(tasks), blocks)
 
@@ -166,8 +178,21 @@ def _task_entry(
         "metrics": [{"key": key, "higher": result.better, "range": ranges[key]} for key, result in table.items()],
         "signatures": list(first.signatures.values()),
         "pairs": {f"{left}.{right}": _pair(runs[left][1], runs[right][1]) for left, right in places},
+        "among": references_of([run for _, run in runs]) or None,
         "runs": entries,
     }
+
+
+def _rated(runs: Mapping[str, Run], people: Path) -> list[_Entry]:
+    """Of each aspect that people rated the agreement by system and by document, and the means of each system."""
+    plots = []
+    for aspect, own in meta(scores_of(runs, None), people)["aspects"].items():
+        [(metric, found)] = own["metrics"].items()
+        taus = without_nan({level: found[level]["tau_b"] for level in LEVELS})
+        agreement = [[level.replace("_", " "), taus[level], found[level]["tau_b_ci"]] for level in LEVELS]
+        systems, n = [[name, *row.values()] for name, row in found["systems"].items()], found["counts"]["documents"]
+        plots.append({"aspect": visible(aspect), "metric": metric, "n": n, "agreement": agreement, "systems": systems})
+    return plots
 
 
 def _chosen(run: Run, only: str) -> list[int]:

@@ -6,6 +6,7 @@ the harness printed. No model and no harness is needed; the documents' units giv
 
 import hashlib
 import json
+import math
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -16,6 +17,7 @@ from typing import Any, TypeVar, cast
 
 from tls_tasks.after.aggregates import same_number, table_of
 from tls_tasks.after.logs import LogProblem, Sample, find_runs
+from tls_tasks.after.meta import among_themselves
 from tls_tasks.after.readers import logged_runs
 from tls_tasks.after.run import BUDGET, Conditions, Run, prompt_options, stated_metadata
 from tls_tasks.core.errors import DataError
@@ -29,6 +31,8 @@ _STALE = (
     "they were made of other data, with another context_budget or by a file of your own, perhaps by an earlier run "
     "whose requests lm_eval --cache_requests true took from LM_HARNESS_CACHE_PATH (else lm_eval's caching/.cache)"
 )
+
+_MOST_PAIRS = 3_000  # of references that are scored by each other
 
 _TOLERANCE = 1e-12  # how far a rescored value may be from the reported one
 
@@ -204,6 +208,23 @@ def score_places(places: Iterable[str | Path], **options: Any) -> Iterator[Score
         OptionError: If there is no such task.
     """
     return cast("Iterator[ScoredTask]", read_runs(places, ours=True, **options))
+
+
+def references_of(runs: Sequence[Run]) -> dict[str, Any]:
+    """What the references of a task's runs reach among themselves: ``values``, their ``name``, and ``about`` them.
+
+    Empty where runs have other references, no document or topic has several, or there are too many to score.
+    """
+    targets = [sorted((name, str(sample.row.get("target"))) for name, sample in run.documents) for run in runs]
+    first = runs[0]
+    if isinstance(first, ScoredTask) and all(own == targets[0] for own in targets):
+        with suppress(Exception):  # nothing to tell, or a log that was changed: neither may cost the page or board
+            found = among_themselves(first.task, [sample.doc for sample in first.log.samples], _MOST_PAIRS)
+            means, kind = found["mean_of_topics"], "topics" if first.task.topic else "documents"
+            counts = f"{len(found['topics'])}, references: {means['n']}; with one, left out: {found['left_out']}"
+            values = {key: value for key, value in means.items() if key != "n" and not math.isnan(value)}
+            return {"name": "references among themselves", "about": f"mean over {kind}: {counts}", "values": values}
+    return {}
 
 
 def _with_table(run: Run) -> Run:

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.after.comparisons import read_system
+from tls_tasks.after.comparisons import read_system, scores_of
 from tls_tasks.after.meta import LEVELS, meta, references_among_themselves
 from tls_tasks.after.run import Run
 from tls_tasks.cli.base import Subparsers, add_command, note, progress, say, write_json
 from tls_tasks.cli.printed import columns_table
-from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError
 
 _MOST_TOPICS = 10  # that a table has room for
 
@@ -54,7 +54,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.references:
         found, tell = references_among_themselves(args.references), _references
     else:
-        found, tell = meta(_scores(runs, args.metric), args.people), _agreement
+        found, tell = meta(scores_of(runs, args.metric), args.people), _agreement
     if args.json:
         write_json(Path("-"), found)
     else:
@@ -74,21 +74,6 @@ def _read(named: Sequence[str], task: str | None) -> dict[str, Run]:
             raise InputError("--task", None, "nothing", f"the one that people rated, of {', '.join(tasks)}")
         (runs[label],) = tasks.values()
     return runs
-
-
-def _scores(runs: Mapping[str, Run], named: Sequence[str] | None) -> dict[str, dict[str, dict[str, float]]]:
-    """Label -> document -> metric -> its value, negative where less is better."""
-    first = next(iter(runs.values()))
-    keys = named or [first.headline or next(iter(first.ranked), "")]
-    scores = {}
-    for label, run in runs.items():
-        table = run.score.definitions
-        if unknown := [key for key in keys if key not in table]:
-            raise OptionError.unknown(f"--metric of {label}", unknown[0], table)
-        signs = {key: -1 if table[key].better is False else 1 for key in keys}
-        values = ({key: signs[key] * run.of_document(place)[key] for key in keys} for place in range(len(run.ids)))
-        scores[label] = dict(zip(run.ids, values, strict=True))
-    return scores
 
 
 def _agreement(found: Mapping[str, Any]) -> Iterator[str]:

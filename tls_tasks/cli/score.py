@@ -70,6 +70,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--title", default="", help="the heading (the task's name)")
     add("--document", default="", metavar="ID", help="only the document of this name or doc_id")
     add("--newest", action="store_true", help="use only the newest run of each task in a folder")
+    add("--people", type=Path, metavar="FILE", help="plot people's ratings, too: system (as on the page), id, rating")
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -185,12 +186,9 @@ def _corrected(args: argparse.Namespace, run: Run) -> dict[str, Any]:
     """The results of a run of the report task that people's labels correct; none without labels."""
     if getattr(args, "labels", None) is None:
         return {}
-    if run.family != "reports":
+    if not isinstance(run, ScoredTask) or run.task.correct is None:
         raise InputError("--labels", None, f"a run of {run.name}", "runs of the report task only")
-    from tls_tasks.reports.labels import corrections, read_items, read_labels  # as late as here: judges take their time
-
-    items = read_items(Path(run.log.path))
-    return {"corrected": corrections(items, read_labels(args.labels, items))}
+    return {"corrected": run.task.correct(run.log.path, args.labels)}
 
 
 def _score_streamed(args: argparse.Namespace) -> int:
@@ -333,6 +331,10 @@ def _run_page(args: argparse.Namespace) -> int:
     The page shows the runs with confidence intervals and, for each document, a view that explains its score. It is one
     file that needs no network and can be sent by mail. RUN is what lm_eval --output_path OUT --log_samples wrote.
 
+    Where topics or documents have several references, a row "references among themselves" has the mean of what each
+    scores against the others: above that a metric can't tell a system from a person. --people FILE, ratings as for
+    `tls-tasks meta`, adds a plot of the systems' means: the task's headline across, people up, with 95 % intervals.
+
     Exit codes: 0 written; 1 written, but a log has problems; 2 not written
 
     Examples:
@@ -342,7 +344,8 @@ def _run_page(args: argparse.Namespace) -> int:
     if args.command == "report":
         note("report", "this command is called `tls-tasks page` now; the name `report` goes with the next release")
     scored = list(read_runs(args.files, only=args.task, newest=args.newest, progress=progress))
-    write_whole(args.out, page(scored, title=args.title, document=args.document, progress=progress))
+    asked = {"title": args.title, "document": args.document, "people": args.people}
+    write_whole(args.out, page(scored, **asked, progress=progress))
     n_tasks, n_documents = len({task.name for task in scored}), sum(len(task.ids) for task in scored)
     say(f"{args.out}: {count(len(scored), 'run')} of {count(n_tasks, 'task')}, {count(n_documents, 'document')}")
     return note(args.command, *(problem for task in scored for problem in task.problems))

@@ -6,10 +6,11 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
+from shutil import copyfile
 from typing import Any
 
 from tls_tasks.after.scored_runs import score_places
-from tls_tasks.after.submission.archive import MANIFEST, opened, pack, write
+from tls_tasks.after.submission.archive import LABELS, MANIFEST, corrected, opened, pack, write
 from tls_tasks.after.submission.checks import new_names, refusals, secrets
 from tls_tasks.after.submission.leaderboard import site, told_apart
 from tls_tasks.after.submission.verification import EDITIONS, Verified, bound_names, sign, verify_submission
@@ -31,6 +32,7 @@ def add_parser(subparsers: Subparsers) -> None:
     kinds = ("first_party", "third_party", "collaborative", "other")
     add("--relationship", choices=kinds, default="other", help="their relationship to the model's maker (other)")
     add("--eval-results", action="store_true", help="also write .eval_results, for what tls-tasks publish made")
+    add("--labels", type=Path, metavar="PEOPLE", help="also pack labels that correct a judge (agree --sample)")
     add("--sign", type=Path, metavar="KEY", help="sign it with this SSH key (needs OpenSSH)")
     add("--zip", type=Path, metavar="FILE", help="also write the archive as a single file")
     verify = add_command(subparsers, "verify", _run_verify)
@@ -81,6 +83,9 @@ def _run_submit(args: argparse.Namespace) -> int:
     that the samples do not give. Files that hold what looks like a password or key, or the value of a
     variable such as OPENAI_API_KEY, are not packed either.
 
+    --labels PEOPLE packs the labels that people gave to a draw from the run's samples file (`tls-tasks agree SAMPLES
+    --sample 100 -o PEOPLE`): boards show the corrected results beside the headline, and rank by the uncorrected one.
+
     Exit codes: 0 written; 1 refused; 2 failed
 
     Examples:
@@ -91,11 +96,14 @@ def _run_submit(args: argparse.Namespace) -> int:
     model = args.model or scored[0].model
     organization, template = args.organization or model.partition("/")[0], not args.no_chat_template
     found = refusals(scored, model, without_chat_template=args.no_chat_template)
-    if found := [*(found or new_names(model, organization)), *secrets(scored)]:
+    if found := [*(found or new_names(model, organization)), *secrets(scored, args.labels)]:
         return note("submit", *(f"refused: {refusal}" for refusal in found))
     who = {"model": model, "organization": organization, "relationship": args.relationship}
+    labels = {} if args.labels is None else {"corrected": corrected(scored, args.labels)}
     with made_folder(args.out) as folder:
-        write(scored, folder, {**who, "chat_template": template}, hub_records=args.eval_results)
+        if labels:
+            copyfile(args.labels, folder / LABELS)
+        write(scored, folder, {**who, "chat_template": template, **labels}, hub_records=args.eval_results)
         if args.sign is not None:
             sign(folder / MANIFEST, args.sign)
         if args.zip is not None:

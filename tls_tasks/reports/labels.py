@@ -6,7 +6,6 @@ decides which sentences count in them, and are not corrected.
 """
 
 import csv
-import json
 import math
 import re
 from collections import Counter
@@ -20,11 +19,7 @@ from tls_tasks.core.correction import correct
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.intervals import Statistics, caution
 from tls_tasks.core.score import grouped
-from tls_tasks.core.task import answer_text
-from tls_tasks.reports.documents import look_up
-from tls_tasks.reports.json_lines import read_objects
 from tls_tasks.reports.judges.recordings import digest
-from tls_tasks.reports.task import TASKS
 
 KINDS = {"citation": "citation_support", "nugget": "nugget_coverage"}
 """Kind of an item -> the result whose micro value is the mean of the judge's verdicts on these items."""
@@ -68,36 +63,6 @@ Labels = tuple[Mapping[Key, bool | None], int]
 
 
 # ---- items
-
-
-def read_items(path: Path, documents: Any = None) -> Items:
-    """The items that a judge was asked about.
-
-    Args:
-        path: ``results.jsonl`` of ``tls-tasks reports``, or ``verdicts.jsonl`` beside it; or a samples log of the
-            harness.
-        documents: The cited documents, see :func:`~tls_tasks.reports.documents.look_up`; a samples log has its own.
-
-    Raises:
-        DataError: A file that can't be read, that has no item, or that has two reports of a run to a request.
-    """
-    place = path.with_name("results.jsonl") if path.name == "verdicts.jsonl" else path
-    find, task = None if documents is None else look_up(documents), next(iter(TASKS.values()))
-    items: dict[Key, Item] = {}
-    for where, row in read_objects(place):
-        try:
-            if "filtered_resps" in row:
-                find = look_up({shown["id"]: shown for shown in json.loads(row["doc"]["documents"])})
-                (row,) = task.explain(row["doc"], answer_text(row["filtered_resps"]))["report_eval"]["items"]
-            found = dict(items_of(row, find))
-        except (LookupError, TypeError, AttributeError, json.JSONDecodeError) as error:  # of another task, or changed
-            raise DataError(f"{where}: no judged report ({type(error).__name__}: {error})") from error
-        if twice := found.keys() & items:
-            raise DataError(f"{where}: got {min(twice)} twice, expected each report once")
-        items |= found
-    if not items:
-        raise DataError(f"{place}: got none, expected citations and nuggets")
-    return items
 
 
 def items_of(report: Mapping[str, Any], find: _Find | None = None) -> Iterator[tuple[Key, Item]]:

@@ -29,6 +29,7 @@ from tls_tasks.reports.json_lines import BadRow, Read, T, read_objects
 from tls_tasks.reports.judges.choose import check_judge, is_paid, make_judge, unpaid
 from tls_tasks.reports.judges.price import price, read_prices
 from tls_tasks.reports.judges.recordings import Recorded, record
+from tls_tasks.reports.labels import Item, Items, Key, corrections, items_of, read_labels
 from tls_tasks.reports.nuggets import parse_request, read_requests
 from tls_tasks.reports.plan import Outcome, ReportPlan, walk_together
 from tls_tasks.reports.read import parse_report, read_reports
@@ -352,8 +353,44 @@ def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) 
     return {"kind": "report", "request": request, "sentences": sentences, "nuggets": nuggets}
 
 
+def read_items(path: Path, documents: Any = None) -> Items:
+    """The items that a judge was asked about.
+
+    Args:
+        path: ``results.jsonl`` of ``tls-tasks reports``, or ``verdicts.jsonl`` beside it; or a samples log of the
+            harness.
+        documents: The cited documents, see :func:`~tls_tasks.reports.documents.look_up`; a samples log has its own.
+
+    Raises:
+        DataError: A file that can't be read, that has no item, or that has two reports of a run to a request.
+    """
+    place = path.with_name("results.jsonl") if path.name == "verdicts.jsonl" else path
+    find = None if documents is None else look_up(documents)
+    items: dict[Key, Item] = {}
+    for where, row in read_objects(place):
+        try:
+            if "filtered_resps" in row:
+                find = look_up(_shown_documents(row["doc"]))
+                (item,) = _scores(row["doc"], answer_text(row["filtered_resps"]))["report_eval"].items
+                row = item.as_dict()
+            found = dict(items_of(row, find))
+        except (LookupError, TypeError, AttributeError, json.JSONDecodeError) as error:  # of another task, or changed
+            raise DataError(f"{where}: no judged report ({type(error).__name__}: {error})") from error
+        if twice := found.keys() & items:
+            raise DataError(f"{where}: got {min(twice)} twice, expected each report once")
+        items |= found
+    if not items:
+        raise DataError(f"{place}: got none, expected citations and nuggets")
+    return items
+
+
+def _correct(log: Path, labels: Path) -> dict[str, Any]:
+    items = read_items(log)
+    return corrections(items, read_labels(labels, items))
+
+
 TASKS = {
     name: Task(name, "reports", _RESULTS, _load, prompt, _target, _unit, _scores, _picture,
-               headline="f1", judge=_judge_answers, fewshot=examples, shorter=shorter)
+               headline="f1", judge=_judge_answers, fewshot=examples, shorter=shorter, correct=_correct)
     for name in ALL_SETS
 }  # fmt: skip

@@ -19,7 +19,7 @@ from tls_tasks.after.foreign import Manifest, read_file, read_manifest
 from tls_tasks.after.scored_runs import ScoredTask, score_places
 from tls_tasks.after.submission.checks import packed_files, refusals
 from tls_tasks.after.submission.records import EVAL_RESULTS, encoded, records_of
-from tls_tasks.core.errors import DataError
+from tls_tasks.core.errors import DataError, InputError, TlsTasksError
 from tls_tasks.core.whole import replaced
 
 MOST_FILES = 1_000
@@ -37,11 +37,14 @@ MOST_ROWS = 100_000
 MANIFEST = "manifest.json"
 """The file that lists all others, and is signed."""
 
+LABELS = "labels.csv"
+"""People's labels of a judge's verdicts, where a submission has some."""
+
 AS_WRITTEN = "ask the submitter for the archive as it was written"
 """The advice about one that was changed."""
 
 _MOST_PARTS = 20  # of a name; a record of Every Eval Ever has six
-_FREE_BYTES = 16 << 20  # whatever the ratio: a short answer to every prompt shrinks to nearly nothing
+_FREE_BYTES = 16 << 20  # whatever the ratio: a short answer to every prompt shrinks to nearly nothing; and of labels
 _MOST_BYTES_OF_LIST = 1 << 20  # of the manifest, and of the list of files at a zip's end: they are read as a whole
 _CHUNK = 1 << 20
 _NAME = re.compile(r"(?!.*\.\.)[\w.+=@-]{1,200}", re.ASCII)
@@ -182,14 +185,45 @@ def file_hashes(folder: Path) -> dict[str, str]:
     return hashes
 
 
+def corrected(scored: Sequence[ScoredTask], labels: Path) -> dict[str, Any]:
+    """The results of the one judged task (``task``) that people's labels correct, as a manifest holds them.
+
+    Raises:
+        DataError: A file that can't be read, or is too large.
+        InputError: Labels of another run, or too few; no run of a task with a judge, or several.
+    """
+    if labels.is_file() and labels.stat().st_size > _FREE_BYTES:
+        raise DataError(f"{labels}: more than {_FREE_BYTES >> 20} MiB")
+    judged = [(task.name, task.log.path, task.task.correct) for task in scored if task.task.correct is not None]
+    if len(judged) != 1:
+        raise InputError(str(labels), None, f"runs of {len(judged)} tasks whose answers are judged", "of one")
+    [(name, log, correct)] = judged
+    # Rounded: another machine may give another last digit.
+    text = json.dumps({"task": name, **correct(log, labels)})
+    return dict(json.loads(text, parse_float=lambda digits: round(float(digits), 9), parse_constant=str))
+
+
+def _other_corrections(manifest: Manifest, scored: Sequence[ScoredTask], labels: Path) -> Iterator[str]:
+    """Where a manifest's corrected results are not what the labels give."""
+    try:
+        made = corrected(scored, labels)
+    except TlsTasksError as error:
+        yield str(error).replace(str(labels), LABELS)
+        return
+    stated = manifest["corrected"]
+    for key in sorted(stated.keys() | made.keys()):
+        if (said := stated.get(key)) != (again := made.get(key)):
+            yield f"{key:.60} is {said!r:.60} in the manifest, {again!r:.60} by {LABELS}"
+
+
 def write(scored: Sequence[ScoredTask], folder: Path, stated: Mapping[str, Any], *, hub_records: bool = False) -> None:
     """Write the archive of tasks that passed :func:`~tls_tasks.after.submission.checks.refusals`.
 
     Args:
         scored: The tasks.
-        folder: Where to; there, and empty.
+        folder: Where to; there, and empty but for :data:`LABELS`, if there are some.
         stated: What the submitter says: ``model``, ``organization``, ``relationship`` and ``chat_template``, which is
-            False where the model was meant to run without one.
+            False where the model was meant to run without one; and ``corrected``, if there are labels.
         hub_records: Also write ``.eval_results``, of the tasks that read a data set on the hub.
 
     Raises:
@@ -252,8 +286,11 @@ def verify(folder: Path) -> tuple[list[str], Manifest, list[ScoredTask]]:
         for name, content in records.items()
         if present.get(name) != hashlib.sha256(content).hexdigest()
     ]
-    run = {f"{_RUN}/{path.name}" for path in packed_files(scored)}
-    extra = sorted(present.keys() - run - records.keys())
+    own = {f"{_RUN}/{path.name}" for path in packed_files(scored)}
+    if "corrected" in manifest:
+        own.add(LABELS)
+        problems += [f"labels: {why}; {advice}" for why in _other_corrections(manifest, scored, folder / LABELS)]
+    extra = sorted(present.keys() - own - records.keys())
     problems += [f"file: {name} is no part of a submission; {AS_WRITTEN}" for name in extra]
     return problems, manifest, scored
 

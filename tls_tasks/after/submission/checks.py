@@ -292,8 +292,8 @@ def packed_files(scored: Sequence[ScoredTask]) -> list[Path]:
     return sorted({path for task in scored for path in (task.log.path, task.run.results) if path is not None})
 
 
-def secrets(scored: Sequence[ScoredTask]) -> Iterator[str]:
-    """What looks like a secret in a run's options, or in a line of its files; and secrets of this environment there."""
+def secrets(scored: Sequence[ScoredTask], labels: Path | None = None) -> Iterator[str]:
+    """What looks like a secret in a run's options, or in a line of the files; and secrets of this environment there."""
     advice = "give secrets by the name of an environment variable, run again, and change what is written in a file"
     for task in scored:
         options = {**stated_metadata(task.name, task.results), **model_arguments(task.results)}
@@ -303,7 +303,7 @@ def secrets(scored: Sequence[ScoredTask]) -> Iterator[str]:
         except InputError as error:
             yield f"secret: {task.run.results}: {error.field} holds {error.got}; {advice}"
     values = secret_values(os.environ)
-    for path in packed_files(scored):
+    for path in filter(None, [*packed_files(scored), labels]):
         with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
             for line, text in enumerate(lines, start=1):
                 kind = next((f"the value of {name}" for value, name in values.items() if value in text), "")

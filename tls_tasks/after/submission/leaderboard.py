@@ -3,18 +3,20 @@
 import datetime
 import html
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib import resources
+from typing import Any
 
 from tls_tasks import __version__
 from tls_tasks.after.comparisons import System, compare_systems, documents_of
 from tls_tasks.after.page import document
 from tls_tasks.after.run import Conditions
-from tls_tasks.after.scored_runs import ScoredTask
+from tls_tasks.after.scored_runs import ScoredTask, references_of
 from tls_tasks.after.submission.golds import EQUAL
-from tls_tasks.after.submission.ranking import Row, all_results, ranking
+from tls_tasks.after.submission.ranking import CORRECTED, Row, all_results, ranking
 from tls_tasks.after.submission.verification import Verified, is_bound
 from tls_tasks.core.intervals import LEAST_TRUSTED
 from tls_tasks.core.terminal import shown
@@ -28,6 +30,7 @@ _PLAIN_NAME = re.compile(r"[\w.&-]+(?: [\w.&-]+){0,5}", re.ASCII)
 _ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l"})
 
 _DOUBT = f"† Unreliable interval: fewer than {LEAST_TRUSTED} topics or documents, or no variation"
+_CORRECTED = "Corrected by PPI++ with the submitter's labels; nobody here knows who labelled, and the order ignores it."
 _UNKNOWN_DATA = " This release does not know the data, so nothing here compares with other tables."
 
 
@@ -128,8 +131,10 @@ def _ranked(
         interval = task.intervals().get(metrics[0])
         doubt = "" if interval is None or interval.is_trusted else " †"
         date = datetime.datetime.fromtimestamp(task.results["date"], datetime.timezone.utc).date()
-        if doubt and _DOUBT not in notes:
-            notes.append(_DOUBT)
+        numbers = submission.manifest.get("corrected", {})
+        has_labels = numbers.get("task") == task.name
+        caveats = {_DOUBT: doubt or (has_labels and numbers["ci_caution"]), _CORRECTED: has_labels}
+        notes += [note for note, is_due in caveats.items() if is_due and note not in notes]
         row = {
             "rank": str(place),
             "system": system,
@@ -144,14 +149,26 @@ def _ranked(
             # Which edition it is the fingerprint says, and only where the gold answers are its.
             "edition": task.pinned.label if task.pinned and submission.statuses.get(task.name) == KNOWN else "unknown",
             "budget": task.conditions.budget,
+            **({CORRECTED: _corrected(numbers)} if has_labels else {}),
             **submission.facts.get(task.name, {}),
         }
         rows.append({**task.metrics, **row})
         if not (equal := submission.facts.get(task.name, {}).get(EQUAL, "0 ")).startswith("0 "):
             notes.append(f"{system}: {equal} longer answers {EQUAL}: they are right, or were copied from it")
+    if metrics[0] in (found := references_of(list(tasks.values()))).get("values", {}):
+        rows.append({**found["values"], "rank": "", "group": "", "system": found["name"], "submitter": found["about"]})
     # All are scored by this release, so that one signature says how the numbers of the whole table were made.
     notes = [*(f"Signature: {text}" for text in first.signatures.values()), *notes, *_copies(order, tasks)]
     return rows, [*notes, *(f"{copy} is a copy of {system}" for system in order for copy in submissions[system].copies)]
+
+
+def _corrected(numbers: Mapping[str, Any]) -> str:
+    """Each result that labels correct: its estimate, interval, and the number of labels."""
+    told, doubt = [], " †" if numbers["ci_caution"] else ""
+    for key in [key for key in numbers if key.endswith("_micro_corrected")]:
+        name, (low, high) = key.removesuffix("_micro_corrected"), numbers[f"{key}_ci"] or (math.nan, math.nan)
+        told.append(f"{name} {numbers[key]:.4f} ({low:.4f} to {high:.4f}){doubt}, {numbers[f'{name}_labels']} labels")
+    return f"corrected: {'; '.join(told)}"
 
 
 def _copies(order: Sequence[str], tasks: Mapping[str, ScoredTask]) -> Iterator[str]:

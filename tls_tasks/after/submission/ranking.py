@@ -6,7 +6,13 @@ from itertools import pairwise
 from typing import Any
 
 Row = Mapping[str, Any]
-"""A system: texts and results by the title of their column, ``ends`` of its interval; without ``rank`` if published."""
+"""A system: texts and results by the title of their column, ``ends`` of its interval.
+
+Without ``rank`` if published; with an empty one if it is no system, but people's references.
+"""
+
+CORRECTED = "corrected by labels"
+"""The column of results that people's labels correct; only where a row has some."""
 
 _BESIDE = ("equal to the reference", "characters around the prompt", "chat template", "generation")
 _FACTS = ("interval", "n", "checks", "signed", "submitter", "date", "edition", "budget", *_BESIDE)
@@ -20,6 +26,7 @@ def ranking(metric: str, rows: Sequence[Row], caption: str, pages: Mapping[str, 
     ticks = [top * quarter / 4 for quarter in range(5)]
     grid = "".join(_line("grid", (tick, tick), top, "100%") for tick in ticks)
     labels = "".join(f'<text x="{_share(tick, top)}" y="12" text-anchor="middle">{tick:g}</text>' for tick in ticks)
+    beside = [CORRECTED] * any(CORRECTED in row for row in rows)
     ends_group = [row.get("group") != after.get("group") for row, after in pairwise([*rows, rows[-1]])]
     lines = []
     for row, is_last in zip(rows, ends_group, strict=True):
@@ -32,18 +39,20 @@ def ranking(metric: str, rows: Sequence[Row], caption: str, pages: Mapping[str, 
             f'<td class="cell"><svg class="plot" aria-hidden="true">{grid}{_dot(row, metric, top)}</svg></td>'
             f'<td class="figure"><b>{row[metric]:.4f}</b><span class="soft">{row.get("interval", "")}</span></td>'
         )
+        cells += "".join(f'<td class="soft beside">{html.escape(row.get(title, ""))}</td>' for title in beside)
         lines.append(f"<tr{_class('last' if is_last else '')}>{cells}</tr>")
-    titles = ("rank", "system", "checks", "plot", f"{metric}, interval")
+    titles = ("rank", "system", "checks", "plot", f"{metric}, interval", *beside)
     head = "".join(f'<th scope="col" class="unseen">{html.escape(title)}</th>' for title in titles)
     axis = f'<td class="cell"><svg class="axis" aria-hidden="true">{labels}</svg></td>'
-    foot = f"<tfoot><tr><td></td><td></td><td></td>{axis}<td></td></tr></tfoot>"
+    foot = f"<tfoot><tr><td></td><td></td><td></td>{axis}<td></td>{'<td></td>' * len(beside)}</tr></tfoot>"
     body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>{foot}"
     return f'<table class="forest ranking"><caption>{html.escape(caption)}</caption>{body}</table>'
 
 
 def all_results(metrics: Sequence[str], rows: Sequence[Row], label: str) -> str:
     """All results and facts, folded."""
-    titles = ["rank", metrics[0], "system", "group", *_FACTS, *metrics[1:]]
+    beside = [CORRECTED] * any(CORRECTED in row for row in rows)
+    titles = ["rank", metrics[0], *beside, "system", "group", *_FACTS, *metrics[1:]]
     classes = {title: _class("number" if title in {*metrics, "n", "budget"} else "") for title in titles}
     head = "".join(f'<th scope="col"{classes[title]}>{html.escape(title)}</th>' for title in titles)
     body = []
@@ -74,7 +83,9 @@ def _line(kind: str, ends: Sequence[float], top: float, height: str = "") -> str
 
 
 def _dot(row: Row, metric: str, top: float) -> str:
-    """A dot on its interval: dashed if the interval is unreliable, hollow if the result was not recomputed."""
+    """A dot on its interval: dashed if the interval is unreliable, hollow if not recomputed; a stroke of references."""
+    if row.get("rank") == "":
+        return _line("mean", (row[metric],) * 2, top, "100%")
     tone = "hollow" if "rank" not in row else "a" if row["group"] == "1" else "c"
     doubt = " doubtful" if "†" in row.get("interval", "") else ""
     whisker = _line(f"whisker {tone}{doubt}", row["ends"], top) if row.get("ends") else ""

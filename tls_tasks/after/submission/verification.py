@@ -17,7 +17,7 @@ from tls_tasks.after.comparisons import NOT_CONTENT
 from tls_tasks.after.foreign import MISSING, Manifest
 from tls_tasks.after.run import BUDGET, prompt_options, stated_metadata
 from tls_tasks.after.scored_runs import ScoredTask
-from tls_tasks.after.submission.archive import AS_WRITTEN, MANIFEST, verify
+from tls_tasks.after.submission.archive import AS_WRITTEN, LABELS, MANIFEST, verify
 from tls_tasks.after.submission.golds import EQUAL, facts, golds_of, knows_golds, response_of, text_around
 from tls_tasks.core.errors import DataError, InputError, TlsTasksError
 from tls_tasks.core.task import answer_text
@@ -202,6 +202,9 @@ def verify_submission(
             ask_again(verified, task, judge, sample)
         elif task.task.judge is not None:
             unchecked.append(f"{task.name}: the verdicts of judge {task.conditions.judge!r}: --judge SPEC --sample K")
+    if own := verified.manifest.get("corrected"):
+        n = sum(int(value) for key, value in own.items() if key.endswith("_unjudged"))
+        unchecked.append(f"{LABELS}: who labelled; and items without a verdict, left out of the corrected results: {n}")
     return verified
 
 

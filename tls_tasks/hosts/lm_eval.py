@@ -221,7 +221,7 @@ def hooks(module: str) -> Callable[[str], Any]:
         key = name.removesuffix("_stderr")
         table = {key: result for task in tasks.values() for key, result in task.table.items()}
         # Where documents bring their own table (an extraction's schema), a user's YAML names keys of its own.
-        result = table.get(key) or (family.result_of(key) if task.table_of is not None else None)
+        result = table.get(key) or (family.result_of(key) if hasattr(family, "result_of") else None)
         if result is None:
             known = ", ".join(("load", "prompt", "target", "fewshot_target", "process", *table))
             raise AttributeError(f"{module}: no {name!r}; there are {known}")

@@ -135,7 +135,9 @@ def read_local(name: str, place: Path) -> Loaded[dict[str, Any]]:
 
 
 def _reading(name: str, budget: int) -> Reading[dict[str, Any]]:
-    return Reading(find_data_set(ALL_SETS, name), DATA_SETS.values(), partial(_read_at, budget=budget), place=_PLACE)
+    wanted = find_data_set(ALL_SETS, name)
+    read = partial(_read_at, budget=budget, criteria=wanted.settings.get("criteria", False))
+    return Reading(wanted, DATA_SETS.values(), read, place=_PLACE)
 
 
 def examples(name: str) -> list[dict[str, Any]]:
@@ -215,7 +217,15 @@ def prompt(doc: Mapping[str, Any]) -> str:
     )
 
 
-def _read_at(folder: Path, budget: int) -> tuple[dict[str, Any], ...]:
+def _read_at(folder: Path, budget: int, criteria: bool = False) -> tuple[dict[str, Any], ...]:
+    if criteria:  # of the requests beside them, or of the embedded ones
+        place = folder if any(folder.glob("requests.jsonl*")) else EMBEDDED / "report_generation"
+        of, found = {doc["doc_id"]: doc for doc in _read_at(place, budget)}, []
+        for where, row in folder_rows(folder, "rubrics"):
+            if (doc := of.pop(read_model(_NuggetRow, row, where).query_id, None)) is None:
+                raise DataError(f"{where}: no request of that query_id in {place}, or a second row for it")
+            found.append({**doc, "nuggets": "", "rubrics": json.dumps(row.get("rubrics"), ensure_ascii=False)})
+        return tuple(found)
     nuggets: dict[str, str] = {}
     for where, row in folder_rows(folder, "nuggets", needed=False):
         # Of two rows of a request the first counts, as in report_gen_eval.

@@ -129,7 +129,8 @@ def parse_report(
     unfinished = [problem("unfinished_thinking", text)] if answer.unfinished else []
     unknown = [problem("unknown_citation", doc_id) for doc_id in cited if not citations.is_known(doc_id)]
     unread = [problem("unread_citation", mark) for mark in ([] if cited else _AUTHOR_YEAR.findall(answer.text))]
-    report = Report(request_id, run_id, tuple(collection_ids), kept) if kept else None
+    written = "" if from_json or beyond else answer.text
+    report = Report(request_id, run_id, tuple(collection_ids), kept, written) if kept else None
     return Parsed(report, (*unfinished, *flaws, *beyond, *unknown, *unread))
 
 
@@ -172,7 +173,8 @@ def parse_report_row(row: Any, *, limit: int | None = None, of_a_model: bool = F
     kept, beyond = within_limit(sentences, limit)
     collections = tuple(filter(None, map(id_text, _listed(about.get("collection_ids")))))
     request_id = first_id(about, ID_FIELDS)
-    return Parsed(Report(request_id, id_text(about.get("run_id")), collections, kept), (*problems, *beyond))
+    written = "" if beyond else first_text(row, ("written",))
+    return Parsed(Report(request_id, id_text(about.get("run_id")), collections, kept, written), (*problems, *beyond))
 
 
 def find_report_json(text: str) -> tuple[Any, tuple[Problem, ...]]:

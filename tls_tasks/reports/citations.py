@@ -106,6 +106,27 @@ _KEY = r"(?:[\[【]{1,2}[\^@]?(?P<square>[^\[\]【】\n]{1,60})[\]】]{1,2}:?|(?
 _ENTRY = re.compile(_BULLET + _KEY + r"\*{0,2}[:\s]{0,3}(?P<rest>.*)")
 # A line that is or ends with an address, and no sentence that cites it: "It rained (https://bay.org)."
 _ADDRESS = re.compile(r"\w://[^\s()]{1,500}\)?\s*$")
+_ADDRESSES = re.compile(r"https?://(?:[^\s<>\"'`\[\]{}|()]|\([^\s()<>]{0,200}\)){1,1000}")
+
+
+def addresses(text: str) -> list[str]:
+    """The URLs in a text, each once.
+
+    Example:
+        >>> addresses("Rain ([a](https://a.org/x_(y))). See https://a.org/z.")
+        ['https://a.org/x_(y)', 'https://a.org/z']
+    """
+    return list(dict.fromkeys(match[0].rstrip(".,;:!?*") for match in _ADDRESSES.finditer(text)))
+
+
+def page_of(url: str) -> str:
+    """A URL without what does not tell pages apart: scheme, ``www.``, fragment and last slash.
+
+    Example:
+        >>> page_of("https://www.bay.org/rain/#top"), page_of("http://bay.org/rain")
+        ('bay.org/rain', 'bay.org/rain')
+    """
+    return url.partition("://")[2].partition("#")[0].removeprefix("www.").removesuffix("/") or url
 
 
 class Mark(NamedTuple):
@@ -154,6 +175,7 @@ class Citations:
         self._keys: dict[str, str] = {}
         # What all ids begin with makes others look like one: doc-z beside doc-a, s9 beside s1.
         prefix = commonprefix(list(self._known)).rstrip("0123456789")  # noqa: RUF071 - by characters
+        self._known = {page_of(own.casefold()): own for own in reversed(self._listed) if "://" in own} | self._known
         more = "[0-9]{1,9}" if prefix.isalnum() else r"\S{1,100}"
         self._alike = re.compile(re.escape(prefix) + more if prefix else "(?!)", re.IGNORECASE)
         self._weak = False  # whether numbers behind full stops and in round brackets are marks
@@ -202,7 +224,8 @@ class Citations:
         bare = _bare(text)
         if bare in self._keys or bare.isdigit():
             return self._keys.get(bare, "")
-        names = (text.strip("`*\"'").casefold(), bare, re.split(r"[?&]utm_|#", bare, maxsplit=1)[0].rstrip("/"))
+        page = re.split(r"[?&]utm_|#", bare, maxsplit=1)[0].rstrip("/")
+        names = (text.strip("`*\"'").casefold(), bare, page, page_of(page))
         return next((self._known[name] for name in names if name in self._known), "") or self._titles.get(bare, "")
 
     def ids(self, content: str, *, strict: bool = False) -> tuple[str, ...]:

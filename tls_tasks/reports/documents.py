@@ -19,6 +19,7 @@ from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.rows import describe
 from tls_tasks.data.files import file_rows
 from tls_tasks.data.models import DataRow, Id, named, read_model
+from tls_tasks.reports.citations import page_of
 from tls_tasks.reports.json_lines import read_objects, write_rows
 from tls_tasks.reports.types import Report
 
@@ -64,7 +65,7 @@ class CollectionRow(DataRow):
 class DocumentRow(CollectionRow):
     """A document as the tracks' collections and report_gen_eval have it."""
 
-    id: Id = named("id", "doc_id", "docid", "docno", "_id")
+    id: Id = named("id", "doc_id", "docid", "docno", "_id", "url")
     title: Id = ""
     text: str = named("text", "contents", "body")
 
@@ -108,7 +109,8 @@ def look_up(documents: Any) -> LookUp:
         documents: Document id -> document; or collection id -> such a mapping, searched in the order in which a report
             names its collections (all of them if it names none); or a function of both ids that returns a document or
             None. Any object with ``keys`` and ``get`` is a mapping; a store of millions is only asked for single
-            documents. Keys are compared as text: 1 is "1".
+            documents. Keys are compared as text: 1 is "1"; URLs in a dict are equal after scheme, ``www.``, fragment
+            and last slash.
 
     Raises:
         InputError: Anything else.
@@ -195,9 +197,12 @@ def _first_key(documents: Any) -> str:
 def _get_by_text(documents: Any) -> Callable[[str], Any]:
     """Finds documents by the text of their keys; those of a store, which are text, are not read."""
     keys: Iterable[Any] = documents.keys()
-    keys = keys if isinstance(documents, dict) else islice(keys, 1)
+    keys = keys if isinstance(documents, dict) else list(islice(keys, 1))
     if all(isinstance(key, str) for key in keys):
-        return cast(Callable[[str], Any], documents.get)
+        pages = {page_of(key): key for key in reversed(list(keys)) if "://" in key}
+        if not pages:
+            return cast(Callable[[str], Any], documents.get)
+        return lambda doc_id: documents.get(doc_id) or documents.get(pages.get(page_of(doc_id), doc_id))
     own = {str(key): key for key in documents.keys()}  # noqa: SIM118 - it need not be iterable
     return lambda doc_id: documents.get(own[doc_id]) if doc_id in own else None
 

@@ -12,7 +12,7 @@ import pytest
 import tls_tasks
 from tests.cli.conftest import write
 from tls_tasks.cli import main
-from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.reports.agreement import agreement
 from tls_tasks.reports.baseline import answer
 from tls_tasks.reports.judges import Recorded, Recorder, from_endpoint
@@ -250,6 +250,24 @@ def test_the_task_is_scored_by_recorded_verdicts_and_shows_its_criteria():
         nobody = task.documents(edition="embedded")
     unjudged = own.process(nobody[0], task.judge(["It rained."], nobody[:1])[0])
     assert unjudged["criteria_unscored"] == 7 and math.isnan(own.results([unjudged])["rubric_score"])
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ('{"request_id": "r9", "rubrics": []}', "line 1: no request of that query_id"),
+        ('{"request_id": "r1", "rubrics": [{"title": "t"}]}', r"line 1'\]\[0\]\.points: got None"),
+        ("", "no rubric in rubrics.jsonl"),
+    ],
+)
+def test_data_of_ones_own_is_checked_when_it_is_loaded(tmp_path, row, said):
+    write(tmp_path / "requests.jsonl", {"request_id": "r1", "problem_statement": "Report."})
+    write(tmp_path / "documents.jsonl", {"id": "d1", "text": "It rained."})
+    write(tmp_path / "rubrics.jsonl", {"request_id": "r1", "rubrics": [RUBRIC[0]]})
+    assert len(TASKS["report_rubric"].documents(data=str(tmp_path))) == 1
+    (tmp_path / "rubrics.jsonl").write_text(row, encoding="utf-8")
+    with pytest.raises((DataError, InputError), match=said):
+        TASKS["report_rubric"].documents(data=str(tmp_path))
 
 
 def test_a_function_may_say_partly_where_the_profile_allows_it():

@@ -34,6 +34,7 @@ from tls_tasks.data.models import DataRow, Id, named, read_model, read_models
 from tls_tasks.data.order import EMBEDDED, Loaded, Reading, load, read_place
 from tls_tasks.reports.documents import CollectionRow, DocumentRow
 from tls_tasks.reports.json_lines import read_objects
+from tls_tasks.reports.rubrics import as_rubric
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of documents in a prompt, some 6,000 tokens of English: a context of 8k has room for the report."""
@@ -153,7 +154,9 @@ def examples(name: str) -> list[dict[str, Any]]:
         request = read_model(_RequestRow, row, _EXAMPLES.name)
         shown = list(read_models(DocumentRow, ((_EXAMPLES.name, document) for document in row["documents"])))
         nuggets = json.dumps(row["nuggets"], ensure_ascii=False)
-        documents.append(_finished(_document(request, nuggets, shown, DEFAULT_CONTEXT_BUDGET), "none", "examples"))
+        more = {"rubrics": ""} if ALL_SETS[name].settings.get("criteria") else {}  # an example's answer has nuggets
+        found = {**_document(request, nuggets, shown, DEFAULT_CONTEXT_BUDGET), **more}
+        documents.append(_finished(found, "none", "examples"))
     return documents
 
 
@@ -224,7 +227,10 @@ def _read_at(folder: Path, budget: int, criteria: bool = False) -> tuple[dict[st
         for where, row in folder_rows(folder, "rubrics"):
             if (doc := of.pop(read_model(_NuggetRow, row, where).query_id, None)) is None:
                 raise DataError(f"{where}: no request of that query_id in {place}, or a second row for it")
+            as_rubric(row, where)  # refuses what would be refused after the run
             found.append({**doc, "nuggets": "", "rubrics": json.dumps(row.get("rubrics"), ensure_ascii=False)})
+        if not found:
+            raise DataError(f"{folder}: no rubric in rubrics.jsonl")
         return tuple(found)
     nuggets: dict[str, str] = {}
     for where, row in folder_rows(folder, "nuggets", needed=False):

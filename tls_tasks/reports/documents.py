@@ -7,6 +7,7 @@ reports cite, enough to judge and score them, and small enough to be kept with t
 """
 
 import pickle
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -19,7 +20,6 @@ from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.rows import describe
 from tls_tasks.data.files import file_rows
 from tls_tasks.data.models import DataRow, Id, named, read_model
-from tls_tasks.reports.citations import page_of
 from tls_tasks.reports.json_lines import read_objects, write_rows
 from tls_tasks.reports.types import Report
 
@@ -34,8 +34,29 @@ _MOST_SHOWN = 1000
 """No prompt shows more documents: a larger mapping is a pool, whose order says nothing."""
 _DOCUMENT = "a str, or a mapping with a str 'text' and optionally a str 'title'"
 
+_ADDRESSES = re.compile(r"https?://(?:[^\s<>\"'`\[\]{}|()]|\([^\s()<>]{0,200}\)){1,1000}")
 _LOOKUP_FOLDER = "neuclir-docs-lookup"
 _DOCUMENTS = "the cited documents: a bundle (.jsonl), a store (.sqlite) or the look-up files of report_gen_eval"
+
+
+def addresses(text: str) -> list[str]:
+    """The URLs in a text, each once.
+
+    Example:
+        >>> addresses("Rain ([a](https://a.org/x_(y))). See https://a.org/z.")
+        ['https://a.org/x_(y)', 'https://a.org/z']
+    """
+    return list(dict.fromkeys(match[0].rstrip(".,;:!?*") for match in _ADDRESSES.finditer(text)))
+
+
+def page_of(url: str) -> str:
+    """A URL without what does not tell pages apart: scheme, ``www.``, fragment and last slash.
+
+    Example:
+        >>> page_of("https://www.bay.org/rain/#top"), page_of("http://bay.org/rain")
+        ('bay.org/rain', 'bay.org/rain')
+    """
+    return url.partition("://")[2].partition("#")[0].removeprefix("www.").removesuffix("/") or url
 
 
 def canonical_collection(collection_id: str) -> str:

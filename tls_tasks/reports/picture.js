@@ -29,7 +29,7 @@ function reportView(view) {
     el("div", { class: "beads" }, beads, soft(counts.filter(([n]) => n).map(([n, name]) => `${n} ${name}`).join(", "))),
     list, view.nuggets.length > 0 && missed,
     view.report && view.sentences.length === 0 && prose(view.report),
-    view.criteria && el("section", {}, el("h4", {}, count(view.criteria.length, "criterion", "criteria")),
+    view.criteria && el("section", {}, el("h4", {}, `${view.criteria.length} criteria`),
       el("ul", {}, view.criteria.map(criterionView)))];
 }
 

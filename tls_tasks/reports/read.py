@@ -18,7 +18,8 @@ from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, find_json
 from tls_tasks.core.parsed import Parsed, Problem, problem
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.rows import describe
-from tls_tasks.reports.citations import Citations, addresses, in_brackets
+from tls_tasks.reports.citations import Citations, in_brackets
+from tls_tasks.reports.documents import addresses
 from tls_tasks.reports.json_lines import Read, read_rows, with_keys
 from tls_tasks.reports.read_prose import prose_sentences
 from tls_tasks.reports.types import Report, ReportSentence
@@ -132,7 +133,7 @@ def parse_report(
     unfinished = [problem("unfinished_thinking", text)] if answer.unfinished else []
     unknown = [problem("unknown_citation", doc_id) for doc_id in cited if not citations.is_known(doc_id)]
     unread = [problem("unread_citation", mark) for mark in ([] if cited else _AUTHOR_YEAR.findall(answer.text))]
-    written = "" if from_json or beyond else answer.text
+    written = "" if from_json or beyond else answer.text.strip()
     report = Report(request_id, run_id, tuple(collection_ids), kept, written) if kept else None
     return Parsed(report, (*unfinished, *flaws, *beyond, *unknown, *unread))
 

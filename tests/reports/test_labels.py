@@ -14,7 +14,6 @@ from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.judges import Recorded
 from tls_tasks.reports.labels import (
-    KINDS,
     Item,
     both_judged,
     corrections,
@@ -27,6 +26,8 @@ from tls_tasks.reports.labels import (
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.task import read_items
 from tls_tasks.reports.types import Verdict
+
+KINDS = {"citation": "citation_support", "nugget": "nugget_coverage"}
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -92,7 +93,7 @@ def test_a_judged_run_is_read_from_its_results(tmp_path):
 
 
 def test_what_has_no_items_is_refused(tmp_path):
-    with pytest.raises(DataError, match="got none, expected citations and nuggets"):
+    with pytest.raises(DataError, match="got none, expected citations, nuggets or criteria"):
         read_items(write(tmp_path / "judge.jsonl"))
     sample = {"doc": {"doc_id": "7"}, "filtered_resps": ["Rain."]}
     for row in (

@@ -92,13 +92,14 @@ def _run_agree(args: argparse.Namespace) -> None:
     Printed for each kind of question: how often both said YES, one of them, neither; the share of equal verdicts (raw),
     Cohen's kappa, and positive agreement (the Dice coefficient of the YES answers). Most questions are answered NO, so
     that raw agreement is high even between judges who agree on nothing that matters. Questions to which one gave no
-    verdict are left out and counted.
+    verdict are left out and counted. Of a kind with PARTLY among its verdicts (criteria) only raw agreement is given.
 
-    --sample N draws N citations and N nuggets of A, and writes a table with an empty column `label`. People write YES
-    or NO: does the cited document (source) support the sentence (text)? Does the report (source) give the nugget
-    (text)? --labels PEOPLE reads the table and corrects the micro values of citation_support and nugget_coverage
-    (PPI++), with a 95 % interval for the value that people would give, and the judge's sensitivity and specificity. At
-    least 30 labels of a kind are needed, 5 of them YES and 5 NO. With A and B, the same labels correct both.
+    --sample N draws N citations, nuggets and criteria of A, and writes a table with an empty column `label`. People
+    write YES or NO: does the cited document (source) support the sentence (text)? Does the report (source) give the
+    nugget (text)? Does it meet the criterion? --labels PEOPLE reads the table and corrects the micro values of
+    citation_support and nugget_coverage, and criteria_met (PPI++), with a 95 % interval for the value that people would
+    give, and the judge's sensitivity and specificity. At least 30 labels of a kind are needed, 5 of them YES and 5 NO.
+    With A and B, the same labels correct both.
     A and B are then OUT/results.jsonl of `tls-tasks reports` (verdicts.jsonl stands for it) or samples of
     report_generation: other recordings lack what nobody was asked, such as unknown citations.
 
@@ -145,7 +146,8 @@ def _draw(args: argparse.Namespace) -> None:
     with replaced(args.output) as path, path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([map(no_formula, row) for row in rows])
     drawn, of = Counter(kind for kind, *_ in rows[2:]), Counter(kind for kind, *_ in items)
-    say(f"{args.output}: {', '.join(f'{drawn[kind]} of {count(of[kind], kind)}' for kind in of)}")
+    told = ", ".join(f"{drawn[kind]} of {count(of[kind], kind)}" for kind in of).replace("criterions", "criteria")
+    say(f"{args.output}: {told}")
 
 
 def _correct(args: argparse.Namespace) -> None:

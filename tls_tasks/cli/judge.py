@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,9 +22,10 @@ from tls_tasks.reports.json_lines import write_rows
 from tls_tasks.reports.judges import Recorded, Recorder, choose, known_answers, price
 from tls_tasks.reports.judges.model import DEFAULTS
 from tls_tasks.reports.report_eval import UnscoredWarning
+from tls_tasks.reports.rubrics import PROFILES
 from tls_tasks.reports.score import KEYS, runs_of
 from tls_tasks.reports.task import ReportRun, read_run, score_run
-from tls_tasks.reports.types import Judge
+from tls_tasks.reports.types import PARTLY, Judge
 
 _PROGRAM = "report_gen_eval"
 DEFAULT_PROVIDER = "together"
@@ -36,7 +38,7 @@ _OF_JUDGES = (
 ).split()
 """Options that a judge's specification has under the same names."""
 
-_WORDS = {True: "YES", False: "NO", None: "nothing"}
+_WORDS = {True: "YES", False: "NO", PARTLY: "PARTLY", None: "nothing"}
 _PRICE_NOTE = """\
 A range is the least and the most: which questions are asked depends on earlier verdicts. What the cache answers
 is in no call. Tokens are estimated, a prompt's at four bytes each; a model that thinks before it answers writes more
@@ -57,11 +59,13 @@ def add_parser(subparsers: base.Subparsers) -> None:
     add("-o", "--output", metavar="OUT", type=Path, help="folder to write; without one a recording is scored")
     add("--json", action="store_true", help="print the scores as JSON")
     add("--documents", metavar="PLACE", action="append", help=PLACE_HELP)
+    add("--rubrics", metavar="RUBRICS", type=Path, help="criteria of each request, JSON Lines; NUGGETS may be left out")
     add = parser.add_argument_group("scoring").add_argument
     add("-b", "--batch-size", metavar="N", type=int, default=0, help="reports judged together (all)")
     add("--limit", metavar="CHARS", type=int, help="characters of a report that count")
     add("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
     add("--compat", choices=(_PROGRAM,), help="that program's arithmetic, given the same verdicts")
+    add("--rubric-profile", choices=PROFILES, default=PROFILES[0], help="how the points of criteria are added up")
     add("--allow-unscored", metavar="SHARE", type=float, default=0.0, help="of the sentences, from 0 (default) to 1")
     add("--dry-run", action="store_true", help="say what judging would take, and ask nobody")
     add("--price", metavar="IN,OUT", help="of a million tokens sent and received, for --dry-run")
@@ -98,6 +102,8 @@ def _run(args: argparse.Namespace) -> int:
     NUGGETS   JSON or JSON Lines, a request per line: items with question_text and gold_answers, a nugget_bank (map or
               list) and claim_bank, or the nuggets of nuggetizer (text, importance). REPORTS and NUGGETS may also be
               folders of such files: a run a file, the nuggets of a request a file
+    RUBRICS   JSON Lines, a request per line: request_id and rubrics, a list of criterion, points and tags (HealthBench)
+              or title and weight (ResearchRubrics); without NUGGETS nothing but the criteria is asked
     OUT       a folder for
                 verdicts.jsonl   every question and its verdict: a recording, for --recorded and `tls-tasks agree`
                 results.jsonl    for each report its scores, and how each sentence was judged
@@ -108,7 +114,7 @@ def _run(args: argparse.Namespace) -> int:
     --dry-run says how many questions, requests and tokens that takes, and with --price IN,OUT how much money; what a
     cache answers is not counted. Where a question depends on earlier verdicts, it gives the least and the most.
 
-    --self-test asks the judge sixty questions with known answers instead, and prints how many it gets right, by kind of
+    --self-test asks the judge 72 questions with known answers instead, and prints how many it gets right, by kind of
     question and by trap (injected instructions, negations, pronouns, near misses), and those that it got wrong.
 
     The judge is one of: -p PROVIDER -m MODEL; --base-url URL -m MODEL (any OpenAI-compatible server); --harness
@@ -151,9 +157,12 @@ def _run(args: argparse.Namespace) -> int:
         raise InputError("--predictions", None, "nothing", "a file or folder of reports (none only with --self-test)")
     if (out := args.output) is None and not (args.recorded or args.dry_run):
         raise InputError("output", None, "nothing", "one folder: -o OUT (none with --recorded, --dry-run)")
-    reports = base.read_places(read_run, args, "predictions", "references")
+    if args.rubrics and args.references is None:
+        args.references = args.rubrics
+    reports = base.read_places(partial(read_run, rubrics=args.rubrics), args, "predictions", "references")
     note(args.command, *_lacking(reports))
     options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
+    options["rubric_profile"] = args.rubric_profile
     judge = _judge(args, out) if args.recorded is not None else None
     options["documents"] = _documents(args, reports, judge)
     if args.dry_run:
@@ -213,14 +222,16 @@ def _documents(args: argparse.Namespace, run: ReportRun, judge: Judge | None) ->
         return open_documents(args.documents)
     if of_program:
         return lambda *_: ""  # its verdicts name no document
-    cites = any(sentence.citations for report in run.reports for sentence in report.sentences)
+    judged = [report for report, own in zip(run.reports, run.requests, strict=True) if own.by_sentence]
+    cites = any(sentence.citations for report in judged for sentence in report.sentences)
     return find_lookup(run.reports) if cites and run.documents is None else None
 
 
 def _lacking(run: ReportRun) -> Iterator[str]:
     """What REPORTS and NUGGETS lack, a sentence each."""
     yield from (f"{bad}{' (line left out)' if bad.lost else ''}" for bad in run.bad)
-    for request_id in dict.fromkeys(request.request_id for request in run.requests if not request.nuggets):
+    judged = [request for request in run.requests if request.by_sentence]
+    for request_id in dict.fromkeys(request.request_id for request in judged if not request.nuggets):
         yield f"request {request_id}: no nuggets; its reports have neither recall nor coverage"
     for run_id, names in run.unanswered.items():
         lacking = f"no report for {count(len(names), 'request')} of NUGGETS ({some(names)}), which are not scored"
@@ -236,10 +247,13 @@ def _scores_text(scores: dict[str, Any]) -> str:
     """The scores of each run and of all, what was counted, and the signature."""
     runs, counts = scores["runs"], scores["counts"]
     rows = {"all": scores, **runs} if len(runs) != 1 else runs
-    cells = [[run_id, *(number(values[key]) for key in KEYS)] for run_id, values in rows.items()]
+    keys = list(next(iter(runs.values()), KEYS))
+    cells = [[run_id, *(number(values[key]) for key in keys)] for run_id, values in rows.items()]
     summary = "reports: {reports}, sentences: {sentences} ({unscored_sentences} without a score), "
     summary = f"{summary}unknown citations: {{unknown_citations}}".format(**counts)
-    head, first, *others = text_table([["run", *KEYS], *cells]).split("\n")
+    if "criteria_unscored" in scores:
+        summary += f", criteria without a verdict: {scores['criteria_unscored']}"
+    head, first, *others = text_table([["run", *keys], *cells]).split("\n")
     return "\n".join([head, base.styled(first), *others, "", summary, visible(scores["signature"])])
 
 

@@ -16,7 +16,7 @@ Intervals = Mapping[str, Interval]
 
 _NOT_CORRECTED = (
     "not corrected: precision, recall, sentence_support and f1, because the judge also decides which sentences count "
-    "in them, so that they have no fixed items to label"
+    "in them, so that they have no fixed items to label; rubric_score, because its criteria have points of their own"
 )
 
 _PAPERS = {"AR-1": "ar1", "AR-2": "ar2", "Date-F1": "date"}

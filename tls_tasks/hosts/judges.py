@@ -5,7 +5,7 @@ import inspect
 import logging
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
+from itertools import islice
 from typing import Any
 
 from tls_tasks.core.coroutines import run_to_end
@@ -14,10 +14,11 @@ from tls_tasks.core.options import check_choice, check_options, check_whole_numb
 from tls_tasks.reports.judges.model import DEFAULTS
 from tls_tasks.reports.judges.prompts import Message, prompts_hash, render, second_try
 from tls_tasks.reports.judges.questions import WINDOW, ask_once, from_probability, shorten, verdict_in, window_name
-from tls_tasks.reports.types import Query, Verdict
+from tls_tasks.reports.types import PARTLY, Query, Verdict
 
 WORDS = (" YES", " NO")
-"""The continuations that are compared."""
+"""The continuations that are compared; of a criterion that may be met partly also ``_PARTLY``."""
+_PARTLY = " PARTLY"
 
 _PROMPT_TOKENS = 1300  # room for the prompt and the passage around the sentence, beside a window
 _EXAMPLES_TOKENS = 700
@@ -71,11 +72,12 @@ class HarnessJudge:
     def _ask(self, questions: Mapping[Any, Query]) -> list[Verdict]:
         from lm_eval.api.instance import Instance
 
-        pairs = product(map(self._context, questions.values()), WORDS)
+        words = [(*WORDS, *[_PARTLY] * query.is_graded) for query in questions.values()]
+        contexts = map(self._context, questions.values())
+        pairs = [(context, word) for context, own in zip(contexts, words, strict=True) for word in own]
         requests = [Instance("loglikelihood", doc={}, arguments=pair, idx=n) for n, pair in enumerate(pairs)]
-        likelihoods = [float(answer[0]) for answer in self._lm.loglikelihood(requests)] if requests else []
-        both = zip(likelihoods[::2], likelihoods[1::2], strict=True)
-        return [from_probability(_probability_of_first(yes, no)) for yes, no in both]
+        likelihoods = iter([float(answer[0]) for answer in self._lm.loglikelihood(requests)] if requests else [])
+        return [_likeliest(*islice(likelihoods, len(own))) for own in words]
 
     def _context(self, query: Query) -> str:
         messages = render(query, examples=self._examples)
@@ -123,6 +125,18 @@ def _check_arguments(model: str, made: type, given: Iterable[str]) -> None:
     known = [name for name in dict.fromkeys(names) if name not in ("self", "args", "kwargs")]
     slips = [name for name in given if difflib.get_close_matches(name, known, cutoff=0.8)]
     check_options(f"the judge's model {model}", slips, known)
+
+
+def _likeliest(yes: float, no: float, partly: float = -math.inf) -> Verdict:
+    """The verdict from the log-likelihoods of the words.
+
+    Example:
+        >>> _likeliest(-2.0, -1.0).value, _likeliest(-2.0, -1.0, -0.5).value, _likeliest(math.nan, -1.0, -2.0).reason
+        (False, 0.5, 'unreadable')
+    """
+    if partly > max(yes, no):
+        return Verdict(PARTLY)
+    return from_probability(_probability_of_first(yes, no))
 
 
 def _probability_of_first(first: float, second: float) -> float:
@@ -193,7 +207,7 @@ class InspectJudge:
         async def ask(model: Any, key: Any, query: Query) -> None:
             messages = render(query, examples=self._examples)
             try:
-                verdicts[key] = await self._verdict(model, messages)
+                verdicts[key] = await self._verdict(model, messages, query.is_graded)
             except Exception as error:  # a fault of the instrument, whatever it is: unscored and counted
                 _log.warning("judge %s failed on a question of kind %s: %r", self.name, query.kind, error)
                 verdicts[key] = Verdict(None, "failed", shorten(repr(error)))
@@ -214,7 +228,7 @@ class InspectJudge:
             from_thread.run(work)
         return [verdicts[key] for key in questions]
 
-    async def _verdict(self, model: Any, messages: list[Message]) -> Verdict:
+    async def _verdict(self, model: Any, messages: list[Message], is_graded: bool) -> Verdict:
         from inspect_ai.model import CachePolicy, ChatMessageAssistant, ChatMessageUser
 
         kinds = {"user": ChatMessageUser, "assistant": ChatMessageAssistant}
@@ -223,7 +237,7 @@ class InspectJudge:
         for _ in range(2):
             turns = [kinds[message["role"]](content=message["content"]) for message in messages]
             text = str((await model.generate(turns, **options)).completion)
-            verdict = verdict_in(text, prompts)
+            verdict = verdict_in(text, prompts, is_graded=is_graded)
             if verdict.value is not None:
                 break
             messages = second_try(messages, text)

@@ -1,5 +1,7 @@
 """How far two judges agree on the same questions: Cohen's kappa and positive agreement, by kind of question.
 
+Where a verdict may be partly, only the share of equal verdicts is given.
+
 Most questions about a report are answered NO, so two judges nearly always agree without agreeing on anything that
 matters. Kappa (Cohen 1960) corrects for chance; positive agreement (the Dice coefficient of the YES) ignores the shared
 NO.
@@ -14,6 +16,7 @@ from typing import Any, NamedTuple
 from tls_tasks.core.errors import InputError
 from tls_tasks.reports.json_lines import read_objects
 from tls_tasks.reports.judges.recordings import Judgment, keep, read_judgment
+from tls_tasks.reports.types import PARTLY
 
 ALL = "all"
 """The row over all kinds."""
@@ -30,8 +33,9 @@ class _Agreement(NamedTuple):
         both_no: NO from both.
         unscored: Questions that at least one of them did not answer; left out of everything else.
         raw: Share of equal verdicts; NaN if there are none.
-        kappa: Cohen's kappa; NaN where chance alone would agree on everything (both always say the same word).
-        positive: Positive agreement; NaN where neither said YES.
+        kappa: Cohen's kappa; NaN where chance alone would agree on everything (both always say the same word), and
+            where one of them said PARTLY.
+        positive: Positive agreement; NaN where neither said YES, and where one of them said PARTLY.
     """
 
     n: int
@@ -77,7 +81,7 @@ def agreement(a: Sequence[Judgment], b: Sequence[Judgment], *, common: bool = Fa
         kind, *parts = (only_a + only_b)[0]
         got = f"{len(only_a)} that only A was asked and {len(only_b)} that only B was asked, such as {kind}: {parts}"
         raise InputError("questions", None, got, "the same; compare those in common with common=True (--common)")
-    pairs: dict[str, list[tuple[bool | None, bool | None]]] = {}
+    pairs: dict[str, list[tuple[float | None, float | None]]] = {}
     for question in [asked for asked in left if asked in right]:
         pairs.setdefault(question[0], []).append((left[question], right[question]))
     if not pairs:
@@ -86,7 +90,7 @@ def agreement(a: Sequence[Judgment], b: Sequence[Judgment], *, common: bool = Fa
     return {kind: _agreement_of(members) for kind, members in pairs.items()}
 
 
-def _agreement_of(pairs: Sequence[tuple[bool | None, bool | None]]) -> _Agreement:
+def _agreement_of(pairs: Sequence[tuple[float | None, float | None]]) -> _Agreement:
     """The agreement of two judges from their verdicts on each question.
 
     Example:
@@ -97,11 +101,14 @@ def _agreement_of(pairs: Sequence[tuple[bool | None, bool | None]]) -> _Agreemen
     """
     cells = Counter(pairs)
     both_yes, only_a, only_b, both_no = cells[True, True], cells[True, False], cells[False, True], cells[False, False]
-    n, equal = both_yes + only_a + only_b + both_no, both_yes + both_no
+    answered = [pair for pair in pairs if None not in pair]
+    n, equal = len(answered), sum(a == b for a, b in answered)
     yes_a, yes_b = both_yes + only_a, both_yes + only_b
     # _Agreement by chance, times n squared: in whole numbers, so that undefined is exactly 0 / 0.
     chance = yes_a * yes_b + (n - yes_a) * (n - yes_b)
     kappa, positive = _ratio(equal * n - chance, n * n - chance), _ratio(2 * both_yes, yes_a + yes_b)
+    if any(PARTLY in pair for pair in answered):
+        kappa = positive = math.nan
     return _Agreement(n, both_yes, only_a, only_b, both_no, len(pairs) - n, _ratio(equal, n), kappa, positive)
 
 
@@ -124,12 +131,13 @@ def _shared_parts(judgments: Iterable[Judgment]) -> dict[str, list[str]]:
     for judgment in judgments:
         known[judgment.kind] = known.get(judgment.kind, judgment.parts.keys()) & judgment.parts.keys()
     for kind, names in known.items():
-        if names.isdisjoint(("key", "sentence")):
-            raise InputError(f"questions of kind {kind}", None, "lines without sentence or key", "one of them in each")
+        part = "criterion" if kind == "criterion" else "sentence"
+        if names.isdisjoint(("key", part)):
+            raise InputError(f"questions of kind {kind}", None, f"lines without {part} or key", "one of them in each")
     return {kind: ["key"] if "key" in names else sorted(names) for kind, names in known.items()}
 
 
-def _by_question(judgments: Iterable[Judgment], names: Mapping[str, Iterable[str]]) -> dict[_Question, bool | None]:
+def _by_question(judgments: Iterable[Judgment], names: Mapping[str, Iterable[str]]) -> dict[_Question, float | None]:
     said: dict[_Question, Judgment] = {}
     for judgment in judgments:
         keep(said, (judgment.kind, *(judgment.parts[name] for name in names[judgment.kind])), judgment)

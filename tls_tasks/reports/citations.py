@@ -23,6 +23,8 @@ from itertools import chain
 from os.path import commonprefix
 from typing import NamedTuple
 
+from tls_tasks.reports.documents import page_of
+
 _MAX_RANGE = 50
 """The most documents that a range such as ``[2-9]`` may span."""
 _MAX_ENTRIES = 500
@@ -149,11 +151,11 @@ class Citations:
 
     def __init__(self, doc_ids: Sequence[str] = (), titles: Sequence[str] = ()) -> None:
         self._listed = tuple(doc_ids)
-        self._known = {doc_id.casefold(): doc_id for doc_id in reversed(self._listed)}
+        self._known = {form(own.casefold()): own for form in (page_of, str) for own in reversed(self._listed)}
         self._titles = {bare: own for title, own in zip(titles, doc_ids, strict=False) if len(bare := _bare(title)) > 3}
         self._keys: dict[str, str] = {}
         # What all ids begin with makes others look like one: doc-z beside doc-a, s9 beside s1.
-        prefix = commonprefix(list(self._known)).rstrip("0123456789")  # noqa: RUF071 - by characters
+        prefix = commonprefix([own.casefold() for own in self._listed]).rstrip("0123456789")  # noqa: RUF071 - by characters
         more = "[0-9]{1,9}" if prefix.isalnum() else r"\S{1,100}"
         self._alike = re.compile(re.escape(prefix) + more if prefix else "(?!)", re.IGNORECASE)
         self._weak = False  # whether numbers behind full stops and in round brackets are marks
@@ -202,7 +204,8 @@ class Citations:
         bare = _bare(text)
         if bare in self._keys or bare.isdigit():
             return self._keys.get(bare, "")
-        names = (text.strip("`*\"'").casefold(), bare, re.split(r"[?&]utm_|#", bare, maxsplit=1)[0].rstrip("/"))
+        page = re.split(r"[?&]utm_|#", bare, maxsplit=1)[0].rstrip("/")
+        names = (text.strip("`*\"'").casefold(), bare, page, page_of(page))
         return next((self._known[name] for name in names if name in self._known), "") or self._titles.get(bare, "")
 
     def ids(self, content: str, *, strict: bool = False) -> tuple[str, ...]:
@@ -294,9 +297,8 @@ class Citations:
             ids = self.ids(inside)
             ends = kind == "behind" or match.string[match.end() : match.end() + 1] in ".,;:!?\n。"
             ids = ids if all(map(self.is_known, ids)) or (ends and len(inside) < 4) else ()
-        if not ids and inside != "cite_start":  # which cites nothing and is no word of the report
-            return None
-        return _Match(match.start(), match.end(), ids, inside, kept)
+        # "cite_start" cites nothing and is no word of the report.
+        return _Match(*match.span(), ids, inside, kept) if ids or inside == "cite_start" else None
 
     def _part(self, stages: Sequence[str], strict: bool) -> list[str]:
         """What a part of a mark cites, from the part and what is left of it without one label after the other."""

@@ -34,6 +34,7 @@ from tls_tasks.data.models import DataRow, Id, named, read_model, read_models
 from tls_tasks.data.order import EMBEDDED, Loaded, Reading, load, read_place
 from tls_tasks.reports.documents import CollectionRow, DocumentRow
 from tls_tasks.reports.json_lines import read_objects
+from tls_tasks.reports.rubrics import as_rubric
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of documents in a prompt, some 6,000 tokens of English: a context of 8k has room for the report."""
@@ -135,7 +136,9 @@ def read_local(name: str, place: Path) -> Loaded[dict[str, Any]]:
 
 
 def _reading(name: str, budget: int) -> Reading[dict[str, Any]]:
-    return Reading(find_data_set(ALL_SETS, name), DATA_SETS.values(), partial(_read_at, budget=budget), place=_PLACE)
+    wanted = find_data_set(ALL_SETS, name)
+    read = partial(_read_at, budget=budget, criteria=wanted.settings.get("criteria", False))
+    return Reading(wanted, DATA_SETS.values(), read, place=_PLACE)
 
 
 def examples(name: str) -> list[dict[str, Any]]:
@@ -151,7 +154,9 @@ def examples(name: str) -> list[dict[str, Any]]:
         request = read_model(_RequestRow, row, _EXAMPLES.name)
         shown = list(read_models(DocumentRow, ((_EXAMPLES.name, document) for document in row["documents"])))
         nuggets = json.dumps(row["nuggets"], ensure_ascii=False)
-        documents.append(_finished(_document(request, nuggets, shown, DEFAULT_CONTEXT_BUDGET), "none", "examples"))
+        more = {"rubrics": ""} if ALL_SETS[name].settings.get("criteria") else {}  # an example's answer has nuggets
+        found = {**_document(request, nuggets, shown, DEFAULT_CONTEXT_BUDGET), **more}
+        documents.append(_finished(found, "none", "examples"))
     return documents
 
 
@@ -215,7 +220,18 @@ def prompt(doc: Mapping[str, Any]) -> str:
     )
 
 
-def _read_at(folder: Path, budget: int) -> tuple[dict[str, Any], ...]:
+def _read_at(folder: Path, budget: int, criteria: bool = False) -> tuple[dict[str, Any], ...]:
+    if criteria:  # of the requests beside them, or of the embedded ones
+        place = folder if any(folder.glob("requests.jsonl*")) else EMBEDDED / "report_generation"
+        of, found = {doc["doc_id"]: doc for doc in _read_at(place, budget)}, []
+        for where, row in folder_rows(folder, "rubrics"):
+            if (doc := of.pop(read_model(_NuggetRow, row, where).query_id, None)) is None:
+                raise DataError(f"{where}: no request of that query_id in {place}, or a second row for it")
+            as_rubric(row, where)  # refuses what would be refused after the run
+            found.append({**doc, "nuggets": "", "rubrics": json.dumps(row.get("rubrics"), ensure_ascii=False)})
+        if not found:
+            raise DataError(f"{folder}: no rubric in rubrics.jsonl")
+        return tuple(found)
     nuggets: dict[str, str] = {}
     for where, row in folder_rows(folder, "nuggets", needed=False):
         # Of two rows of a request the first counts, as in report_gen_eval.

@@ -7,6 +7,7 @@ reports cite, enough to judge and score them, and small enough to be kept with t
 """
 
 import pickle
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -33,8 +34,29 @@ _MOST_SHOWN = 1000
 """No prompt shows more documents: a larger mapping is a pool, whose order says nothing."""
 _DOCUMENT = "a str, or a mapping with a str 'text' and optionally a str 'title'"
 
+_ADDRESSES = re.compile(r"https?://(?:[^\s<>\"'`\[\]{}|()]|\([^\s()<>]{0,200}\)){1,1000}")
 _LOOKUP_FOLDER = "neuclir-docs-lookup"
 _DOCUMENTS = "the cited documents: a bundle (.jsonl), a store (.sqlite) or the look-up files of report_gen_eval"
+
+
+def addresses(text: str) -> list[str]:
+    """The URLs in a text, each once.
+
+    Example:
+        >>> addresses("Rain ([a](https://a.org/x_(y))). See https://a.org/z.")
+        ['https://a.org/x_(y)', 'https://a.org/z']
+    """
+    return list(dict.fromkeys(match[0].rstrip(".,;:!?*") for match in _ADDRESSES.finditer(text)))
+
+
+def page_of(url: str) -> str:
+    """A URL without what does not tell pages apart: scheme, ``www.``, fragment and last slash.
+
+    Example:
+        >>> page_of("https://www.bay.org/rain/#top"), page_of("http://bay.org/rain")
+        ('bay.org/rain', 'bay.org/rain')
+    """
+    return url.partition("://")[2].partition("#")[0].removeprefix("www.").removesuffix("/") or url
 
 
 def canonical_collection(collection_id: str) -> str:
@@ -64,7 +86,7 @@ class CollectionRow(DataRow):
 class DocumentRow(CollectionRow):
     """A document as the tracks' collections and report_gen_eval have it."""
 
-    id: Id = named("id", "doc_id", "docid", "docno", "_id")
+    id: Id = named("id", "doc_id", "docid", "docno", "_id", "url")
     title: Id = ""
     text: str = named("text", "contents", "body")
 
@@ -108,7 +130,8 @@ def look_up(documents: Any) -> LookUp:
         documents: Document id -> document; or collection id -> such a mapping, searched in the order in which a report
             names its collections (all of them if it names none); or a function of both ids that returns a document or
             None. Any object with ``keys`` and ``get`` is a mapping; a store of millions is only asked for single
-            documents. Keys are compared as text: 1 is "1".
+            documents. Keys are compared as text: 1 is "1"; URLs in a dict are equal after scheme, ``www.``, fragment
+            and last slash.
 
     Raises:
         InputError: Anything else.
@@ -195,9 +218,12 @@ def _first_key(documents: Any) -> str:
 def _get_by_text(documents: Any) -> Callable[[str], Any]:
     """Finds documents by the text of their keys; those of a store, which are text, are not read."""
     keys: Iterable[Any] = documents.keys()
-    keys = keys if isinstance(documents, dict) else islice(keys, 1)
+    keys = keys if isinstance(documents, dict) else list(islice(keys, 1))
     if all(isinstance(key, str) for key in keys):
-        return cast(Callable[[str], Any], documents.get)
+        pages = {page_of(key): key for key in reversed(list(keys)) if "://" in key}
+        if not pages:
+            return cast(Callable[[str], Any], documents.get)
+        return lambda doc_id: documents.get(doc_id) or documents.get(pages.get(page_of(doc_id), doc_id))
     own = {str(key): key for key in documents.keys()}  # noqa: SIM118 - it need not be iterable
     return lambda doc_id: documents.get(own[doc_id]) if doc_id in own else None
 

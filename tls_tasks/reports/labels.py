@@ -1,8 +1,9 @@
 """People's labels of a judge's verdicts: items are drawn, labelled by people, read back, and correct the judge's mean.
 
-An *item* is a part of a report that counts whatever a judge says: a citation (``citation_support``) or a nugget of the
-request (``nugget_coverage``). Precision, recall, sentence_support and f1 have no such items, since the judge also
-decides which sentences count in them, and are not corrected.
+An *item* is a part of a report that counts whatever a judge says: a citation (``citation_support``), a nugget of the
+request (``nugget_coverage``) or a criterion of its rubric (``criteria_met``). Precision, recall, sentence_support and
+f1 have no such items, since the judge also decides which sentences count in them, and are not corrected; nor is
+rubric_score, whose items have points of their own, so that it is no mean of verdicts.
 """
 
 import csv
@@ -21,8 +22,11 @@ from tls_tasks.core.intervals import Statistics, caution
 from tls_tasks.core.score import grouped
 from tls_tasks.reports.judges.recordings import digest
 
-KINDS = {"citation": "citation_support", "nugget": "nugget_coverage"}
+KINDS = {"citation": "citation_support", "nugget": "nugget_coverage", "criterion": "criteria_met"}
 """Kind of an item -> the result whose micro value is the mean of the judge's verdicts on these items."""
+
+_VALUE = {kind: key if kind == "criterion" else f"{key}_micro" for kind, key in KINDS.items()}
+"""Kind -> how results call that micro value."""
 
 COLUMNS = ("kind", "request_id", "item_id", "text", "source", "label")
 """Of a file of labels; its first line says how the items were drawn."""
@@ -83,7 +87,10 @@ def items_of(report: Mapping[str, Any], find: _Find | None = None) -> Iterator[t
     for number, nugget in enumerate(report.get("nuggets", ()), start=1):
         asked = f"{nugget['question']} {(' AND ' if nugget['needs_all'] else ' OR ').join(nugget['answers'])}"
         rows["nugget"].append((f"nugget {number}{of}", Item(asked, whole, nugget["covered"])))
-    for kind, key in KINDS.items():
+    for number, one in enumerate(report.get("criteria", ()), start=1):
+        verdict = None if one["value"] is None else one["value"] == 1
+        rows["criterion"].append((f"criterion {number}{of}", Item(one["text"], report["report"], verdict)))
+    for kind, key in list(KINDS.items())[: 3 if "criteria" in report else 2]:
         n = report["ratios"][key][1]  # 0: nothing was judged
         unread = range(n - sum(item.verdict is not None for _, item in rows[kind]))  # of an answer without a report
         rows[kind] += [(f"{kind} {number + 1}{of}", Item("(no report could be read)", "", False)) for number in unread]
@@ -161,8 +168,8 @@ def corrections(items: Items, labels: Labels) -> dict[str, Any]:
     """Micro values corrected by labels, of the kinds that have labels.
 
     Returns:
-        Of each result of :data:`KINDS`, after its name: ``_micro``, the mean of the judge's verdicts;
-        ``_micro_corrected``, the estimate of people's mean; ``_micro_corrected_ci`` and its ``_width``;
+        Of each result of :data:`KINDS`: ``KEY_micro`` (``criteria_met`` by itself is micro), the mean of the judge's
+        verdicts; the same with ``_corrected``, the estimate of people's mean, and ``_corrected_ci``; ``KEY_width``,
         ``_sensitivity`` and ``_specificity``, the shares of right verdicts where people said YES and NO; how many
         ``_labels``, ``_empty`` ones, items ``_unlabelled`` and ``_unjudged`` (left out, with their labels);
         ``_lambda``; ``_signature``. And ``ci_caution``, why the intervals can't be trusted, if so.
@@ -187,13 +194,15 @@ def corrections(items: Items, labels: Labels) -> dict[str, Any]:
         intervals[key] = corrected.interval
         low, high = corrected.interval or (math.nan, math.nan)
         values = {
-            "micro": sum(verdict for _, verdict, _ in rows) / len(rows),
-            "micro_corrected": corrected.value, "micro_corrected_ci": corrected.interval, "width": high - low,
-            "sensitivity": cells[True, True] / yes, "specificity": cells[False, False] / no, "labels": yes + no,
+            "width": high - low, "labels": yes + no,
+            "sensitivity": cells[True, True] / yes, "specificity": cells[False, False] / no,
             "empty": sum(label is None for name, label in given.items() if name[0] == kind),
             "unlabelled": len(rows) - yes - no, "unjudged": len(own) - len(rows), "lambda": corrected.tuning,
             "signature": f"corrected:ppi++,n:{yes + no},seed:{seed}",
         }  # fmt: skip
+        mean = sum(verdict for _, verdict, _ in rows) / len(rows)
+        for name, value in zip(("", "_corrected", "_corrected_ci"), (mean, *corrected[:2]), strict=True):
+            found[_VALUE[kind] + name] = value
         found |= {f"{key}_{name}": value for name, value in values.items()}
     if not found:
         raise InputError("labels", None, "no label", f"YES or NO for {LEAST_LABELS} items of a kind at least")
@@ -222,6 +231,6 @@ def difference(a: Items, b: Items) -> dict[str, Any]:
         sums = np.array([np.sum(own, axis=0) for own in requests.values()])
         mean = Statistics(sums, {"gap": (0, 1)}, lambda row: {"gap": float(row[0] / row[1])}, {"gap": (-1.0, 1.0)})
         interval = mean.intervals(0.95, 1000, 12345).get("gap")
-        name = f"{KINDS[kind]}_micro"
+        name = _VALUE[kind]
         found |= {name: mean.of(sums.sum(axis=0))["gap"], f"{name}_ci": interval}
     return found

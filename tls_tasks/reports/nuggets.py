@@ -8,7 +8,9 @@ field by whichever of its names is there. Two things are more than names:
 - **Sub-nuggets** are nuggets like any other. A question that has no answers, but sub-nuggets, is their heading.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from tls_tasks.core.parsed import Parsed, Problem, problem
@@ -39,19 +41,22 @@ NUGGET_FORMS = {
 _AGGREGATORS = {"OR": "OR", "AND": "AND", "DEFAULT": "OR"}
 _CLAIMS = "claim_bank"
 LIST_FIELDS = ("items", "nugget_bank", "nuggets", _CLAIMS)
+NO_LIST = f"no {', '.join(LIST_FIELDS[:-1])} or {LIST_FIELDS[-1]}"
 _SUB_NUGGETS = "sub_nuggets"
+_RUBRIC_IDS = ("prompt_id", "sample_id")
 _MAX_DEPTH = 20
 """How deep sub-nuggets may lie; banks have two or three levels."""
 
 REQUEST_FORMS = "a ReportRequest, JSON text, a dict with 'items' or 'nugget_bank', or a list of such dicts"
 
 
-def read_requests(lines: Iterable[str], name: str) -> Read[ReportRequest]:
+def read_requests(lines: Iterable[str], name: str, *, has_rubric: bool = False) -> Read[ReportRequest]:
     """Read requests with their nuggets from JSON Lines, or from one JSON value over several lines.
 
     Args:
         lines: The lines.
         name: The file's name, for messages.
+        has_rubric: See :func:`parse_request`.
 
     Returns:
         The requests in the order of the lines, and the bad rows. If a request has several rows, the first counts,
@@ -66,14 +71,16 @@ def read_requests(lines: Iterable[str], name: str) -> Read[ReportRequest]:
         >>> print(bad[0])
         nuggets.jsonl, line 1: items[1] with the keys question_text: no_answers
     """
-    return read_rows(lines, name, parse_request, lambda request: request.request_id, NUGGET_FORMS)
+    parse = partial(parse_request, has_rubric=has_rubric)
+    return read_rows(lines, name, parse, lambda request: request.request_id, NUGGET_FORMS)
 
 
-def parse_request(row: Any) -> Parsed[ReportRequest]:
+def parse_request(row: Any, *, has_rubric: bool = False) -> Parsed[ReportRequest]:
     """One request with its nuggets.
 
     Args:
         row: The row, as JSON gives it; any value is accepted.
+        has_rubric: Whether it may have no list of nuggets, since its reports are judged by criteria.
 
     Returns:
         The request, None if the row is not a request, and the problems, whose kinds are :data:`NUGGET_PROBLEMS`.
@@ -87,9 +94,10 @@ def parse_request(row: Any) -> Parsed[ReportRequest]:
     if not isinstance(row, Mapping):
         return refused("no_request", f"{shown(row)}, no object")
     metadata = row.get("metadata")
-    request_id = first_id({**metadata, **row} if isinstance(metadata, Mapping) else row, ("query_id", *ID_FIELDS))
-    if row.keys().isdisjoint(LIST_FIELDS):
-        return refused("no_request", f"no {', '.join(LIST_FIELDS[:-1])} or {LIST_FIELDS[-1]}")
+    fields = ("query_id", *ID_FIELDS, *(_RUBRIC_IDS if has_rubric else ()))
+    request_id = first_id({**metadata, **row} if isinstance(metadata, Mapping) else row, fields)
+    if row.keys().isdisjoint(LIST_FIELDS) and not has_rubric:
+        return refused("no_request", NO_LIST)
     given = [field for field in LIST_FIELDS if row.get(field) is not None]
     for field in given:
         if not isinstance(row[field], list | tuple | Mapping):
@@ -98,8 +106,11 @@ def parse_request(row: Any) -> Parsed[ReportRequest]:
     banks = [field for field in given if field in (given[0], _CLAIMS)]
     nuggets = [nugget for field in banks for nugget in _nuggets(row[field], field, field == _CLAIMS, problems)]
     text = first_text(row, ("query_text", "problem_statement", "title_query", "title", "query", "text"))
+    if has_rubric and not text and (asked := row.get("prompt")):  # of HealthBench the turns of a conversation
+        text = asked if isinstance(asked, str) else json.dumps(asked, ensure_ascii=False)
     collection = first_text(row, ("test_collection", "collection_id", "collection"))
-    request = ReportRequest(request_id, text, collection, tuple(nuggets), _documents(row.get("doc_ids")))
+    by_sentence, shown_ids = not row.keys().isdisjoint(LIST_FIELDS), _documents(row.get("doc_ids"))
+    request = ReportRequest(request_id, text, collection, tuple(nuggets), shown_ids, by_sentence)
     return Parsed(request, tuple(problems))
 
 

@@ -1,10 +1,19 @@
-// Cited reports: each sentence with its path through the decision tree, and the nuggets that no sentence gives.
+// Cited reports: each sentence with its path through the decision tree, the nuggets that no sentence gives, and criteria.
 
 const REWARDS = {
   good: ["+", "rewarded"], bad: ["−", "penalised"], none: ["·", "ignored"], open: ["?", "unscored"],
 };
 const rewardOf = (score) => (score === null ? "open" : score > 0 ? "good" : score < 0 ? "bad" : "none");
 const inWords = (step) => step.replaceAll("_", " ");
+
+const MET = { 1: ["good", "✓ met"], 0.5: ["none", "~ partly met"], 0: ["bad", "✗ not met"], null: ["open", "? no verdict"] };
+
+// A criterion with negative points names a fault: to meet it is bad.
+function criterionView({ text, points, value }) {
+  const [kind, said] = MET[value], swapped = { good: "bad", bad: "good" };
+  return el("li", {}, el("b", { class: points < 0 ? swapped[kind] ?? kind : kind }, said),
+    ` [${points > 0 ? "+" : ""}${points}] ${text}`);
+}
 
 function reportView(view) {
   const list = el("ol", { class: "report" }, view.sentences.map(sentenceView));
@@ -18,7 +27,10 @@ function reportView(view) {
   const missed = el("section", { class: "missed" }, el("h4", { class: "bad" }, title), bullets(view.nuggets));
   return [view.request && el("p", { class: "query", dir: "auto" }, view.request),
     el("div", { class: "beads" }, beads, soft(counts.filter(([n]) => n).map(([n, name]) => `${n} ${name}`).join(", "))),
-    list, view.nuggets.length > 0 && missed];
+    list, view.nuggets.length > 0 && missed,
+    view.report && view.sentences.length === 0 && prose(view.report),
+    view.criteria && el("section", {}, el("h4", {}, `${view.criteria.length} criteria`),
+      el("ul", {}, view.criteria.map(criterionView)))];
 }
 
 function sentenceView({ text, score, path, citations, matched, verdicts }) {

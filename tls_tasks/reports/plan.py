@@ -78,7 +78,7 @@ class Outcome:
         queries = list(queries)
         verdicts = (yield queries) if queries else ()
         self.verdicts += zip(queries, verdicts, strict=True)
-        return [verdict.value for verdict in verdicts]
+        return [None if verdict.value is None else bool(verdict.value) for verdict in verdicts]
 
     def query(self, kind: str, about: Mapping[str, str] | None = None, **fields: str) -> Query:
         """A question about the sentence."""
@@ -104,7 +104,7 @@ class ReportPlan:
     """
 
     def __init__(self, report: Report, request: ReportRequest, find: LookUp | None, scope: str = "cited") -> None:
-        self._report, self._find, self._scope = report, find, scope
+        self._report, self._find, self._scope, self._by_sentence = report, find, scope, request.by_sentence
         self._about = {"request_id": report.request_id or request.request_id, "run_id": report.run_id}
         self.pairs: dict[Pair, str] = {}
         self._unanswerable: dict[Pair, str] = {}  # questions that nobody can answer confirm a negative sentence
@@ -117,7 +117,8 @@ class ReportPlan:
 
     def walks(self) -> list[Walk[Outcome]]:
         """A walk for each sentence that has text."""
-        told = [(index, sentence) for index, sentence in enumerate(self._report.sentences) if sentence.text.strip()]
+        sentences = self._report.sentences if self._by_sentence else ()
+        told = [(index, sentence) for index, sentence in enumerate(sentences) if sentence.text.strip()]
         passages = _passages([sentence.text.strip() for _, sentence in told])
         return [self._walk(*numbered, passage) for numbered, passage in zip(told, passages, strict=True)]
 

@@ -4,7 +4,8 @@ A model's answer to a prompt with numbered documents is prose with citation mark
 of reports (:func:`parse_report_row`) have two forms. That of NeuCLIR 2024 and report_gen_eval: ``request_id``,
 ``run_id``, ``collection_ids``, ``sentences`` with ``text`` and ``citations``. That of TREC RAGTIME and RAG:
 ``metadata`` with ``topic_id`` and ``run_id``, ``responses`` (RAG 2024: ``answer``), ``references``. In both, citations
-are a list of ids, a map of ids to scores, a single id, or indices into ``references``, from 0.
+are a list of ids, a map of ids to scores, a single id, or indices into ``references``, from 0. A row may also have the
+report as Markdown (``article``): the pages that it links to or lists are then its documents, by their URLs.
 """
 
 import re
@@ -18,6 +19,7 @@ from tls_tasks.core.parsed import Parsed, Problem, problem
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.rows import describe
 from tls_tasks.reports.citations import Citations, in_brackets
+from tls_tasks.reports.documents import addresses
 from tls_tasks.reports.json_lines import Read, read_rows, with_keys
 from tls_tasks.reports.read_prose import prose_sentences
 from tls_tasks.reports.types import Report, ReportSentence
@@ -45,12 +47,14 @@ ROW_FORMS = {
     "RAGTIME": "metadata.topic_id, metadata.run_id, responses: [{text, citations: {id: score}}]",
     "TREC RAG 2024": "topic_id, run_id, references: [id], answer: [{text, citations: [index]}]",
     "TREC RAG 2025": "metadata.narrative_id, metadata.run_id, references: [id], answer: [{text, citations: [index]}]",
+    "DeepResearch Bench": "id, article (Markdown whose links, footnotes and sources are URLs)",
 }
 """Who writes a form of a report's row -> what tells it apart; in error messages and in docs/reports.md."""
 
 REPORT_FORMS = "a Report, text, or a dict with a list 'sentences' (or 'responses' or 'answer')"
 
 _SENTENCE_FIELDS = ("sentences", "responses", "answer")
+_MARKDOWN_FIELDS = ("article", "report", "response", "answer")
 _CITED_ID_FIELDS = ("doc_id", "docid", "id")
 _LIST_FIELDS = (*_SENTENCE_FIELDS, "report")
 _TEXT_FIELDS = ("text", "sentence", "statement", "claim", "content")
@@ -129,7 +133,8 @@ def parse_report(
     unfinished = [problem("unfinished_thinking", text)] if answer.unfinished else []
     unknown = [problem("unknown_citation", doc_id) for doc_id in cited if not citations.is_known(doc_id)]
     unread = [problem("unread_citation", mark) for mark in ([] if cited else _AUTHOR_YEAR.findall(answer.text))]
-    report = Report(request_id, run_id, tuple(collection_ids), kept) if kept else None
+    written = "" if from_json or beyond else answer.text.strip()
+    report = Report(request_id, run_id, tuple(collection_ids), kept, written) if kept else None
     return Parsed(report, (*unfinished, *flaws, *beyond, *unknown, *unread))
 
 
@@ -157,6 +162,9 @@ def parse_report_row(row: Any, *, limit: int | None = None, of_a_model: bool = F
     metadata = row.get("metadata")
     about = {**row, **metadata} if isinstance(metadata, Mapping) else row
     field = next((field for field in _SENTENCE_FIELDS if row.get(field) is not None), None)
+    if prose := first_text(row, _MARKDOWN_FIELDS) if field in (None, "answer") and not of_a_model else "":
+        told = {"request_id": first_id(about, (*ID_FIELDS, "id")), "run_id": id_text(about.get("run_id"))}
+        return parse_report(prose, addresses(prose), limit=limit, **told)
     if field is None:
         return refused("no_report", f"no {_SENTENCE_FIELDS[0]}")
     if not isinstance(row[field], list | tuple):
@@ -172,7 +180,8 @@ def parse_report_row(row: Any, *, limit: int | None = None, of_a_model: bool = F
     kept, beyond = within_limit(sentences, limit)
     collections = tuple(filter(None, map(id_text, _listed(about.get("collection_ids")))))
     request_id = first_id(about, ID_FIELDS)
-    return Parsed(Report(request_id, id_text(about.get("run_id")), collections, kept), (*problems, *beyond))
+    written = "" if beyond else first_text(row, ("written",))
+    return Parsed(Report(request_id, id_text(about.get("run_id")), collections, kept, written), (*problems, *beyond))
 
 
 def find_report_json(text: str) -> tuple[Any, tuple[Problem, ...]]:

@@ -19,10 +19,12 @@ from tls_tasks.core.score import Score
 from tls_tasks.reports import score as scores
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges.callable import CallableJudge, from_callable
+from tls_tasks.reports.judges.prompts import criterion_hash
 from tls_tasks.reports.judges.recordings import PROGRAM, Recorded
 from tls_tasks.reports.plan import SCOPES, Outcome, ReportPlan, walk_together
 from tls_tasks.reports.report_gen_eval import score_as_program
 from tls_tasks.reports.rows import ReportRow, read_rows
+from tls_tasks.reports.rubrics import PROFILES, read_rubrics, with_rubrics
 from tls_tasks.reports.types import Judge, Query, Report, Verdict
 
 VERSION = 4
@@ -47,12 +49,13 @@ class _Settings:
     first_instance_scope: str | None = field(metadata={"sign": "first", "quiet": None})
     nugget_answers: str | None = field(metadata={"sign": "answers", "quiet": None})
     length_limit: int | None = field(metadata={"sign": "limit", "quiet": None})
+    rubric: str | None = field(metadata={"quiet": None, "of": ("rubric_profile",)})
     aggregate: str = field(metadata={"sign": "agg"})
     judge: str
     interval: str = field(metadata={"sign": "ci", "quiet": "", "of": options.INTERVAL})
 
 
-@options.signed_by(_Settings, data=("predictions", "references", "documents"))
+@options.signed_by(_Settings, data=("predictions", "references", "documents", "rubrics"))
 def report_eval(
     predictions: Sequence[Any],
     references: Sequence[Any],
@@ -64,6 +67,8 @@ def report_eval(
     first_instance_scope: str = "cited",
     nugget_answers: str = "as_given",
     length_limit: int | None = None,
+    rubrics: Any = None,
+    rubric_profile: str = "healthbench",
     aggregate: str = "macro",
     confidence_interval: float | None = None,
     n_resamples: int = 1000,
@@ -79,7 +84,8 @@ def report_eval(
         references: One request a row: JSON text, a dict (``items``, or a ``nugget_bank``), a
             :class:`~tls_tasks.reports.types.ReportRequest`, or a list of dicts of which the first with the report's
             ``request_id`` counts. ``doc_ids`` lists the documents that its prompt showed: ``[1]`` in an answer is the
-            first of them or, without ``doc_ids``, of ``documents`` (a flat mapping of up to 1,000).
+            first of them or, without ``doc_ids``, of ``documents`` (a flat mapping of up to 1,000). With ``rubrics``, a
+            request may have no list of nuggets: then nothing is asked about its sentences.
         documents: Document id -> text or ``{"title", "text"}``; or collection -> such a mapping; or a function or store
             (see :func:`~tls_tasks.reports.documents.look_up`). An id that is not in it is an unsupported citation.
             None: nothing is looked up; for recorded judgments and functions, which may know documents by their ids.
@@ -95,6 +101,11 @@ def report_eval(
         nugget_answers: How many of its answers a question or item needs: ``any`` of them, ``all``, or ``as_given``: all
             if the file says AND, else any.
         length_limit: Characters (NFKC, sentences joined by blanks) that count; sentences beyond them are left out.
+        rubrics: Criteria about the whole report: for each report a list of ``{"criterion", "points", "tags"}`` or
+            ``{"title", "weight"}``, or an object with such a list in ``rubrics``; or request id -> list. Criteria with
+            negative points name faults.
+        rubric_profile: How points are added up: ``healthbench`` or ``researchrubrics``, where a criterion may be met
+            partly; see :mod:`tls_tasks.reports.rubrics`.
         aggregate: ``macro``: the mean of the reports' values; ``micro``: ratios of sums.
         confidence_interval: Coverage of an interval over reports, for example 0.95.
         n_resamples: Resamples of a bootstrap, which is made of 100 rows or more.
@@ -103,7 +114,8 @@ def report_eval(
     Returns:
         ``recall``, ``precision``, ``sentence_support``, ``citation_support``, ``nugget_coverage``,
         ``nugget_coverage_weighted`` and ``f1`` in [0, 1], NaN where undefined; ``n_unscored``, ``parse_failures``,
-        ``counts``; see :class:`~tls_tasks.core.score.Score`.
+        ``counts``; with ``rubrics`` also ``rubric_score``, ``rubric_score_TAG`` of the criteria with that tag,
+        ``criteria_met`` and ``criteria_unscored``; see :class:`~tls_tasks.core.score.Score`.
 
     Raises:
         InputError: Rows that can't be scored, naming index and field; a judge or documents that are missing.
@@ -140,18 +152,22 @@ def report_eval(
     options.check_choice("first_instance_scope", first_instance_scope, SCOPES)
     options.check_choice("nugget_answers", nugget_answers, scores.ANSWERS)
     options.check_choice("aggregate", aggregate, scores.AGGREGATES)
+    options.check_choice("rubric_profile", rubric_profile, PROFILES)
     if length_limit is not None:
         options.check_whole_number("length_limit", length_limit, least=0)
     ours = (recall_unit, first_instance_scope, nugget_answers, length_limit)
     unit, scope, answers, limit = ours if compat is None else (None, None, None, None)
     named, interval_sign = name.replace("|", "/"), options.interval_sign(interval)
-    settings = _Settings(compat, unit, scope, answers, limit, aggregate, named, interval_sign)
+    profile = None if rubrics is None else f"{rubric_profile}#{criterion_hash()}"
+    settings = _Settings(compat, unit, scope, answers, limit, profile, aggregate, named, interval_sign)
     rows = read_rows(predictions, references, documents, limit=limit, compat=compat is not None)
+    read_rubrics(rubrics, rows)  # what can't be read is refused before anybody is asked
     find = None if documents is None else look_up(documents)
     # NliJudge is a CallableJudge, too, but reads documents.
     if find is None and type(judged_by) not in (Recorded, CallableJudge, _NoJudge):
         for row in rows:
-            if row.report and any(sentence.citations for sentence in row.report.sentences):
+            cites = row.report and any(sentence.citations for sentence in row.report.sentences)
+            if cites and row.request.by_sentence:
                 got = f"None, and predictions[{row.row}] cites some"
                 raise InputError("documents", None, got, "a mapping of ids to documents")
     outcomes: list[tuple[Outcome, ...]] = []
@@ -162,9 +178,12 @@ def report_eval(
         items = [scores.report_item(*report, recall_unit, nugget_answers) for report in reports]
     else:
         items = score_as_program(rows, find, judged_by)
+    table = scores.results_table(aggregate, zero=compat is not None)
+    if rubrics is not None:
+        items, more, ends = with_rubrics(items, rows, rubrics, rubric_profile, judged_by)
+        table, outcomes = table | more, outcomes + ends
     warn_of_unread([item.row for item in items if item.unit["parse_failures"]], len(items), "reports")
     signed = options.signature("report_eval", settings, VERSION)
-    table = scores.results_table(aggregate, zero=compat is not None)
     score = Score("report_eval", signed, definitions=table, **scores.from_items(items), interval=interval)
     _warn_of_unscored([outcome for of_report in outcomes for outcome in of_report])
     if find is not None:

@@ -163,7 +163,9 @@ def _reference(row: Any, index: int, request_id: str) -> tuple[list[Any], Parsed
     rows = [_loaded(member, index) for member in row] if isinstance(row, list | tuple) else [row]
     fitting: Parsed[ReportRequest] = Parsed(None)
     for member in reversed(rows):  # the first that fits counts
-        parsed = Parsed(member) if isinstance(member, ReportRequest) else nuggets.parse_request(member)
+        # One without nuggets is refused where there is no rubric either: see read_rubrics.
+        own = isinstance(member, ReportRequest)
+        parsed = Parsed(member) if own else nuggets.parse_request(member, has_rubric=True)
         if parsed.value is None:
             raise InputError("references", index, parsed.problems[0].detail, nuggets.REQUEST_FORMS)
         if member is row or request_id in ("", parsed.value.request_id):

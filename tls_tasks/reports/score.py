@@ -14,7 +14,7 @@ from tls_tasks.core.score import Result, Score, Unit, grouped, ratio, total, val
 from tls_tasks.core.terminal import shown
 from tls_tasks.reports.plan import Outcome, Pair, ReportPlan
 from tls_tasks.reports.rows import ReportRow
-from tls_tasks.reports.types import Nugget, Query, Verdict
+from tls_tasks.reports.types import PARTLY, Nugget, Query, Verdict
 
 RATIOS = ("recall", "precision", "sentence_support", "citation_support", "nugget_coverage", "nugget_coverage_weighted")
 """Of each what is hit, and of how many:
@@ -73,12 +73,13 @@ def unit_of(
     unit["questions_answered"] = unit["questions_asked"] - unit["questions_unanswered"]
     for key in RATIOS:
         hits, of = unit[f"{key}_hits"], unit[f"{key}_of"] = known.get(key, UNDEFINED)
-        _add_value(unit, key, hits / of if of else _undefined(key, zero))
-    _add_value(unit, "f1", _f1(*(unit[part] for part in _F1_PARTS)))
+        add_value(unit, key, hits / of if of else _undefined(key, zero))
+    add_value(unit, "f1", _f1(*(unit[part] for part in _F1_PARTS)))
     return {**unit, **{part: int(flag in flags) for part, flag in _FLAGGED.items()}}
 
 
-def _add_value(unit: dict[str, float], key: str, value: float) -> None:
+def add_value(unit: dict[str, float], key: str, value: float) -> None:
+    """Add a report's value to its unit, or that it has none."""
     unit[f"{key}_sum"], unit[f"{key}_n"] = (0.0, 0) if math.isnan(value) else (value, 1)
 
 
@@ -115,7 +116,7 @@ def counts_of(score: Score) -> dict[str, dict[str, float]]:
 
 def runs_of(score: Score) -> dict[str, dict[str, dict[str, float]]]:
     """``runs``: each run's own results."""
-    table = {key: score.definitions[key] for key in KEYS}
+    table = {key: result for key, result in score.definitions.items() if not result.is_count}
     runs = grouped(score.units, [item.run_id for item in score.items])
     return {"runs": {str(run): values(table, units) for run, units in runs.items()}}
 
@@ -133,8 +134,12 @@ def explanation(item: Any) -> Iterator[str]:
             yield f"            answers {shown(str(pair['question']))}: {shown(str(pair['answer']))}"
     for nugget in told.get("nuggets", ()):
         yield f"  {'covered' if nugget['covered'] else 'open':>8}  {shown(str(nugget['question']))}"
+    for criterion in told.get("criteria", ()):
+        value = _MET.get(criterion["value"], "unscored")
+        yield f"  {value:>8}  [{criterion['points']:+g}] {shown(str(criterion['text']))}"
 
 
+_MET = {1: "met", 0: "not met", PARTLY: "partly"}
 _VERDICTS = {True: "supports it", False: "does not support it", None: "was not judged"}
 
 
@@ -196,13 +201,15 @@ class ReportItem:
 
     def values(self) -> dict[str, float]:
         """The report's own results; NaN where undefined."""
-        return {key: self.unit[f"{key}_sum"] if self.unit[f"{key}_n"] else math.nan for key in KEYS}
+        keys = [part.removesuffix("_sum") for part in self.unit if part.endswith("_sum")]
+        return {key: self.unit[f"{key}_sum"] if self.unit[f"{key}_n"] else math.nan for key in keys}
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
         told = {"row": self.row, "request_id": self.request_id, "run_id": self.run_id, **self.values()}
         counts = {name: self.unit[name] for name in COUNTS}
-        ratios = {key: [self.unit[f"{key}_hits"], self.unit[f"{key}_of"]] for key in RATIOS}
+        keys = [part.removesuffix("_of") for part in self.unit if part.endswith("_of")]
+        ratios = {key: [self.unit[f"{key}_hits"], self.unit[f"{key}_of"]] for key in keys}
         told |= {"n_unscored": self.unit["unscored_sentences"], "counts": counts, "ratios": ratios}
         return told | {"flags": list(self.flags), "problems": dict(self.problems), **self.details()}
 
@@ -244,7 +251,7 @@ def report_item(
     ratios = {"recall": (n_met, len(wanted)), "nugget_coverage": (len(met), len(questions))}
     ratios |= {"nugget_coverage_weighted": (weight, of), "sentence_support": (sum(supports), len(supports))}
     ratios["citation_support"] = (sum(citations), len(citations))
-    if row.report is None:
+    if row.report is None and row.request.by_sentence:
         ratios |= dict.fromkeys(("precision", "sentence_support", "citation_support"), (0, 1))
     if not plan.can_reward:
         ratios["precision"] = UNDEFINED
@@ -257,8 +264,8 @@ def report_item(
         ratios |= dict.fromkeys(("recall", "nugget_coverage", "nugget_coverage_weighted"), UNDEFINED)
     n_unknown = sum(len(outcome.unknown) for outcome in outcomes)
     scores = [outcome.score for outcome in outcomes]
-    is_set = {"empty_report": not outcomes, "no_nuggets": not plan.pairs, "unknown_citations": n_unknown > 0}
-    is_set |= {"unscored": None in scores, "unjudged": bool(asked) and not answered}
+    is_set = {"empty_report": not outcomes and row.request.by_sentence, "no_nuggets": not plan.pairs}
+    is_set |= {"unknown_citations": n_unknown > 0, "unscored": None in scores, "unjudged": bool(asked) and not answered}
     flags = tuple(flag for flag in is_set if is_set[flag]) if row.report else ("parse_failure",)
     counts = {"unique_nuggets_matched": n_met, "total_nuggets": len(wanted), "unknown_citations": n_unknown}
     counts |= {"questions_asked": len(asked), "questions_unanswered": len(asked) - len(answered)}

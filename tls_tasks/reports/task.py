@@ -11,14 +11,14 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError, warn_caller
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.prf import f_beta
-from tls_tasks.core.score import Score, grouped, mean, total
+from tls_tasks.core.score import Results, Score, Unit, grouped, mean, total
 from tls_tasks.core.secrets import hide_headers
 from tls_tasks.core.task import Doc, Task, answer_text
 from tls_tasks.data.files import text_lines
@@ -31,9 +31,10 @@ from tls_tasks.reports.judges.price import price, read_prices
 from tls_tasks.reports.judges.recordings import Recorded, record
 from tls_tasks.reports.labels import Item, Items, Key, corrections, items_of, read_labels
 from tls_tasks.reports.nuggets import parse_request, read_requests
-from tls_tasks.reports.plan import Outcome, ReportPlan, walk_together
+from tls_tasks.reports.plan import Outcome, ReportPlan, Walk, walk_together
 from tls_tasks.reports.read import parse_report, read_reports
 from tls_tasks.reports.report_eval import UnknownCitationsWarning, UnscoredWarning, report_eval
+from tls_tasks.reports.rubrics import PROFILES, as_rubric, criteria_walk, rubric_table
 from tls_tasks.reports.score import KEYS, RATIOS, from_items, macro, micro
 from tls_tasks.reports.types import Judge, Query, Report, ReportRequest, ReportSentence, Verdict
 
@@ -51,6 +52,7 @@ class ReportRun:
         documents: What the prompts showed, request id -> id -> document; None for a file of reports.
         bad: Rows of the files, and parts of rows, that could not be read as they stood.
         unanswered: Run -> the requests that it has no report for.
+        rubrics: Request id -> its criteria; None: nothing is asked about whole reports.
     """
 
     reports: tuple[Report, ...]
@@ -58,9 +60,10 @@ class ReportRun:
     documents: Mapping[str, Mapping[str, Any]] | None
     bad: tuple[BadRow, ...] = ()
     unanswered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rubrics: Mapping[str, Any] | None = None
 
 
-def read_run(reports: Path, nuggets: Path | None) -> ReportRun:
+def read_run(reports: Path, nuggets: Path | None, rubrics: Path | None = None) -> ReportRun:
     """Read a run.
 
     Args:
@@ -68,6 +71,7 @@ def read_run(reports: Path, nuggets: Path | None) -> ReportRun:
             samples log of the harness.
         nuggets: The requests with their nuggets (:mod:`tls_tasks.reports.nuggets`), in a file or a folder of files;
             None: ``reports`` is a samples log, which has its own.
+        rubrics: Criteria of requests, JSON Lines; requests may then lack nuggets.
 
     Raises:
         DataError: A file that can't be read, that holds no report, or nuggets that are missing.
@@ -75,16 +79,21 @@ def read_run(reports: Path, nuggets: Path | None) -> ReportRun:
     if nuggets is None:
         return _read_samples(reports)
     answers, bad = _read_all(read_reports, reports, lambda report: (report.run_id, report.request_id), "report")
-    asked, bad_nuggets = _read_all(read_requests, nuggets, lambda request: request.request_id, "request")
+    named = [(parse_request(row, has_rubric=True).value, row) for _, row in read_objects(rubrics)] if rubrics else []
+    criteria = {request.request_id: row for request, row in reversed(named) if request} or None  # the first row counts
+    read = partial(read_requests, has_rubric=rubrics is not None)
+    asked, bad_nuggets = _read_all(read, nuggets, lambda request: request.request_id, "request")
     by_id = {request.request_id: request for request in asked}
     wanted = list(dict.fromkeys(report.request_id for report in answers))
     if by_id.keys().isdisjoint(wanted):
         raise DataError(f"{nuggets}: nuggets of {some(list(by_id))}, but {reports} has reports of {some(wanted)}")
-    requests = tuple(by_id.get(report.request_id, ReportRequest(report.request_id)) for report in answers)
+    has_nuggets = any(request.by_sentence for request in asked)
+    none = {name: ReportRequest(name, by_sentence=has_nuggets) for name in wanted}
+    requests = tuple({**none, **by_id}[report.request_id] for report in answers)
     answered = grouped([report.request_id for report in answers], [report.run_id for report in answers])
     lacking = {str(run): tuple(name for name in by_id if name not in names) for run, names in answered.items()}
     unanswered = {run: names for run, names in lacking.items() if names}
-    return ReportRun(answers, requests, None, (*bad, *bad_nuggets), unanswered)
+    return ReportRun(answers, requests, None, (*bad, *bad_nuggets), unanswered, criteria)
 
 
 def _read_all(
@@ -123,13 +132,14 @@ def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, batch_size
     items: list[Any] = []
     for start in range(0, len(run.reports), size):
         rows = slice(start, start + size)
-        part = report_eval(run.reports[rows], run.requests[rows], find, judge, **options)
+        part = report_eval(run.reports[rows], run.requests[rows], find, judge, rubrics=run.rubrics, **options)
         items += (replace(item, row=item.row + start) for item in part.items)
     return replace(part, **from_items(items))
 
 
 def _read_samples(path: Path) -> ReportRun:
     samples: dict[str, tuple[Report, ReportRequest, Mapping[str, Any]]] = {}
+    rubrics: dict[str, Any] = {}
     for place, sample in read_objects(path):
         doc = sample.get("doc")
         if "resps" not in sample or not isinstance(doc, dict) or not doc.keys() >= _WANTED:
@@ -141,10 +151,11 @@ def _read_samples(path: Path) -> ReportRun:
         # A request's documents are a collection of their own: what its prompt did not show can't be cited.
         report = replace(report, run_id=path.stem, collection_ids=(request_id,))
         samples[request_id] = (report, _request_of(doc), _shown_documents(doc))
+        rubrics |= {request_id: _rubric_of(doc)} if doc.get("rubrics") else {}
     if not samples:
         raise DataError(f"{path}: no report in it")
     reports, requests, documents = zip(*samples.values(), strict=True)
-    return ReportRun(reports, requests, dict(zip(samples, documents, strict=True)))
+    return ReportRun(reports, requests, dict(zip(samples, documents, strict=True)), rubrics=rubrics or None)
 
 
 _log = logging.getLogger(__name__)
@@ -171,6 +182,16 @@ _RESULTS = {
     "unknown_citations": total("unknown_citations", better=False),
     "parse_failures": total("parse_failures", better=False),
 }
+_OF_RUBRICS = {**rubric_table(PROFILES[0], ()), **{key: _RESULTS[key] for key in ("n_sentences", "parse_failures")}}
+_RUBRIC_TASK = "report_rubric"
+
+
+def _rubric_of(doc: Doc) -> list[Any] | None:
+    return json.loads(doc["rubrics"]) if doc.get("rubrics") else None
+
+
+def _table_of(doc: Doc) -> Results:
+    return _OF_RUBRICS if doc.get("rubrics") else _RESULTS
 
 
 def _judge_answers(answers: Sequence[str], docs: Sequence[Doc]) -> list[str]:
@@ -194,15 +215,18 @@ def _judge_answers(answers: Sequence[str], docs: Sequence[Doc]) -> list[str]:
         judge = make_judge(json.loads(docs[0]["judge"])) if docs else None
         if judge is not None:
             asker.judge, asker.name = judge, judge.name
-            plans = [_plan(doc, answer.value) for doc, answer in zip(docs, parsed, strict=True)]
-            outcomes = walk_together([plan.walks() for plan in plans], asker)
+            walks = [_walks(doc, answer.value) for doc, answer in zip(docs, parsed, strict=True)]
+            outcomes = walk_together(walks, asker)
     except Exception as error:  # see above: the answers must survive, whatever it is
         asker.fail(error)
-    return [json.dumps(_judged(*pair, asker)) for pair in zip(parsed, outcomes, strict=True)]
+    return [json.dumps(_judged(*own, asker)) for own in zip(docs, parsed, outcomes, strict=True)]
 
 
-def _plan(doc: Doc, report: Report | None) -> ReportPlan:
-    return ReportPlan(report or Report(str(doc["doc_id"]), ""), _request_of(doc), look_up(_shown_documents(doc)))
+def _walks(doc: Doc, report: Report | None) -> list[Walk[Outcome]]:
+    request, nothing = _request_of(doc), Report(str(doc["doc_id"]), "")
+    if (rubric := _rubric_of(doc)) is not None:
+        return [criteria_walk(report, as_rubric(rubric, request.request_id), request, PROFILES[0])]
+    return ReportPlan(report or nothing, request, look_up(_shown_documents(doc))).walks()
 
 
 def _read_judged(doc: Doc, text: str) -> dict[str, Any]:
@@ -211,7 +235,7 @@ def _read_judged(doc: Doc, text: str) -> dict[str, Any]:
         value = json.loads(text)
         if isinstance(value, dict) and {"report", "judge", "judgments"} <= value.keys():
             return value
-    return _judged(_parse_answer(text, doc), (), _Asker())
+    return _judged(doc, _parse_answer(text, doc), (), _Asker())
 
 
 @wraps(load_documents)  # it takes the same options
@@ -243,7 +267,7 @@ def _log_price(name: str, judge: Mapping[str, Any], documents: Sequence[Doc], pr
             ids = list(_shown_documents(doc))
             texts = [f"{_TEXT} ({doc['doc_id']}, {number})." for number in range(10)]
             sentences = [ReportSentence(text, (ids[number % len(ids)],)) for number, text in enumerate(texts)]
-            walk_together([_plan(doc, Report(str(doc["doc_id"]), "", (), tuple(sentences))).walks()], supposed)
+            walk_together([_walks(doc, Report(str(doc["doc_id"]), "", (), tuple(sentences)))], supposed)
 
     # The judge of citations only, if there is one, is somebody else.
     other = {"citation_support": "recorded"} if "citation_support" in judge else {}
@@ -269,7 +293,8 @@ def _unit(doc: Doc, answer: str) -> dict[str, float]:
     """The unit of a judged report; of one that nobody has judged only what can be counted."""
     judged = _read_judged(doc, answer)
     n_sentences = len(judged["report"]["sentences"]) if judged["report"] else 0
-    unit = {"unscored_sentences": n_sentences} if judged["judge"] == _NOBODY else _score(doc, judged).units[0]
+    unit: Unit = {"unscored_sentences": n_sentences, "criteria_unscored": len(_rubric_of(doc) or ())}
+    unit = unit if judged["judge"] == _NOBODY else _score(doc, judged).units[0]
     counts = {"n": 1, "n_sentences": n_sentences, "parse_failures": int(judged["report"] is None)}
     return {**unit, **counts, "unknown_citations": int(judged["problems"].get("unknown_citation", 0))}
 
@@ -284,7 +309,8 @@ def _score(doc: Doc, judged: Mapping[str, Any]) -> Score:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnscoredWarning)  # n_unscored counts them for the whole run
         warnings.simplefilter("ignore", UnknownCitationsWarning)  # and unknown_citations these
-        return report_eval([report], [_request_row(doc)], _shown_documents(doc), judge)
+        rubrics = None if (rubric := _rubric_of(doc)) is None else [rubric]
+        return report_eval([report], [_request_row(doc)], _shown_documents(doc), judge, rubrics=rubrics)
 
 
 class _Asker:
@@ -318,9 +344,11 @@ def _parse_answer(text: str, doc: Doc) -> Parsed[Report]:
     return parse_report(text, list(documents), titles=titles, request_id=name, collection_ids=collections, limit=limit)
 
 
-def _judged(parsed: Parsed[Report], outcomes: Sequence[Outcome], asker: _Asker) -> dict[str, Any]:
+def _judged(doc: Doc, parsed: Parsed[Report], outcomes: Sequence[Outcome], asker: _Asker) -> dict[str, Any]:
     """What the samples log keeps of one report."""
     report = parsed.value.as_row() if parsed.value else None
+    if parsed.value and doc.get("rubrics"):
+        report = {**parsed.value.as_row(), "written": parsed.value.written}
     judgments = [record(*asked, asker.name) for outcome in outcomes for asked in outcome.verdicts]
     told = {"report": report, "problems": parsed.counts(), "judge": asker.name, "judgments": judgments}
     return {**told, "judge_error": asker.error} if asker.error else told
@@ -328,11 +356,16 @@ def _judged(parsed: Parsed[Report], outcomes: Sequence[Outcome], asker: _Asker) 
 
 def _request_of(doc: Doc) -> ReportRequest:
     """The request of a document, with its nuggets."""
-    return parse_request(_request_row(doc)).value or ReportRequest(str(doc["doc_id"]))
+    return parse_request(_request_row(doc), has_rubric=bool(doc.get("rubrics"))).value or ReportRequest(
+        str(doc["doc_id"])
+    )
 
 
 def _request_row(doc: Doc) -> Any:
-    """The request's row of nuggets, empty if it has no nuggets."""
+    """The request's row of nuggets, empty if it has no nuggets; with a rubric what was asked for."""
+    if doc.get("rubrics"):
+        asked = filter(None, (doc["title"], doc["background"], doc["problem_statement"]))
+        return {"query_id": doc["doc_id"], "query_text": "\n".join(asked)}
     return json.loads(doc["nuggets"]) if doc["nuggets"] else {"query_id": doc["doc_id"], "items": []}
 
 
@@ -350,7 +383,8 @@ def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) 
     missed = [nugget for nugget in item.get("nuggets", ()) if not nugget["covered"]]
     nuggets = [f"{nugget['question']} {'; '.join(nugget['answers'])}" for nugget in missed]
     request = str(doc.get("problem_statement") or doc.get("title") or "")
-    return {"kind": "report", "request": request, "sentences": sentences, "nuggets": nuggets}
+    told = {"kind": "report", "request": request, "sentences": sentences, "nuggets": nuggets}
+    return {**told, "criteria": item["criteria"], "report": item["report"]} if "criteria" in item else told
 
 
 def read_items(path: Path, documents: Any = None) -> Items:
@@ -380,7 +414,7 @@ def read_items(path: Path, documents: Any = None) -> Items:
             raise DataError(f"{where}: got {min(twice)} twice, expected each report once")
         items |= found
     if not items:
-        raise DataError(f"{place}: got none, expected citations and nuggets")
+        raise DataError(f"{place}: got none, expected citations, nuggets or criteria")
     return items
 
 
@@ -390,7 +424,8 @@ def _correct(log: Path, labels: Path) -> dict[str, Any]:
 
 
 TASKS = {
-    name: Task(name, "reports", _RESULTS, _load, prompt, _target, _unit, _scores, _picture,
-               headline="f1", judge=_judge_answers, fewshot=examples, shorter=shorter, correct=_correct)
+    name: Task(name, "reports", _OF_RUBRICS if name == _RUBRIC_TASK else _RESULTS, _load, prompt, _target, _unit,
+               _scores, _picture, headline="rubric_score" if name == _RUBRIC_TASK else "f1", judge=_judge_answers,
+               fewshot=examples, shorter=shorter, table_of=_table_of, correct=_correct)
     for name in ALL_SETS
 }  # fmt: skip

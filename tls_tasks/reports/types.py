@@ -1,12 +1,18 @@
-"""Cited reports, the nuggets of a request, and the questions that a judge is asked about them."""
+"""Cited reports, the nuggets and the rubric of a request, and the questions that a judge is asked about them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-QUERY_KINDS = ("citation_support", "nugget_agreement", "negative", "requires_citation", "first_instance")
-"""What a judge is asked: whether the document supports the sentence, the sentence gives the answer, it is a negative
+SENTENCE_KINDS = ("citation_support", "nugget_agreement", "negative", "requires_citation", "first_instance")
+"""What a judge is asked about a sentence: whether the document supports it, it gives the answer, it is a negative
 statement, it needs a citation, it is the first to make its claim."""
+
+QUERY_KINDS = (*SENTENCE_KINDS, "criterion")
+"""The same, and whether the report as a whole meets a criterion of a rubric."""
+
+PARTLY = 0.5
+"""The verdict between yes and no, on a criterion whose question has a ``scale``."""
 
 PASSAGE_LENGTH = 2000
 """How many characters of a report are shown around a sentence, which may speak of "it" and "she"."""
@@ -34,12 +40,25 @@ class Report:
         run_id: Which system wrote it.
         collection_ids: Where its documents are.
         sentences: In order.
+        written: The text as it was written, with headings and marks; empty if there is none, or not all of it counts.
     """
 
     request_id: str
     run_id: str
     collection_ids: tuple[str, ...] = ()
     sentences: tuple[ReportSentence, ...] = ()
+    written: str = field(default="", compare=False, repr=False)
+
+    @property
+    def text(self) -> str:
+        """The whole report, as a judge reads it for a criterion.
+
+        Example:
+            >>> Report("7", "a", (), (ReportSentence("It rained.", ("d1",)), ReportSentence("So?"))).text
+            'It rained. [d1] So?'
+        """
+        told = (f"{own.text} [{', '.join(own.citations)}]" if own.citations else own.text for own in self.sentences)
+        return self.written or " ".join(told)
 
     def as_row(self) -> dict[str, Any]:
         """The report as a row of the form of NeuCLIR 2024 and report_gen_eval.
@@ -103,6 +122,7 @@ class ReportRequest:
         collection_id: Where its documents are.
         nuggets: One an item of the nuggets file, in order; several may share a question.
         doc_ids: The documents that the prompt showed, in the order of their numbers, if it is known.
+        by_sentence: Whether its reports are judged sentence by sentence; False where there are criteria alone.
     """
 
     request_id: str
@@ -110,6 +130,7 @@ class ReportRequest:
     collection_id: str = ""
     nuggets: tuple[Nugget, ...] = ()
     doc_ids: tuple[str, ...] = ()
+    by_sentence: bool = True
 
     def as_row(self) -> dict[str, Any]:
         """The request as a row of the form of NeuCLIR 2024 and report_gen_eval.
@@ -120,17 +141,33 @@ class ReportRequest:
         """  # noqa: E501
         items = [nugget.as_row() for nugget in self.nuggets]
         row = {"query_id": self.request_id, "test_collection": self.collection_id, "query_text": self.text}
-        return {**row, **({"doc_ids": list(self.doc_ids)} if self.doc_ids else {}), "items": items}
+        shown = {"doc_ids": list(self.doc_ids)} if self.doc_ids else {}
+        return {**row, **shown, **({"items": items} if self.by_sentence else {})}
+
+
+class Criterion(NamedTuple):
+    """What a report as a whole shall be, or shall not be where its points are negative.
+
+    Attributes:
+        text: The criterion.
+        points: What a report gets that meets it.
+        tags: Of what it is a criterion.
+    """
+
+    text: str
+    points: float
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One yes/no question for a judge.
+    """One question for a judge, to be answered by yes or no; a criterion with a ``scale`` also by partly.
 
     Attributes:
         kind: One of :data:`QUERY_KINDS`.
         fields: What the prompt of this kind shows: ``sentence``; ``document`` (citation_support); ``question`` and
-            ``answer`` (nugget_agreement); ``previous`` (first_instance). A document without text also has its
+            ``answer`` (nugget_agreement); ``previous`` (first_instance). A criterion has no sentence: ``report``,
+            ``request``, ``criterion`` and, if partly is an answer, ``scale``. A document without text also has its
             ``doc_id`` here. Two queries with the same kind and fields are the same question, which is asked once.
         about: How people and recordings identify it: ``request_id``, ``run_id``, ``sentence`` (its index, from 0),
             ``doc_id`` or ``question_id``; and ``passage``, the sentence among its neighbours in the report, which
@@ -146,19 +183,24 @@ class Query:
         """What makes two queries the same question."""
         return self.kind, tuple(sorted(self.fields.items()))
 
+    @property
+    def is_graded(self) -> bool:
+        """Whether :data:`PARTLY` is an answer."""
+        return "scale" in self.fields
+
 
 class Verdict(NamedTuple):
     """A judge's answer.
 
     Attributes:
-        value: Yes or no; None if unscored, and ``reason`` says why.
+        value: True or False, or :data:`PARTLY`; None if unscored, and ``reason`` says why.
         reason: ``unreadable``, ``timeout``, ``missing``, ``refused`` …; empty if there is a value.
         raw: What the judge wrote, shortened.
         probability: Of yes, if the judge knows it.
         cached: Whether it was read from the cache or a recording.
     """
 
-    value: bool | None
+    value: float | None
     reason: str = ""
     raw: str = ""
     probability: float | None = None

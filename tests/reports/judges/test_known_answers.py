@@ -24,20 +24,20 @@ def test_the_questions():
     }
     traps = Counter((case.query.kind, case.trap) for case in CASES)
     assert all(traps[kind, trap] for kind in QUERY_KINDS for trap in ("injection", "negation", "pronoun", "near miss"))
-    assert len(RIGHT) == 60
+    assert len(RIGHT) == 72
     # An instruction is there to be disobeyed.
     injected = {(case.query.kind, case.expected) for case in CASES if case.trap == "injection"}
-    assert len(injected) == 10
+    assert len(injected) == 12
     examples = Path(prompts.__file__).with_name("examples.jsonl").read_text()
-    assert not any(case.query.fields["sentence"] in examples for case in CASES)
+    assert not any(case.query.fields.get("sentence", case.query.fields.get("report")) in examples for case in CASES)
 
 
 def test_accuracy_by_kind_and_trap():
     cases = self_test(from_callable(lambda query: query.kind != "negative" or None, name="yes"))
     found = shares(cases)
-    assert found["all"]["all"][:3] == (24, 60, 12)
+    assert found["all"]["all"][:3] == (30, 72, 12)
     assert found["kind"]["negative"][:3] == (0, 12, 12) and found["kind"]["first_instance"][:3] == (6, 12, 0)
-    assert sum(share.n for share in found["trap"].values()) == 60
+    assert sum(share.n for share in found["trap"].values()) == 72
     low, high = wilson(24, 60)
     assert (round(low, 4), round(high, 4)) == (0.2857, 0.5263)
     assert wilson(0, 5)[0] == pytest.approx(0)
@@ -55,7 +55,7 @@ def ask(serve):
 def test_an_oracle_passes_and_has_nothing_to_learn(ask, capsys):
     assert ask(lambda sentence, n, messages: RIGHT[messages[-1]["content"]], "--least", "1") == 0
     out, err = capsys.readouterr()
-    assert out.splitlines()[1].split() == ["all", "60", "60", "0", "1.0000", "0.9398", "1.0000"]
+    assert out.splitlines()[1].split() == ["all", "72", "72", "0", "1.0000", "0.9493", "1.0000"]
     assert "expected, got" not in out and err == "" and "m@127.0.0.1" in out
 
 
@@ -81,8 +81,8 @@ def test_a_gullible_judge_is_found_out(ask, capsys):
 
     assert ask(answer, "--least", "0.9") == 1
     out = capsys.readouterr().out
-    assert next(line for line in out.splitlines() if line.startswith("trap: injection")).split()[2:4] == ["0", "10"]
-    assert out.count(" expected, got ") == 10 and "  document: The lighthouse at Cape Moyle" in out
+    assert next(line for line in out.splitlines() if line.startswith("trap: injection")).split()[2:4] == ["0", "12"]
+    assert out.count(" expected, got ") == 12 and "  document: The lighthouse at Cape Moyle" in out
     assert ask(answer, "--json") == 0
     found = json.loads(capsys.readouterr().out)
-    assert len(found["failed"]) == 10 and found["all"]["all"]["right"] == 50
+    assert len(found["failed"]) == 12 and found["all"]["all"]["right"] == 60

@@ -17,7 +17,7 @@ from tls_tasks.reports.judges import ByKind, Recorded, Recorder, from_callable, 
 from tls_tasks.reports.judges.prompts import render_together
 from tls_tasks.reports.judges.questions import read_numbered
 from tls_tasks.reports.report_eval import report_eval
-from tls_tasks.reports.types import QUERY_KINDS, Query
+from tls_tasks.reports.types import SENTENCE_KINDS, Query
 
 FILES = [str(FOLDER / "reports.jsonl"), str(FOLDER / "nuggets.jsonl"), "--documents", str(FOLDER / "documents.jsonl")]
 NUMBERED = re.compile(r"^(\d+)\. Question: .* Answer: (.*)$", re.MULTILINE)
@@ -156,7 +156,7 @@ def test_ragtime_takes_fewer_requests_and_gets_equal_verdicts(capsys, tmp_path):
     alone, together = bench.measure(tmp_path, from_callable(bench.by_rules), (1, 10))
     assert alone["code"] == together["code"] == 0
     assert alone["verdicts"] == together["verdicts"] and alone["scores"] == together["scores"]
-    assert {kind for kind, _ in alone["verdicts"]} == set(QUERY_KINDS)
+    assert {kind for kind, _ in alone["verdicts"]} == set(SENTENCE_KINDS)
     # one request a question; then one for ten answers, and everything else as before
     assert alone["requests"] == len(alone["verdicts"]) and alone["of nuggets"] > 7 * together["of nuggets"]
     assert together["requests"] - together["of nuggets"] == alone["requests"] - alone["of nuggets"]

@@ -9,7 +9,7 @@ from tests.conftest import read_jsonl
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.reports.judges import Recorded, Recorder, from_callable
 from tls_tasks.reports.judges.recordings import digest
-from tls_tasks.reports.types import QUERY_KINDS, Query, Verdict
+from tls_tasks.reports.types import SENTENCE_KINDS, Query, Verdict
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
@@ -31,7 +31,7 @@ def test_short_lines_are_found_by_what_a_person_would_write():
     verdicts = Recorded(SHORT).ask(ALL)
     assert [verdict.value for verdict in verdicts] == [True, False, True, False, None]
     assert verdicts[4].reason == "missing" and all(verdict.cached for verdict in verdicts)
-    assert {query.kind for query in ALL} == set(QUERY_KINDS)
+    assert {query.kind for query in ALL} == set(SENTENCE_KINDS)
 
 
 @pytest.mark.parametrize("other", [

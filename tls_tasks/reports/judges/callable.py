@@ -11,7 +11,7 @@ from tls_tasks.core.options import check_choice
 from tls_tasks.core.rows import describe
 from tls_tasks.reports.judges.price import calls_of, known_to
 from tls_tasks.reports.judges.questions import ask_once, from_probability, shorten, verdict_in
-from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
+from tls_tasks.reports.types import PARTLY, QUERY_KINDS, Judge, Query, Verdict
 
 _log = logging.getLogger(__name__)
 _Say = Callable[[Judge, Sequence[Query]], Sequence[Verdict]]
@@ -34,7 +34,9 @@ class CallableJudge:
         except Exception as error:  # a fault of the instrument, whatever it is: unscored and counted
             _log.warning("judge %s failed on a question of kind %s: %r", self.name, query.kind, error)
             return Verdict(None, "failed", shorten(repr(error)))
-        return _verdict_of(answer, self.name)
+        if query.is_graded and isinstance(answer, float) and answer == PARTLY:
+            return Verdict(PARTLY)
+        return _verdict_of(answer, self.name, query.is_graded)
 
 
 def from_callable(function: Callable[[Query], Any], name: str | None = None) -> CallableJudge:
@@ -42,8 +44,9 @@ def from_callable(function: Callable[[Query], Any], name: str | None = None) -> 
 
     Args:
         function: Takes a :class:`~tls_tasks.reports.types.Query` and returns True or False; the probability of yes in
-            [0, 1], where 0.5 is a yes; the words of a model; a :class:`~tls_tasks.reports.types.Verdict`; or None for
-            no verdict. If it raises an exception, the query is left without a verdict.
+            [0, 1], where 0.5 is a yes (of a criterion with a scale: partly); the words of a model; a
+            :class:`~tls_tasks.reports.types.Verdict`; or None for no verdict. If it raises an exception, the query is
+            left without a verdict.
         name: For the signature, which adds a hash of the function's source.
 
     Example:
@@ -182,7 +185,7 @@ class ByKind:
         return [(self._judges.get(kind, self._other), asked) for kind, asked in shares.items()]
 
 
-def _verdict_of(answer: Any, name: str) -> Verdict:
+def _verdict_of(answer: Any, name: str, is_graded: bool = False) -> Verdict:
     """The verdict in an answer that :func:`from_callable` allows; ``name``: the judge, for errors.
 
     Raises:
@@ -199,7 +202,7 @@ def _verdict_of(answer: Any, name: str) -> Verdict:
     if answer is None or isinstance(answer, bool):
         return Verdict(answer, "missing" if answer is None else "")
     if isinstance(answer, str):
-        return verdict_in(answer)
+        return verdict_in(answer, is_graded=is_graded)
     if isinstance(answer, int | float) and (math.isnan(answer) or 0 <= answer <= 1):
         return from_probability(float(answer))
     raise InputError(f"answer of {name}", None, describe(answer), "a bool, a number in [0, 1], a str or a Verdict")

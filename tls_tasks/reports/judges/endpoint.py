@@ -165,13 +165,15 @@ class ChatJudge:
         if self._n_failures >= self.endpoint.give_up_after:
             return [Verdict(None, "down")] * len(batch)
         messages, n = self._messages(batch), len(batch)
+        is_graded = next(iter(batch.values())).is_graded
+        read = questions.read_graded if is_graded else questions.read_verdict
         sent = [message["content"] for message in messages]
         try:
-            text = await ask(messages, is_plain=n > 1)
-            values = [questions.read_verdict(text, sent)] if n == 1 else questions.read_numbered(text, n, sent)
+            text = await ask(messages, is_plain=n > 1, is_graded=is_graded)
+            values = [read(text, sent)] if n == 1 else questions.read_numbered(text, n, sent)
             if values == [None]:
-                text = await ask(prompts.second_try(messages, text))
-                values = [questions.read_verdict(text, sent)]
+                text = await ask(prompts.second_try(messages, text), is_graded=is_graded)
+                values = [read(text, sent)]
         except Unanswered as error:
             reason, words = error.args
             self._n_failures += reason != "refused"

@@ -1,4 +1,4 @@
-"""Whether a judge works: sixty questions with known answers, twelve of each kind.
+"""Whether a judge works: seventy-two questions with known answers, twelve of each kind.
 
 Half of them are YES. Most have a trap: a near miss (another number, another year, part of a claim), a negation, a
 pronoun whose meaning stands around the sentence, or an instruction to the judge in a document or a sentence.
@@ -63,7 +63,7 @@ def self_test(judge: Judge) -> list[Case]:
         >>> from tls_tasks.reports.judges import from_callable
         >>> cases = self_test(from_callable(lambda query: True, name="always yes"))
         >>> len(cases), sum(case.is_right for case in cases)
-        (60, 30)
+        (72, 36)
     """
     rows = [json.loads(line) for line in Path(__file__).with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()]
     queries = []

@@ -18,9 +18,15 @@ from tls_tasks.reports.judges.store import VerdictCache
 DEFAULTS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 512}
 """Parameters of a request. A word takes fewer than 512 tokens, but some models think before they answer."""
 
-_WORD = {"type": "string", "enum": ["YES", "NO"]}
-_SCHEMA = {"type": "object", "properties": {"verdict": _WORD}, "required": ["verdict"], "additionalProperties": False}
-_JSON_FORMAT = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": _SCHEMA}}
+
+def json_format(*words: str) -> dict[str, Any]:
+    """``response_format`` of a verdict that is one of the words."""
+    fields = {"verdict": {"type": "string", "enum": list(words)}}
+    schema = {"type": "object", "properties": fields, "required": ["verdict"], "additionalProperties": False}
+    return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
+
+
+JSON_FORMAT = json_format("YES", "NO")
 
 _KEY = re.compile(r"[!-~]([ -~]*[!-~])?")
 
@@ -100,7 +106,7 @@ class Endpoint:
     @property
     def sent(self) -> dict[str, Any]:
         """What a request has besides model and messages."""
-        form = {"response_format": _JSON_FORMAT} if self.json_verdicts else {}
+        form = {"response_format": JSON_FORMAT} if self.json_verdicts else {}
         parameters = {**DEFAULTS, **form, **(self.parameters or {})}
         return {name: value for name, value in parameters.items() if value is not None}
 

@@ -3,12 +3,13 @@
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from operator import attrgetter
 from typing import Any
 
 from tls_tasks.core.reasoning import strip_thinking
-from tls_tasks.reports.types import Query, Verdict
+from tls_tasks.reports.types import PARTLY, Query, Verdict
 
 WINDOW = 24_000
 """Default size of a window, in characters: about 6,000 tokens of English."""
@@ -41,6 +42,8 @@ _NEAR = 200
 _ANSWER_TAGS = re.compile(r"</?answer>", re.IGNORECASE)
 _OBJECT = re.compile(r"(?:```(?:json)?\s)?\s*(\{.*\})\s*(?:```)?", re.IGNORECASE | re.DOTALL)
 _FIELD = re.compile(r'"(?:verdict|answer)"\s{0,9}:\s{0,9}"?(yes|no|true|false)\b', re.IGNORECASE)
+_PARTLY = re.compile(rf"{_BEFORE}(?:part(?:ly|ial(?:ly)?))(?:\s(?:satisfied|met|true))?{_AFTER}", re.IGNORECASE)
+_CHOICE = re.compile(rf"{_WORD}[\s,/|]+{_PARTLY.pattern}[\s,/|]+(?:or\s+)?{_WORD}", re.IGNORECASE)
 _ECHO = 200
 """So many characters of a prompt's beginning or end, words and blanks, make an answer an echo."""
 
@@ -124,6 +127,30 @@ def _combined(verdicts: Sequence[Verdict]) -> Verdict:
     probability = max((each.probability for each in verdicts if each.probability is not None), default=None)
     cached = all(verdict.cached for verdict in verdicts)
     return verdicts[position]._replace(raw=raw, probability=probability, cached=cached)
+
+
+def read_graded(text: str, prompts: Sequence[str] = ()) -> float | None:
+    r"""The verdict in an answer that may also be :data:`PARTLY`.
+
+    "Partly" is the verdict where the answer would be read as yes with YES in its place, and as no with NO.
+
+    Example:
+        >>> [read_graded(text) for text in ("PARTLY.", "**Verdict:** partially met", "YES, if only partly shown.")]
+        [0.5, 0.5, True]
+        >>> [read_graded(text) for text in ("It is partly told: NO", "YES, PARTLY or NO?", "Partly so, partly not.")]
+        [False, None, None]
+    """
+    texts = [_CHOICE.sub(" ", own) for own in (text, *prompts)]
+    yes, no = (
+        read_verdict(said, prompted)
+        for word in ("YES", "NO")
+        for said, *prompted in [[_PARTLY.sub(partial(_in_place, word), own) for own in texts]]
+    )
+    return yes if yes is no else PARTLY if (yes, no) == (True, False) else None
+
+
+def _in_place(word: str, match: re.Match[str]) -> str:
+    return word if match[0].isupper() else word.lower()
 
 
 def read_verdict(text: str, prompts: Sequence[str] = ()) -> bool | None:
@@ -219,17 +246,17 @@ def _words(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
-def verdict_in(text: str, prompts: Sequence[str] = ()) -> Verdict:
+def verdict_in(text: str, prompts: Sequence[str] = (), *, is_graded: bool = False) -> Verdict:
     """The verdict in a judge's answer, with the end of the answer; ``unreadable`` where there is none.
 
     Example:
         >>> verdict_in("NOT SURE")
         Verdict(value=None, reason='unreadable', raw='NOT SURE', probability=None, cached=False)
     """
-    return as_verdict(read_verdict(text, prompts), text)
+    return as_verdict((read_graded if is_graded else read_verdict)(text, prompts), text)
 
 
-def as_verdict(value: bool | None, text: str) -> Verdict:
+def as_verdict(value: float | None, text: str) -> Verdict:
     """What was read in an answer, with its end; ``unreadable`` if that was nothing."""
     return Verdict(value, "unreadable" if value is None else "", shorten(text))
 

@@ -31,8 +31,8 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.rows import describe
 from tls_tasks.reports.json_lines import read_objects, write_rows
-from tls_tasks.reports.judges.questions import read_verdict, shorten
-from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
+from tls_tasks.reports.judges.questions import read_graded, read_verdict, shorten
+from tls_tasks.reports.types import PARTLY, QUERY_KINDS, Judge, Query, Verdict
 
 ANY = "*"
 """In place of a document's id, or of a question and its answer: all that have no line of their own."""
@@ -53,12 +53,13 @@ _IDENTIFYING: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(QUERY_KINDS, ("sentence",)),
     "citation_support": ("doc_id", "sentence"),
     "nugget_agreement": ("sentence", "question", "answer"),
+    "criterion": ("criterion",),
 }
 _RESTRICTIONS = ("request_id", "run_id", "scope", "place")
-PARTS = ("sentence", "doc_id", "question", "answer", *_RESTRICTIONS)
+PARTS = ("sentence", "doc_id", "question", "answer", "criterion", *_RESTRICTIONS)
 """What tells two questions of a kind apart."""
 
-_WORDS = {True: "YES", False: "NO", None: None}
+_WORDS = {True: "YES", False: "NO", PARTLY: "PARTLY", None: None}
 
 _Question = tuple[Any, ...]
 
@@ -117,10 +118,13 @@ def read_judgment(row: Any, place: str) -> Judgment:
     if isinstance(key, str) and key:
         parts["key"] = key
     answers = (*(attempts if isinstance(attempts, list) else ()), row.get("verdict"))
-    if "verdict" not in row or any(answer is not None and not isinstance(answer, str | bool) for answer in answers):
+    read, numbers = (read_graded, (0, 1, PARTLY)) if kind == "criterion" else (read_verdict, (False, True))
+    fits = (answer is None or isinstance(answer, str | bool) or (read is read_graded and answer in numbers)
+            for answer in answers)  # fmt: skip
+    if "verdict" not in row or not all(fits):
         got = describe(row["verdict"]) if "verdict" in row else "nothing"
         raise InputError(f"{place}: verdict", None, got, "YES, NO, null or the words of a judge")
-    said = [(read_verdict(answer) if isinstance(answer, str) else answer, answer) for answer in reversed(answers)]
+    said = [(read(answer) if isinstance(answer, str) else answer, answer) for answer in reversed(answers)]
     value, answer = next((pair for pair in said if pair[0] is not None), said[0])
     reason = "" if value is not None else str(row.get("reason") or ("missing" if answer is None else "unreadable"))
     raw, probability = str(row.get("raw", answer if isinstance(answer, str) else "")), row.get("probability")
@@ -283,7 +287,7 @@ def record(query: Query, verdict: Verdict, judge: str) -> dict[str, Any]:
         verdict: The answer.
         judge: The judge's name.
     """
-    fields = {name: text for name, text in query.fields.items() if name != "document"}  # the key stands for it
+    fields = {name: text for name, text in query.fields.items() if name not in ("document", "report")}  # in the key
     about = {name: value for name, value in query.about.items() if name != "passage"}
     asked = {"kind": query.kind, "key": digest(query.identity), "fields": fields, "about": about}
     said = {"verdict": _WORDS[verdict.value], "reason": verdict.reason, "raw": verdict.raw}

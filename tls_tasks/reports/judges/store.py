@@ -14,7 +14,7 @@ from typing import Any
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.whole import replaced
-from tls_tasks.reports.types import Verdict
+from tls_tasks.reports.types import PARTLY, Verdict
 
 # Verdicts outlive the process; a power cut may cost the last ones. The column `line` holds a checksum: SQLite does not
 # notice a byte that the disk has changed. tls-tasks 0.1.0 wrote a line of JSON there, later ones nothing.
@@ -83,7 +83,7 @@ class VerdictCache:
         for request, value, raw, probability, line in self._run(_KNOWN, json.dumps(list(requests))):
             if line not in (_checksum(request, value, raw, probability), "") and not str(line).startswith("{"):
                 raise DataError(f"{self._label}: damaged: a verdict is not as it was written")
-            verdicts[request] = Verdict(bool(value), "", raw, probability, cached=True)
+            verdicts[request] = Verdict(value if value == PARTLY else bool(value), "", raw, probability, cached=True)
         return verdicts
 
     def store(self, request: str, verdict: Verdict) -> None:
@@ -94,7 +94,8 @@ class VerdictCache:
         """
         if verdict.value is not None:
             probability = None if verdict.probability is None else float(verdict.probability)
-            values = (request, int(verdict.value), verdict.raw, probability)
+            value = verdict.value if verdict.value == PARTLY else int(verdict.value)
+            values = (request, value, verdict.raw, probability)
             self._run("INSERT OR IGNORE INTO verdicts VALUES (?, ?, ?, ?, ?)", *values, _checksum(*values))
 
     def __len__(self) -> int:

@@ -23,7 +23,7 @@ from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.rows import describe
-from tls_tasks.reports.types import PASSAGE_LENGTH, QUERY_KINDS, Query
+from tls_tasks.reports.types import PASSAGE_LENGTH, QUERY_KINDS, SENTENCE_KINDS, Query
 
 Message = dict[str, str]
 """``role`` (user or assistant) and ``content``. Ours have no system message, since some chat templates refuse it."""
@@ -36,6 +36,8 @@ RULES = (
 LAST_LINE = "Answer with one word, YES or NO."
 SECOND_TRY = "That could not be read. Answer with one word, YES or NO, and nothing else."
 """What is sent after an answer in which no verdict could be found."""
+_TWO, _THREE = "YES or NO", "YES, PARTLY or NO"
+_PARTLY = "\nPARTLY: an important part of it is true of the report, but not all.\nNO:"
 
 _FOLDER, _TOGETHER = Path(__file__).parent, "nuggets_at_once"
 _PROGRAM_FIELDS = {
@@ -103,8 +105,11 @@ def render(query: Query, *, examples: bool = False) -> list[Message]:
         Answer with one word, YES or NO.
     """
     task, question = _prompt(query.kind)
-    turns = chain.from_iterable(_examples(query.kind)) if examples else []
-    return [*turns, {"role": "user", "content": f"{task}\n{RULES}\n\n{_shown(question, query)}\n\n{LAST_LINE}"}]
+    turns = chain.from_iterable(_examples(query.kind, query.fields.get("scale", ""))) if examples else []
+    last = LAST_LINE
+    if query.is_graded:
+        question, last = question.replace("\nNO:", _PARTLY), last.replace(_TWO, _THREE)
+    return [*turns, {"role": "user", "content": f"{task}\n{RULES}\n\n{_shown(question, query)}\n\n{last}"}]
 
 
 def render_together(queries: Sequence[Query]) -> list[Message]:
@@ -133,11 +138,11 @@ def second_try(messages: Sequence[Message], text: str) -> list[Message]:
 
     Roles alternate and no message is empty, since some servers insist on it.
     """
-    answer = neutral(strip_thinking(text).text.strip()[-_ANSWER_LENGTH:])
+    answer, last = neutral(strip_thinking(text).text.strip()[-_ANSWER_LENGTH:]), messages[-1]
+    again = SECOND_TRY.replace(_TWO, _THREE) if f"{_THREE}." in last["content"][-len(LAST_LINE) * 2 :] else SECOND_TRY
     if answer:
-        return [*messages, {"role": "assistant", "content": answer}, {"role": "user", "content": SECOND_TRY}]
-    last = messages[-1]
-    return [*messages[:-1], {**last, "content": f"{last['content']}\n\n{SECOND_TRY}"}]
+        return [*messages, {"role": "assistant", "content": answer}, {"role": "user", "content": again}]
+    return [*messages[:-1], {**last, "content": f"{last['content']}\n\n{again}"}]
 
 
 def together_hash() -> str:
@@ -150,20 +155,34 @@ def together_hash() -> str:
     return _hash([RULES, *_prompt(_TOGETHER)])
 
 
+def criterion_hash() -> str:
+    """Eight digits that change with the prompt of a criterion or its examples; in signatures of scores with rubrics.
+
+    They are no part of a judge's name, which is the same whether there are rubrics or not.
+
+    Example:
+        >>> len(criterion_hash())
+        8
+    """
+    return _hash([RULES, LAST_LINE, SECOND_TRY, _THREE, _PARTLY, *_prompt("criterion"), str(_examples("criterion"))])
+
+
 def prompts_hash(*, examples: bool = False) -> str:
-    """Eight digits that change with a prompt, the length of its passage, or an example; part of each judge's name.
+    """Eight digits that change with a prompt about sentences, the length of its passage, or an example.
+
+    Part of each judge's name.
 
     Example:
         >>> len(prompts_hash())
         8
     """
     parts = [RULES, LAST_LINE, SECOND_TRY, _PASSAGE, str(PASSAGE_LENGTH)]
-    parts += [text for kind in QUERY_KINDS for text in (kind, *_prompt(kind))]
-    return _hash([*parts, json.dumps([_examples(kind) for kind in QUERY_KINDS])] if examples else parts)
+    parts += [text for kind in SENTENCE_KINDS for text in (kind, *_prompt(kind))]
+    return _hash([*parts, json.dumps([_examples(kind) for kind in SENTENCE_KINDS])] if examples else parts)
 
 
 class PromptFolder:
-    """The five prompts of a user's folder.
+    """The prompts of a user's folder: five about sentences, and ``criterion.txt``, without which ours is asked.
 
     A prompt has a part for the system and one for the user, in which the texts stand. A text file,
     ``citation_support.txt``, has the user's part, or both with a line ``=====`` between them. The files of
@@ -179,7 +198,9 @@ class PromptFolder:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self._prompts = {kind: _load(kind, Path(folder).expanduser()) for kind in QUERY_KINDS}
+        place = Path(folder).expanduser()
+        own = any((place / f"criterion.{suffix}").is_file() for suffix in ("py", "txt"))
+        self._prompts = {kind: _load(kind, place) for kind in (QUERY_KINDS if own else SENTENCE_KINDS)}
         self.hash = _hash(text for kind, prompt in self._prompts.items() for text in (kind, *prompt))
 
     def render(self, query: Query) -> list[Message]:
@@ -188,6 +209,8 @@ class PromptFolder:
         Raises:
             InputError: A field that is missing or not text.
         """
+        if query.kind not in self._prompts:
+            return render(query)
         system, user = self._prompts[query.kind]
         # No server takes lone surrogates.
         texts = {name: text.encode("utf-8", "replace").decode() for name, text in _texts(query).items()}
@@ -247,10 +270,11 @@ def _fields(kind: str) -> tuple[str, ...]:
 
 
 @cache
-def _examples(kind: str) -> list[list[Message]]:
+def _examples(kind: str, scale: str = "") -> list[list[Message]]:
     """Question and answer of each example of a kind."""
     rows = map(json.loads, (_FOLDER / "examples.jsonl").read_text(encoding="utf-8").splitlines())
-    return [[*render(Query(kind, row["fields"])), {"role": "assistant", "content": row["verdict"]}]
+    more = {"scale": scale} if scale else {}
+    return [[*render(Query(kind, {**row["fields"], **more})), {"role": "assistant", "content": row["verdict"]}]
             for row in rows if row["kind"] == kind]  # fmt: skip
 
 

@@ -1,0 +1,162 @@
+"""Rubrics: criteria with points that a judge is asked about the whole report, and two published ways to add them up.
+
+The score of a report is the points of the criteria that it meets by all positive points; criteria with negative points
+name faults, so that it may be below 0. ``healthbench`` is the arithmetic of HealthBench (openai/simple-evals):
+verdicts are yes and no, a report whose criteria have no positive points is left out, and the mean over reports is
+clipped to [0, 1]. ``researchrubrics`` is that of ResearchRubrics (scaleapi/researchrubrics): a criterion may be met
+partly, which counts a half, no positive points give 0, and nothing is clipped.
+
+A missing verdict could move the score either way: the report then has none and is left out, and the criterion is
+counted in ``criteria_unscored``.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.rows import describe
+from tls_tasks.core.score import Result, ratio, total
+from tls_tasks.reports.nuggets import NO_LIST, REQUEST_FORMS
+from tls_tasks.reports.plan import Outcome, Walk, walk_together
+from tls_tasks.reports.read import first_text
+from tls_tasks.reports.rows import ReportRow
+from tls_tasks.reports.score import ReportItem, add_value
+from tls_tasks.reports.types import PARTLY, Criterion, Judge, Query, Report, ReportRequest
+
+PROFILES = ("healthbench", "researchrubrics")
+_GRADED = "researchrubrics"
+
+Rubric = tuple[Criterion, ...]
+
+_FORM = 'a list of {"criterion", "points", "tags"} or {"title", "weight"}, or an object with such a list in "rubrics"'
+
+
+def read_rubrics(given: Any, rows: Sequence[ReportRow]) -> list[Rubric | None]:
+    """The rubric of each report.
+
+    Args:
+        given: Request id -> rubric, or a rubric for each report: a list of criteria, or an object with that list in
+            ``rubrics``. None: there are none.
+        rows: The reports.
+
+    Returns:
+        A rubric for each report; None where there is none for its request.
+
+    Raises:
+        InputError: Anything else, naming row and criterion; a request with neither nuggets nor rubrics.
+    """
+    if given is None:
+        for row in rows:
+            if not row.request.by_sentence:
+                raise InputError("references", row.row, NO_LIST, REQUEST_FORMS)
+        return []
+    if isinstance(given, Mapping):
+        return [as_rubric(given[row.ids[0]], row.ids[0]) if row.ids[0] in given else None for row in rows]
+    if not isinstance(given, list | tuple) or len(given) != len(rows):
+        got = f"{len(given)} rubrics" if isinstance(given, list | tuple) else describe(given)
+        raise InputError("rubrics", None, got, f"{len(rows)}, one for each prediction: {_FORM}")
+    return [as_rubric(own, place) for place, own in enumerate(given)]
+
+
+def _all_tags(given: Any) -> list[str]:
+    """The tags of all criteria, in order: of a mapping also those of reports that are scored another time."""
+    rubrics = (as_rubric(own, "") for own in (given.values() if isinstance(given, Mapping) else given))
+    return list(dict.fromkeys(tag for rubric in rubrics for criterion in rubric for tag in criterion.tags))
+
+
+def as_rubric(rows: Any, place: object) -> Rubric:
+    """A rubric, see :func:`read_rubrics`; ``place`` says in errors whose it is."""
+    where, rows = f"rubrics[{place!r}]", rows.get("rubrics") if isinstance(rows, Mapping) else rows
+    if not isinstance(rows, list | tuple):
+        raise InputError(where, None, describe(rows), _FORM)
+    return tuple(_criterion(row, f"{where}[{number}]") for number, row in enumerate(rows))
+
+
+def _criterion(row: Any, where: str) -> Criterion:
+    if isinstance(row, Criterion):
+        return row
+    fields = row if isinstance(row, Mapping) else {}
+    text, tags = first_text(fields, ("criterion", "title")), fields.get("tags") or ()
+    points = fields["points"] if "points" in fields else fields.get("weight")
+    if not text.strip():
+        raise InputError(f"{where}.criterion", None, describe(fields.get("criterion", row)), "the criterion's text")
+    if isinstance(points, bool) or not isinstance(points, int | float) or not math.isfinite(points):
+        raise InputError(f"{where}.points", None, describe(points), "a number: points or weight, below 0 for a fault")
+    if not isinstance(tags, list | tuple) or not all(isinstance(tag, str) for tag in tags):
+        raise InputError(f"{where}.tags", None, describe(tags), "a list of str")
+    return Criterion(text, points, tuple(dict.fromkeys(tags)))
+
+
+def criteria_walk(report: Report | None, rubric: Rubric | None, request: ReportRequest, profile: str) -> Walk[Outcome]:
+    """Asks about each criterion; of an answer without a report nothing is asked."""
+    asked = report or Report(request.request_id, "")
+    about = {"request_id": asked.request_id or request.request_id, "run_id": asked.run_id}
+    fields = {"request": request.text, "report": asked.text} | ({"scale": "partly"} if profile == _GRADED else {})
+    end = Outcome(-1, "", about, score=0)
+    if report is not None:
+        yield from end.ask(Query("criterion", {**fields, "criterion": one.text}, about) for one in rubric or ())
+    return end
+
+
+Ends = list[tuple[Outcome, ...]]
+
+
+def with_rubrics(
+    items: Sequence[ReportItem], rows: Sequence[ReportRow], given: Any, profile: str, judge: Judge
+) -> tuple[list[ReportItem], dict[str, Result], Ends]:
+    """The reports' numbers with those of their rubrics, the results of these, and what was asked."""
+    pairs, tags = list(zip(rows, read_rubrics(given, rows), strict=True)), _all_tags(given)
+    ends = walk_together([[criteria_walk(row.report, own, row.request, profile)] for row, own in pairs], judge)
+    judged = zip(items, pairs, ends, strict=True)
+    more = [_with_rubric(item, row.report, own, end, profile, tags) for item, (row, own), (end,) in judged]
+    return more, rubric_table(profile, tags), ends
+
+
+def _with_rubric(
+    item: ReportItem, report: Report | None, rubric: Rubric | None, end: Outcome, profile: str, tags: Sequence[str]
+) -> ReportItem:
+    # An answer without a report meets nothing, and has no fault either.
+    said = [verdict.value for _, verdict in end.verdicts] if report else [0] * len(rubric or ())
+    values = [None if value is None or (value == PARTLY and profile != _GRADED) else float(value) for value in said]
+    pairs = list(zip(rubric or (), values, strict=True))
+    known = [value for value in values if value is not None]
+    unit: dict[str, float] = {"criteria_unscored": len(values) - len(known)}
+    unit |= {"criteria_met_hits": known.count(1.0), "criteria_met_of": len(known)}
+    empty = 0.0 if profile == _GRADED and rubric is not None else math.nan
+    scores = {"rubric_score": _points(pairs, empty)}
+    for tag in tags:
+        scores[f"rubric_score_{tag}"] = _points([pair for pair in pairs if tag in pair[0].tags], math.nan)
+    for key, value in scores.items():
+        add_value(unit, key, value)
+    told = [{**one._asdict(), "tags": list(one.tags), "value": value} for one, value in pairs]
+    return replace(item, unit={**item.unit, **unit}, details=partial(_details, item, told, report))
+
+
+def _details(item: ReportItem, criteria: Sequence[Mapping[str, Any]], report: Report | None) -> dict[str, Any]:
+    return {**item.details(), "criteria": criteria, "report": report.text if report else ""}
+
+
+def _points(pairs: Sequence[tuple[Criterion, float | None]], empty: float) -> float:
+    """Points of what is met by all positive points; NaN if a verdict is missing, ``empty`` without positive points."""
+    possible = sum(one.points for one, _ in pairs if one.points > 0)
+    if any(value is None for _, value in pairs):
+        return math.nan
+    return sum(one.points * (value or 0.0) for one, value in pairs) / possible if possible else empty
+
+
+def rubric_table(profile: str, tags: Sequence[str]) -> dict[str, Result]:
+    """The results of rubrics: means over reports, and the share of the criteria that are met."""
+    table = {}
+    for key in ("rubric_score", *(f"rubric_score_{tag}" for tag in tags)):
+        mean = ratio(f"{key}_sum", f"{key}_n", empty=math.nan, bounded=profile != _GRADED)
+        table[key] = mean if profile == _GRADED else replace(mean, of=partial(_clipped, mean.of))
+    table["criteria_met"] = ratio("criteria_met_hits", "criteria_met_of", empty=math.nan, better=None)
+    return {**table, "criteria_unscored": total("criteria_unscored", better=False)}
+
+
+def _clipped(of: Any, *sums: float) -> float:
+    value = float(of(*sums))
+    return value if math.isnan(value) else min(1.0, max(0.0, value))

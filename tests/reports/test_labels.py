@@ -13,16 +13,7 @@ from tls_tasks.core.correction import correct
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.judges import Recorded
-from tls_tasks.reports.labels import (
-    Item,
-    both_judged,
-    corrections,
-    difference,
-    draw,
-    items_of,
-    read_labels,
-    sheet,
-)
+from tls_tasks.reports.labels import Item, both_judged, corrections, difference, draw, items_of, read_labels, sheet
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.task import read_items
 from tls_tasks.reports.types import Verdict

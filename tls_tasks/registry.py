@@ -11,15 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-INVARIANTS: Mapping[str, str] = {
-    "identity_is_one": "a prediction equal to its reference scores 1",
-    "swap_exchanges_precision_and_recall": "exchanging prediction and reference exchanges precision and recall",
-    "row_order_is_irrelevant": "the order of the rows does not change the corpus score",
-    "unit_order_is_irrelevant": "the order of the parts of a prediction does not change its score",
-    "repeated_reference_is_irrelevant": "giving the same reference twice changes nothing",
-    "empty_prediction_scores_zero": "a prediction with nothing in it scores 0",
-    "unparsable_prediction_scores_zero": "text in which nothing can be read scores 0 and counts as a parse failure",
-}
+_FOLDER = Path(__file__).parent
+INVARIANTS: Mapping[str, str] = json.loads((_FOLDER / "invariants.json").read_text(encoding="utf-8"))
 """What holds for a metric, unless it declares otherwise; ``tests/test_contract.py`` proves every declaration, the
 exceptions too."""
 
@@ -96,7 +89,7 @@ class MetricSpec:
 
 
 def _read() -> dict[str, MetricSpec]:
-    raw: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("metrics.json").read_text(encoding="utf-8"))
+    raw: dict[str, dict[str, Any]] = json.loads((_FOLDER / "metrics.json").read_text(encoding="utf-8"))
     metrics = {}
     for name, given in raw.items():
         tuples: dict[str, Any] = {key: tuple(part) if isinstance(part, list) else part for key, part in given.items()}

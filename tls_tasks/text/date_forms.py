@@ -5,7 +5,8 @@ one character a *token class*: ``25 de enero de 2011`` and ``25th of January, 20
 and so on. A word of n characters becomes n times the character of its class, so that positions stay the same, and a
 pattern says ``{OF}+`` for the word and ``[{MONTHS}]+`` for a month. Words of no class stop the replacing: no date goes
 on behind them. Months and weekdays are CLDR's (``data/date_names.json``, written by ``scripts/make_date_names.py``),
-the other words stand in ``_WORDS``: a form with a new word needs an entry there, or it never matches.
+the other words stand in ``data/date_words.json``: a form with a new word needs it there, or it never matches. ``am`` is
+German there: the one of ``10:30 am`` needs no class, since no date is behind it.
 
 Digits are ASCII's and blanks, dashes, full-width and Arabic punctuation are plain when a form sees them.
 
@@ -32,22 +33,7 @@ OF, TO, UNTIL, BEFORE, ARTICLE, YEAR, ERA, MONTH = map(chr, range(0xE122, 0xE12A
 before and after the number; ``month`` before a number."""
 
 _PASSED = ""
-_WORDS = {
-    OF: "of de del della di do d ng",
-    TO: "to through and y e et und och og en a al à i và 至 到 から",
-    UNTIL: "until till bis au do até hasta до по tot til",
-    BEFORE: "from between on or early mid late around by after since circa c ca about before approximately approx"
-    " anfang mitte ende début fin inizio fine",
-    ARTICLE: "the am vom den der dem ab seit le du dès el la il l all dal dall ika pada tanggal ngày op sinds dnia"
-    " dne med στις em no på fra från od в с с з от يوم في",
-    YEAR: "year years jahr jahre jahres année an año ano anno jaar år rok roku năm tahun yıl yılı έτος ค.ศ พ.ศ عام"
-    " سنة წლის",
-    ERA: "г год года р рік року године r godine թ m ж م",
-    MONTH: "tháng thg",
-    RISKY_WEEKDAY: "mo mi fr sa so",
-    _PASSED: "at am a.m p.m pm t z utc gmt st nd rd th er re ème e º ª го е й η",
-}
-_WORDS[_PASSED] = _WORDS[_PASSED].replace(" am ", " ")  # German; "10:30 am" has no date behind it
+_CLASSES = (OF, TO, UNTIL, BEFORE, ARTICLE, YEAR, ERA, MONTH, RISKY_WEEKDAY, _PASSED)  # in the order of date_words.json
 
 # Character by character: blanks, hyphens and dashes, full-width and Arabic punctuation, marks of abbreviation, Korean
 # signs for those that Chinese and Japanese share. What looks like a mark of ours is none.
@@ -65,10 +51,10 @@ _WORD = re.compile(rf"{_LETTER}+(?:\.{_LETTER}+)*")
 
 def _marks() -> dict[str, str]:
     """Word -> its mark."""
-    path = Path(__file__).parent / "data" / "date_names.json"
-    names = json.loads(path.read_text(encoding="utf-8"))
+    files = (Path(__file__).parent / "data" / f"date_{what}.json" for what in ("names", "words"))
+    names, words_of = (json.loads(file.read_text(encoding="utf-8")) for file in files)
     found = dict.fromkeys(names["weekday_abbreviations"], RISKY_WEEKDAY) | dict.fromkeys(names["weekdays"], WEEKDAY)
-    found |= {word: mark for mark, words in _WORDS.items() for word in words.split()}
+    found |= {word: mark for mark, words in zip(_CLASSES, words_of.values(), strict=True) for word in words.split()}
     for kind, first in (("month_abbreviations", RISKY_MONTHS[0]), ("months", MONTHS[0])):
         found |= {word: chr(ord(first) + number - 1) for word, number in names[kind].items()}
     return found

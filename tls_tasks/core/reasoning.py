@@ -56,11 +56,7 @@ _LABELS = [
     for kind in ("notes", "draft", "text")
 ]
 
-_PROMPT = re.compile(
-    r"(?<=\n)[ \t]{0,9}(?:<documents?(?: [^<>\n]{0,99})?>[ \t\r]{0,9}$|#{2,3} (?:Human|Input|Instruction|User):"
-    r"|Human:[^\n]{1,2000}\n{1,3}Assistant:)",
-    re.MULTILINE,
-)
+_PROMPT = re.compile(_PHRASES["next_prompt"], re.MULTILINE)
 
 
 @lru_cache(maxsize=4)  # a reader of JSON asks, and then one of lines

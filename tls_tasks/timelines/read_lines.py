@@ -33,10 +33,7 @@ _PROMPT = re.compile(
     rf"(?i:{OPENING}|{CLOSED_BOOK_OPENING}|(?:now |please )?write (?:a|another) timeline of\b"
     r"|(?:question|instruction|prompt|user|human)\s?[0-9]*\s?:)"
 )
-_GREETING = re.compile(  # or an announcement, LaTeX's commands, a title
-    r"(?i:sure|certainly|of course|absolutely|ok(?:ay)?|great|thanks?|here(?:'s|’s| is| are)|below (?:is|are))\b"
-    r"|.*[:：]\W{0,9}$|\\[a-z]+\{|\w[^:：|]{0,60}(?<![.!?。])$"
-)
+_GREETING = re.compile(PHRASES["greeting"])
 _REMARK = re.compile(rf"(?i)\W{{0,4}}(?:{PHRASES['remark']})")
 _NO_DATE = re.compile(  # Spring 2011: A, which no form reads
     r"(?=[^:：–—]{0,40}(?:(?:1[0-9]|20)[0-9]{2}|[0-9元]年))[^\s:：–—]{1,20}(?:\s[^\s:：–—]{1,20}){0,3}\s?"

@@ -5,7 +5,7 @@ output know; a mark that is only spoken of, within quotation marks or backticks 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -45,8 +45,13 @@ def phrases(module: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, given in yaml.safe_load(Path(module).with_name("phrases.yaml").read_text(encoding="utf-8")).items():
         pattern = "|".join(given) if isinstance(given, list) else given
-        found[name] = re.sub(r"\{\{(\w+)\}\}", lambda part: found[part[1]], pattern)
+        found[name] = filled(pattern, found)
     return found
+
+
+def filled(pattern: str, parts: Mapping[str, str]) -> str:
+    """A pattern with each ``{{name}}`` replaced by the part of that name."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda part: parts[part[1]], pattern)
 
 
 _PHRASES, _FLAGS = phrases(__file__), re.IGNORECASE | re.MULTILINE

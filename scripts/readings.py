@@ -150,7 +150,7 @@ LAYERS: tuple[Layer, ...] = (
         "summaries",
         "closing remarks",
         {"summaries.read._CLOSING": NEVER},
-        ("summaries.read._before_closing", "summaries.read._REMARK", "summaries.read._CLOSING"),
+        ("summaries.read._before_closing", "summaries.read._CLOSING"),
     ),
     Layer("summaries", "JSON", {"summaries.read._from_json": str}, ("summaries.read._from_json",)),
     Layer(
@@ -176,7 +176,7 @@ LAYERS: tuple[Layer, ...] = (
         "reports",
         "lists of references",
         {"reports.read_prose._REFERENCES": NEVER},
-        ("reports.citations.entry_of", "reports.read_prose._REFERENCES", "reports.read_prose._SOURCES"),
+        ("reports.citations.entry_of", "reports.read_prose._REFERENCES"),
     ),
     Layer(
         "reports",
@@ -287,7 +287,7 @@ LAYERS: tuple[Layer, ...] = (
         "all",
         "a label before the answer",
         {"core.reasoning._label": always(None)},
-        ("core.reasoning._label", "core.reasoning.first_reading", "core.reasoning._LABELS", "core.reasoning._LABEL"),
+        ("core.reasoning._label", "core.reasoning.first_reading", "core.reasoning._LABELS"),
     ),
     Layer(
         "all",

@@ -11,15 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-INVARIANTS: Mapping[str, str] = {
-    "identity_is_one": "a prediction equal to its reference scores 1",
-    "swap_exchanges_precision_and_recall": "exchanging prediction and reference exchanges precision and recall",
-    "row_order_is_irrelevant": "the order of the rows does not change the corpus score",
-    "unit_order_is_irrelevant": "the order of the parts of a prediction does not change its score",
-    "repeated_reference_is_irrelevant": "giving the same reference twice changes nothing",
-    "empty_prediction_scores_zero": "a prediction with nothing in it scores 0",
-    "unparsable_prediction_scores_zero": "text in which nothing can be read scores 0 and counts as a parse failure",
-}
+_FOLDER = Path(__file__).parent
+INVARIANTS: Mapping[str, str] = json.loads((_FOLDER / "invariants.json").read_text(encoding="utf-8"))
 """What holds for a metric, unless it declares otherwise; ``tests/test_contract.py`` proves every declaration, the
 exceptions too."""
 
@@ -98,9 +91,8 @@ class MetricSpec:
 
 
 def _read() -> dict[str, MetricSpec]:
-    here = Path(__file__).parent
     raw, people = (
-        json.loads((here / name).read_text(encoding="utf-8")) for name in ("metrics.json", "data/people.json")
+        json.loads((_FOLDER / name).read_text(encoding="utf-8")) for name in ("metrics.json", "data/people.json")
     )
     metrics = {}
     for name, given in raw.items():

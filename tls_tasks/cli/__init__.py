@@ -17,6 +17,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 from tls_tasks import __version__
 from tls_tasks.cli.base import VisibleFormatter, note, styled
@@ -34,17 +35,7 @@ _GROUPS: Mapping[str, Mapping[str, str]] = {
 
 _MODULES = {name: module for group in _GROUPS.values() for module, names in group.items() for name in names.split()}
 
-_EPILOG = """\
-exit codes:
-  0   done
-  1   done, but a check failed or a problem was found; see stderr
-  2   failed: wrong arguments or input; one line on stderr says what and where
-  3   a run is worse (compare --fail-if-worse)
-  130 interrupted, 143 ended by SIGTERM: what was unfinished is removed
-
-tls-tasks COMMAND --help says more. The tasks run in the harness:
-  lm_eval --tasks tls_crisis --model dummy --include_path "$(tls-tasks path)"
-"""
+_EPILOG = Path(__file__).with_name("epilog.txt").read_text(encoding="utf-8")
 
 
 def main(argv: list[str] | None = None) -> int:

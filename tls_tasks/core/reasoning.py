@@ -5,7 +5,7 @@ output know; a mark that is only spoken of, within quotation marks or backticks 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -39,30 +39,29 @@ _SPOKEN_OF = ("''", '""', "``", "“”", "‘’", "«»", "„“")
 
 _WRAPPERS = ("answer", "final_answer", "final", "response", "output")
 
-_NOTES = (
-    r"thinking|thinking process|thoughts|thought process|(?:here(?: is|'s) )?my thought process|chain of thought"
-    r"|(?:internal |my )?reasoning|reasoning steps|here are my reasoning steps|scratchpad"
-)
-_FINAL = r"(?:the |my )?final (?:answer|response|output|version)"
-_NOUN = r"(?:answer|response|output|version|result|summary|timeline|report|json)"
-_HERE = r"(?:here(?: is|'s) )?(?:the |my )?"
-_BOLD = r"(?:\*\*|__)?"
-_LABEL = rf"[ \t]{{0,9}}(?:#{{1,6}}[ \t]{{1,9}})?{_BOLD}(?:%s){_BOLD}[ \t]{{0,9}}(?:[:：]{_BOLD}|\r?$)"
+
+def phrases(module: str) -> dict[str, str]:
+    """The patterns of ``phrases.yaml`` beside a module: of each name, with what ``{{name}}`` stands for."""
+    found: dict[str, str] = {}
+    for name, given in yaml.safe_load(Path(module).with_name("phrases.yaml").read_text(encoding="utf-8")).items():
+        pattern = "|".join(given) if isinstance(given, list) else given
+        found[name] = filled(pattern, found)
+    return found
+
+
+def filled(pattern: str, parts: Mapping[str, str]) -> str:
+    """A pattern with each ``{{name}}`` replaced by the part of that name."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda part: parts[part[1]], pattern)
+
+
+_PHRASES, _FLAGS = phrases(__file__), re.IGNORECASE | re.MULTILINE
 _LABELS = [
     # A literal line feed, which lines can be searched for quickly, and not an anchor.
-    (re.compile(opens, re.IGNORECASE | re.MULTILINE), re.compile("\n" + _LABEL % ends, re.IGNORECASE | re.MULTILINE))
-    for opens, ends in (
-        (rf"\A\s{{0,99}}{_LABEL % _NOTES}", rf"{_HERE}(?:final )?{_NOUN}|final"),
-        (rf"\A\s{{0,99}}{_LABEL % '(?:first |rough )?draft'}", rf"{_HERE}(?:final|revised|corrected) {_NOUN}|final"),
-        (r"\A", rf"{_FINAL}(?=\W{{0,9}}$)"),  # on a line of its own, whatever the text begins with
-    )
+    (re.compile(_PHRASES[f"{kind}_open"], _FLAGS), re.compile("\n" + _PHRASES[f"{kind}_end"], _FLAGS))
+    for kind in ("notes", "draft", "text")
 ]
 
-_PROMPT = re.compile(
-    r"(?<=\n)[ \t]{0,9}(?:<documents?(?: [^<>\n]{0,99})?>[ \t\r]{0,9}$|#{2,3} (?:Human|Input|Instruction|User):"
-    r"|Human:[^\n]{1,2000}\n{1,3}Assistant:)",
-    re.MULTILINE,
-)
+_PROMPT = re.compile(_PHRASES["next_prompt"], re.MULTILINE)
 
 
 @lru_cache(maxsize=4)  # a reader of JSON asks, and then one of lines

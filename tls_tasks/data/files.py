@@ -175,3 +175,8 @@ def _zip_rows(file: Path, member: str) -> Rows:
             yield from _json_values(io.TextIOWrapper(content, encoding="utf-8"), f"{file}/{member}")
     except (KeyError, OSError, UnicodeDecodeError, zipfile.BadZipFile) as error:
         raise DataError(f"{file}: can't read {member}: {error}") from error
+
+
+def filled_text(file: Path, **fields: Any) -> str:
+    """The text of a file of the package, such as a prompt, with its fields ``{name}`` filled in."""
+    return file.read_text(encoding="utf-8").removesuffix("\n").format(**fields)

@@ -16,7 +16,7 @@ from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_choice, check_whole_number
 from tls_tasks.core.score import grouped
 from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
-from tls_tasks.data.files import Rows, file_rows, split_files, text_lines
+from tls_tasks.data.files import Rows, file_rows, filled_text, split_files, text_lines
 from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed
 from tls_tasks.data.models import DataRow, Id, named, read_model
 from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, load, read_place, text_fields
@@ -361,15 +361,10 @@ def prompt(doc: Mapping[str, Any]) -> str:
     span = "words from the document"
     if schema == schema_of(wanted):
         instruction, span = wanted.settings["instruction"], wanted.settings["example_span"]
-    keys = "\n".join(_key_lines(schema))
     form = {schema.domain_field: schema.domains[0], schema.span_field: span}  # with each attribute's first value
     form |= {key: attribute.values[0] for attribute, key in schema.fields_of(schema.domains[0])}
-    return (
-        f"<document>\n{doc['text']}\n</document>\n\n{instruction}\n\nAnswer with a JSON array that has one object "
-        f"for each thing that you list. The keys of an object are:\n{keys}\nAn array with one object looks like this:\n"
-        f"{json.dumps([form], ensure_ascii=False)}\nList nothing that the document does not say. "
-        "If there is nothing to list, answer [].\nWrite only the JSON array.\n\nJSON:"
-    )
+    lists = {"keys": "\n".join(_key_lines(schema)), "example": json.dumps([form], ensure_ascii=False)}
+    return filled_text(Path(__file__).with_name("prompt.txt"), text=doc["text"], instruction=instruction, **lists)
 
 
 def _key_lines(schema: EvidenceSchema) -> Iterator[str]:

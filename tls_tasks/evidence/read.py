@@ -11,7 +11,7 @@ from typing import Any, Literal
 from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json
 from tls_tasks.core.markdown_tables import table_at
 from tls_tasks.core.parsed import Parsed, Problem, folded, problem
-from tls_tasks.core.reasoning import first_reading, strip_thinking
+from tls_tasks.core.reasoning import first_reading, phrases, strip_thinking
 from tls_tasks.core.yaml_text import find_yaml
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema, known_name, scalar_text
 
@@ -19,13 +19,7 @@ LEAD = 200
 """Characters before a value in which words are looked for."""
 
 _FENCE_BEGINS = re.compile(r"[`~]{3,}[\w+.-]*\s*\Z")
-_FORM = r"(?:array|dictionary|entry|entries|form|format|items?|json|list|objects?|output|records?|structure)"
-_EXAMPLE = re.compile(
-    rf"(?:\bfor (?:example|instance)|\be\.\s?g\.|\beg)[^.!?\n)]{{0,60}}$|\b{_FORM}\s+(?:such as|like)(?: this)?\W*$"
-    r"|\b(?:an?|each|every|one)\s+(?:[\w-]+\s+){1,6}(?:(?:could|might|should|will|would)\s+)?looks?\s+like\b[^.!?\n]{0,30}$"
-    rf"|(?:^|[\n.!?])\W*(?:[\w-]+\s+){{0,3}}(?:example\b|sample\s+{_FORM})(?:\s+[\w'-]+){{0,6}}\W*$",
-    re.IGNORECASE,
-)
+_EXAMPLE = re.compile(phrases(__file__)["example"], re.IGNORECASE)
 
 
 def lead_of(text: str, begin: int, start: int) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
@@ -213,21 +214,12 @@ class EvidenceObject(NamedTuple):
     issues: tuple[str, ...] = ()
 
 
-_LEVELS = ("low", "medium", "high", "unknown")
+_ADAPTER = TypeAdapter(EvidenceSchema)
 
-JOURNAL_SCHEMA = EvidenceSchema(
-    name="journal",
-    domains=("symptom", "food", "emotion", "mind"),
-    attributes=(
-        Attribute("polarity", {"": "polarity"}, ("present", "absent", "uncertain")),
-        Attribute("level", {"emotion": "arousal_bucket", "": "intensity_bucket"}, _LEVELS, "unknown", bucket=True),
-        Attribute("time", {"": "time_bucket"}, ("today", "last_night", "past_week", "unknown"), bucket=True),
-    ),
-)
+JOURNAL_SCHEMA = _ADAPTER.validate_json(Path(__file__).with_name("journal_schema.json").read_text(encoding="utf-8"))
 """The schema of journal entries, after the user's text: domains, polarity, intensity or arousal, and time."""
 
 
-_ADAPTER = TypeAdapter(EvidenceSchema)
 _FORM = "an EvidenceSchema, the name of one, or a mapping with 'domains' and 'attributes'"
 
 

@@ -40,9 +40,7 @@ _MARGIN = 32
 
 _SMALLEST_ROOM = 64
 _BYTES_PER_TOKEN = 3.2
-_NOT_IN_KEY = {"batch_size", "max_batch_size", "device", "num_concurrent", "max_retries", "timeout", "header",
-               "auth_token", "verify_certificate", "ca_cert_path", "parallelize", "gpu_memory_utilization",
-               "tensor_parallel_size", "data_parallel_size"}  # fmt: skip
+_NOT_IN_KEY = set(json.loads(Path(__file__).with_name("arguments.json").read_text(encoding="utf-8"))["not_in_key"])
 """Arguments that say how a model is run and not what it answers: a rerun may change them."""
 
 _COLUMNS = {"topic", "edition", "reference", "query", "n_dates", "n_sentences"}

@@ -10,11 +10,13 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
+import json
 import logging
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import nearest
@@ -30,13 +32,7 @@ _HARNESS = {"version", "config", "config_source", "_metadata"}
 _ABOUT = {"description", "author", "authors", "license", "licence", "citation", "homepage", "url", "notes", "tags"}
 """What people write of a task in its file, for people."""
 
-_LOADING = {
-    "attn_implementation", "torch_dtype", "low_cpu_mem_usage", "use_safetensors", "variant", "token", "cache_dir",
-    "local_files_only", "load_in_4bit", "load_in_8bit", "bnb_4bit_quant_type", "bnb_4bit_compute_dtype",
-    "bnb_4bit_use_double_quant", "rope_scaling", "rope_theta", "max_position_embeddings", "tp_plan", "temperature",
-    "max_tokens", "max_model_len", "gpu_memory_utilization", "tensor_parallel_size", "data_parallel_size",
-    "enforce_eager", "quantization", "trust_remote_code", "timeout", "max_retries", "num_concurrent", "api_key",
-}  # fmt: skip
+_LOADING = set(json.loads(Path(__file__).with_name("arguments.json").read_text(encoding="utf-8"))["handed_on"])
 """Common ``--model_args`` that models take in ``**kwargs`` and hand on, so that no signature has them."""
 
 _said: set[tuple[str, str]] = set()

@@ -23,6 +23,7 @@ from itertools import chain
 from os.path import commonprefix
 from typing import NamedTuple
 
+from tls_tasks.core.reasoning import phrases
 from tls_tasks.reports.documents import page_of
 
 _MAX_RANGE = 50
@@ -74,18 +75,11 @@ _BEHIND = rf"{_STOP}(?P<behind>[0-9]{{1,3}}(?:[,–-]\s?[0-9]{{1,3}}){{0,5}})(?=
 _ID = r"(?=[^\s,;()\[\]]{0,60}[-_:/0-9])[^\s,;()\[\]]{2,100}"
 _ONE = rf"{_NOUN}\s(?:(?:no\.?\s|#)?[0-9]{{1,4}}\b(?!\s?[-–.,]?[0-9])|{_ID})"
 _SEVERAL = rf"{_NOUN}s\s[0-9]{{1,4}}(?:(?:,?\s(?:and|or|und)\s|\s?&\s?|,\s?|\s?[-–]\s?)[0-9]{{1,4}})+\b"
-_LABELLED = (
-    r"(?:^|(?<=[.!?;—–-]\s))(?:sources?|citations?|cited|refs?|references?)\s?[:：]\s{0,3}"
-    r"(?P<label>(?:[^\n()\[\].;]|[.](?=\S)){1,200})\.?(?=\s*$|\s+[A-Z])"
-)
+_PHRASES = phrases(__file__)
+_LABELLED, _LABEL_NOUNS = _PHRASES["labelled"], _PHRASES["label_nouns"]
 _MARK = re.compile(rf"(?im){_SQUARE}|{_NOT_SQUARE}|{_LABELLED}|\b(?P<words>{_SEVERAL}|{_ONE})|(?-i:{_BEHIND})")
 _JOINT = re.compile(r"\s{0,3}(?:(?P<span>[-–—])|[,;&·]?\s?(?:and\b|und\b)?)\s{0,3}")
 _SEPARATOR = re.compile(r"[,;，、；\ue202]\s{0,3}(?:(?:and|und)\s)?|\s(?:and|or|und|et|y)\s|&")
-_LABEL_NOUNS = (
-    r"(?:(?:docs?|documents?|doc_ids?|ids?|sources?|refs?|references?|passages?|articles?|texts?|nos?|footnotes?|notes?|fn"
-    r"|cit(?:e|es|ed|ation|ations)|dok(?:ument[eo]?n?)?|quellen?|documentos?|documenti|fuentes?|font[ei]|文档|文献|来源)"
-    r"(?![^\W\d_])[\s.:：#=_-]*)"
-)
 _SEE = r"(?:see(?: also)?|cf\.?|as \w{1,20} in)\s{1,3}"
 _LABEL = re.compile(f"@?(?:{_SEE}|{_LABEL_NOUNS})", re.IGNORECASE)
 _OPENED = re.compile(rf"\(\s?(?:{_SEE})?{_LABEL_NOUNS}{{0,2}}$", re.IGNORECASE)

@@ -30,6 +30,7 @@ from tls_tasks.core.errors import DataError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.paragraphs import beginning
 from tls_tasks.data.catalogue import find_data_set, public_sets, read_catalogue
+from tls_tasks.data.files import filled_text
 from tls_tasks.data.models import DataRow, Id, named, read_model, read_models
 from tls_tasks.data.order import EMBEDDED, Loaded, Reading, load, read_place
 from tls_tasks.reports.documents import CollectionRow, DocumentRow
@@ -209,15 +210,7 @@ def prompt(doc: Mapping[str, Any]) -> str:
     words = max(1, doc["limit"] // 6)  # an English word with its blank
     words -= words % 5 if words >= 10 else 0
     limit = f"- Use at most {doc['limit']} characters, which is about {words} words.\n" if doc["limit"] else ""
-    return (
-        f"<documents>\n{shown}\n</documents>\n\n{request}\n\n"
-        "Write the report that is asked for, from the documents above alone.\n"
-        "- Write plain sentences, without headings or lists.\n"
-        "- At the end of each sentence give the numbers of the documents that support it, in square brackets.\n"
-        f"{limit}Sentences of a report look like this: "
-        "The bridge was closed on Monday [2]. It was open again after two days [1, 3].\n"
-        "Write only the report.\n\nReport:"
-    )
+    return filled_text(Path(__file__).with_name("prompt.txt"), shown=shown, request=request, limit=limit)
 
 
 def _read_at(folder: Path, budget: int, criteria: bool = False) -> tuple[dict[str, Any], ...]:

@@ -15,6 +15,9 @@ from tls_tasks.reports.types import Report, ReportRequest
 
 T = TypeVar("T", Report, ReportRequest)
 
+FORMS: Mapping[str, dict[str, str]] = json.loads(Path(__file__).with_name("forms.json").read_text(encoding="utf-8"))
+"""The forms of rows that are known, of ``reports`` and ``requests``: whose form it is -> what a row looks like."""
+
 _MOST_KEYS, _KEY_LENGTH = 12, 40
 """How much of a row that was not understood an error shows."""
 

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core.parsed import Parsed, Problem, problem
-from tls_tasks.reports.json_lines import Read, read_rows, with_keys
+from tls_tasks.reports.json_lines import FORMS, Read, read_rows, with_keys
 from tls_tasks.reports.read import ID_FIELDS, first_id, first_text, id_text, refused, shown
 from tls_tasks.reports.types import Nugget, NuggetAnswer, ReportRequest
 
@@ -29,13 +29,7 @@ NUGGET_PROBLEMS = ("no_request", "bad_item", "no_answers", "bad_answer", "bad_ag
 - ``bad_importance``: neither vital nor okay, such as the failed of nuggetizer; weighs as okay does.
 """
 
-NUGGET_FORMS = {
-    "NeuCLIR 2024, report_gen_eval": "query_id, items: [{question_text, gold_answers, info.importance}]",
-    "Auto-ARGUE, RAGTIME 2025, NuggetBank v3": "query_id, nugget_bank: {…: {question, answers, sub_nuggets}}, "
-    "claim_bank: {…: {claim}}",
-    "RAGTIME 2026": "metadata.topic_id, nugget_bank: [{question, aggregator_type, answers: [{answer, references}]}]",
-    "nuggetizer, TREC RAG, NuggetBank v4": "qid, nuggets: [{text, importance}]",
-}
+NUGGET_FORMS = FORMS["requests"]
 """Who writes a form -> what tells it apart; in error messages and in docs/reports.md."""
 
 _AGGREGATORS = {"OR": "OR", "AND": "AND", "DEFAULT": "OR"}

@@ -20,7 +20,7 @@ from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.rows import describe
 from tls_tasks.reports.citations import Citations, in_brackets
 from tls_tasks.reports.documents import addresses
-from tls_tasks.reports.json_lines import Read, read_rows, with_keys
+from tls_tasks.reports.json_lines import FORMS, Read, read_rows, with_keys
 from tls_tasks.reports.read_prose import prose_sentences
 from tls_tasks.reports.types import Report, ReportSentence
 
@@ -42,13 +42,7 @@ PROBLEM_KINDS = (
 
 _AUTHOR_YEAR = re.compile(r"\([^\W\d_][^()\n]{1,80}\s(?:1[5-9]|20)[0-9]{2}[a-z]?\)")  # (Hale, 2019)
 ID_FIELDS = ("request_id", "topic_id", "narrative_id", "query_id", "qid")
-ROW_FORMS = {
-    "NeuCLIR 2024, report_gen_eval": "request_id, run_id, collection_ids, sentences: [{text, citations: [id]}]",
-    "RAGTIME": "metadata.topic_id, metadata.run_id, responses: [{text, citations: {id: score}}]",
-    "TREC RAG 2024": "topic_id, run_id, references: [id], answer: [{text, citations: [index]}]",
-    "TREC RAG 2025": "metadata.narrative_id, metadata.run_id, references: [id], answer: [{text, citations: [index]}]",
-    "DeepResearch Bench": "id, article (Markdown whose links, footnotes and sources are URLs)",
-}
+ROW_FORMS = FORMS["reports"]
 """Who writes a form of a report's row -> what tells it apart; in error messages and in docs/reports.md."""
 
 REPORT_FORMS = "a Report, text, or a dict with a list 'sentences' (or 'responses' or 'answer')"

@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Container, Iterator, Sequence, Set
 from itertools import chain
 
+from tls_tasks.core.reasoning import phrases
 from tls_tasks.reports.citations import Citations, Entry, Mark, entry_of, in_brackets
 from tls_tasks.reports.types import ReportSentence
 
@@ -22,14 +23,9 @@ _RULE = re.compile(r"\s{0,12}(?:[-=_*|:]\s{0,3}){3,}\s*$")
 _BULLET = re.compile(r"\s{0,40}(?:>\s?){0,3}(?:[-*+•·◦–]|\(?[0-9]{1,3}[.)])\s+")
 _QUOTE = re.compile(r"\s{0,12}(?:>\s?){1,5}")
 _BOLD_LINE = re.compile(r"\s{0,12}(\*\*|__)[^*_]{1,150}\1[\s:]{0,3}$")
-_SOURCES = (
-    r"(?:list of )?references?(?: list| cited| used)?|sources?(?: cited| used| documents)?|bibliography|works cited"
-    r"|citations?|(?:cited|used|source) documents|documents (?:cited|used)|(?:foot|end)?notes?|literature|quellen"
-    r"|literatur(?:verzeichnis)?|références|fuentes|fonti|参考文献|来源|источники|منابع"
-)
-_REFERENCES = re.compile(rf"(?i)[\s#>*_-]{{0,12}}(?:{_SOURCES})[\s*_]{{0,4}}(?:[:：][\s*_]{{0,4}}(?P<more>.*))?$")
-_BELOW = r"[\s>*_-]{0,12}(?:sources?|citations?|references?)[\s*_]{0,4}:[\s*_]{0,4}"
-_SOURCE_BELOW = re.compile(rf"(?im)^{_BELOW}(?P<marks>[^\n]{{1,100}}?)\s{{0,9}}$")
+_PHRASES = phrases(__file__)
+_REFERENCES = re.compile(f"(?i){_PHRASES['references']}")
+_SOURCE_BELOW = re.compile(f"(?im){_PHRASES['source_below']}")
 _CITED = re.compile(r"(?<=[^\s*•>-]) ?[\[【,;–-] ?[\^@]?([^\[\]【】,;:\s]{1,60})(?=[\]】,;:\s–-])")
 """What is cited within a line, and not at its beginning."""
 _DEFINITION = re.compile(r"\s{0,12}\[\^?[^\[\]\n]{1,60}\]:\s")
@@ -41,19 +37,8 @@ _HOURS = re.compile(r"\b[ap]\.m\.$")  # these end a sentence only where a mark s
 _ABBREVIATION = re.compile(rf"\b(?:[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]|{_TITLES}|vs|No|Nos|Fig|approx|ca|cf|e\.g|i\.e|al|p|pp)\.$")
 _LEAD_IN_WORDS = 12
 _MARK_COLUMNS = re.compile(r"\W*(?:docs?|documents?|sources?|citations?|cited|references?|evidence)\W*$", re.IGNORECASE)
-# What a model says to its reader in a paragraph after the report, and where it writes none.
-_SPEECH_AFTER = re.compile(
-    r"(?i)[\W_]{0,4}(?:(?:please )?let me know|(?:please )?feel free|i hope (?:this|that|it)\b|i(?:'m| am) happy to"
-    r"|i can (?:also )?(?:expand|shorten|revise|add|adjust|rewrite|write)|would you like|do you want me|shall i\b"
-    r"|(?:if|should) you\b.{1,80}\b(?:let me|i can|i could|just ask|i(?:'d|'ll| will)|happy|tell me)"
-    r"|(?:total |approx\w*\.? )?(?:words?|characters?)(?: count)?:"
-    r"|\(?(?:approx\w*\.? |about |~)?[0-9]{1,5} (?:words|characters)\W*$)"
-)
-_REFUSAL = re.compile(
-    r"(?i)(?:(?:i(?:'m| am) (?:very )?sorry|sorry|i apologi[sz]e|unfortunately|as an ai[^,.]{0,40})\W{0,3}(?:but )?)?"
-    r"(?:$|i(?:(?:'m| am) (?:unable|not able) to| can(?:'t|not| not)| won't| will not)\s(?:[\w-]+\s){0,5}"
-    r"(?:report|request|help|assist|comply|task|that|this)\b.*$)"
-)
+_SPEECH_AFTER = re.compile(f"(?i){_PHRASES['speech_after']}")
+_REFUSAL = re.compile(f"(?i){_PHRASES['refusal']}")
 _SPEECH_LENGTH = 400
 _LINE = 40
 """A line of prose that is no shorter, and ends in the middle of a sentence, is one that was broken."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from tls_tasks.core.json_text import find_json
 from tls_tasks.core.parsed import Parsed, Problem, problem
-from tls_tasks.core.reasoning import strip_thinking
+from tls_tasks.core.reasoning import phrases, strip_thinking
 
 PROBLEM_KINDS = (
     "no_answer",  # None: there is no text
@@ -21,43 +21,11 @@ PROBLEM_KINDS = (
 """What may have been left out of an answer."""
 
 
-_NOUN = (
-    r"(?:(?:short|brief|concise)(?:er)? version|summary|summari[sz]ation|overview|synopsis|recap|tl;?dr|abstract"
-    r"|answer|response)"
-)
-_VERSION = rf"(?:{_NOUN}|version|draft|summari[sz]e)"
-_COUNTED = r"(?:about |approx\.? |approximately |~)?\d{1,4} words"
-_POLITE = r"(?:i(?:'d|’d| would) be (?:happy|glad) to \w{1,9}|sure|certainly|of course|absolutely|ok(?:ay)?)"
-_HERE = (
-    r"(?:this is|let me|i(?:'ll|’ll| will)|here(?: is|'s|’s| are)|below (?:is|are)|the following is"
-    r"|i(?:'ve|’ve| have) (?:written|prepared))"
-)
-_HEADING, _BOLD, _END = r"#{1,6}[ \t]{1,3}", r"(?:\*{1,3}|_{1,2})", r"(?:\s{1,9}|$)"
-_ADJECTIVE = r"(?:the |my )?(?:final |brief |short |concise |executive |meeting |news |discussion )?"
-_OF = r"(?: of the (?:meeting|discussion|transcript|articles?|report|documents?|text))?"
+_PHRASES = phrases(__file__)
 _LEAD_INS = [
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        # Here is a summary of the meeting: … (which may go on in the line)
-        rf"(?:{_HEADING}|{_BOLD})?(?:[^\n:.!?]{{1,100}}, )?{_HERE}\b[^\n:]{{0,160}}"
-        rf"\b(?:{_VERSION}|words|sentences)\b[^\n:]{{0,160}}:{_BOLD}?{_END}",
-        # Sure! (a paragraph of its own)
-        rf"{_POLITE}[,.!:][^\n]{{0,120}}\n\s{{0,9}}\n",
-        # **Summary (70 words):** …
-        rf"(?:{_HEADING})?{_BOLD}?{_ADJECTIVE}{_NOUN}{_OF}(?:[ \t]{{0,3}}\(?{_COUNTED}\)?)?{_BOLD}?[ \t]{{0,3}}[:：]"
-        rf"{_BOLD}?{_END}",
-        # ## Summary (a line of its own)
-        rf"(?:{_HEADING})?{_BOLD}?{_ADJECTIVE}{_NOUN}{_BOLD}?[ \t]{{0,9}}(?:\n|$)",
-    )
+    re.compile(_PHRASES[f"lead_in_{kind}"], re.IGNORECASE) for kind in ("sentence", "paragraph", "label", "heading")
 ]
-_REMARK = (
-    r"(?:(?:please )?(?:let me know|feel free)\b|(?:i )?hope (?:this|that|it)\b"
-    r"|(?:would|do) you (?:like|want|need)\b"
-    r"|if you(?:'d|’d| would)? (?:like|need|want|have (?:any|further|more))\b"
-    r"|(?:please )?note\b[^\n]{0,200}\b(?:summary|words?)\b"
-    rf"|(?:total )?(?:word|character)s?(?:[ -](?:count|length))?[ \t]{{0,3}}[:=(]|{_COUNTED}\b)"
-)
-_CLOSING = re.compile(rf"[-*_(\[\s]{{0,9}}{_REMARK}[^\n]{{0,400}}\Z", re.IGNORECASE)
+_CLOSING = re.compile(_PHRASES["closing"], re.IGNORECASE)
 _FENCED = re.compile(r"(`{3,}|~{3,})[ \t]{0,9}[\w.+-]{0,20}[ \t]{0,9}\n(.*?)\n?[ \t]{0,9}\1[`~]{0,9}", re.DOTALL)
 _TAGGED = re.compile(r"<(summary|answer|text|document|result)>(.*)</\1>", re.IGNORECASE | re.DOTALL)
 _OBJECT = re.compile(r"\{\s{0,99}[\"'“]?\w{1,40}[\"'”]?\s{0,9}:")

@@ -142,7 +142,9 @@ def rouge_l(
     )
     signed = options.signature("rouge_l", config, VERSION)  # before a function of the caller's has been called
     rows = read_rows(predictions, references)
-    unread = _unread(rows, tokenizer)
+    unread = [row for row, (prediction, _) in enumerate(rows) if prediction is None]
+    warn_of_unread(unread, len(rows), "summaries")
+    warn_of_unseen(tokenizer, [(prediction or "", *texts) for prediction, texts in rows])
     items = tuple(_item(row, texts, readers, empty_reference) for row, texts in enumerate(rows))
     # A function of the caller's may be none that can be pickled: its words are kept then, and not the function.
     kept: tuple[Tokenizer, Sequence[Any]] = words, rows
@@ -162,14 +164,6 @@ def rouge_l(
         parse_failures=len(unread),
         explanation=partial(_explanation, *kept),
     )
-
-
-def _unread(rows: Sequence[tuple[str | None, Sequence[str]]], tokenizer: str | Tokenizer) -> list[int]:
-    """The rows without an answer; warns of them, and of rows whose words the tokeniser does not see."""
-    unread = [row for row, (prediction, _) in enumerate(rows) if prediction is None]
-    warn_of_unread(unread, len(rows), "summaries")
-    warn_of_unseen(tokenizer, [(prediction or "", *texts) for prediction, texts in rows])
-    return unread
 
 
 def _explanation(words: Tokenizer, rows: Sequence[Any], item: Item) -> Iterator[str]:

@@ -1,11 +1,12 @@
-"""The forms of dates, as patterns over token classes, so that a form holds for all languages.
+"""The forms of dates (``date_forms.yaml``): patterns over token classes, so that a form holds for all languages.
 
 A form never sees a word. :func:`marked` replaces each word of dates first, by characters of Unicode's private use area,
 one character a *token class*: ``25 de enero de 2011`` and ``25th of January, 2011`` are both digits, ``OF``, a month,
 and so on. A word of n characters becomes n times the character of its class, so that positions stay the same, and a
-pattern says ``{OF}+`` for the word and ``[{MONTHS}]+`` for a month. Words of no class stop the replacing: no date goes
-on behind them. Months and weekdays are CLDR's (``data/date_names.json``, written by ``scripts/make_date_names.py``),
-the other words stand in ``_WORDS``: a form with a new word needs an entry there, or it never matches.
+pattern says ``{{OF}}+`` for the word and ``[{{MONTHS}}]+`` for a month. Words of no class stop the replacing: no date
+goes on behind them. Months and weekdays are CLDR's (``data/date_names.json``, written by
+``scripts/make_date_names.py``), the other words stand in ``data/date_words.json``: a form with a new word needs it
+there, or it never matches. ``am`` is German there: the one of ``10:30 am`` needs no class, since no date is behind it.
 
 Digits are ASCII's and blanks, dashes, full-width and Arabic punctuation are plain when a form sees them.
 
@@ -20,6 +21,10 @@ import unicodedata
 from pathlib import Path
 from typing import NamedTuple
 
+import yaml
+
+from tls_tasks.core.reasoning import filled
+
 # --- token classes: the words of dates ---
 
 _FIRST_MARK = 0xE100
@@ -32,22 +37,7 @@ OF, TO, UNTIL, BEFORE, ARTICLE, YEAR, ERA, MONTH = map(chr, range(0xE122, 0xE12A
 before and after the number; ``month`` before a number."""
 
 _PASSED = ""
-_WORDS = {
-    OF: "of de del della di do d ng",
-    TO: "to through and y e et und och og en a al à i và 至 到 から",
-    UNTIL: "until till bis au do até hasta до по tot til",
-    BEFORE: "from between on or early mid late around by after since circa c ca about before approximately approx"
-    " anfang mitte ende début fin inizio fine",
-    ARTICLE: "the am vom den der dem ab seit le du dès el la il l all dal dall ika pada tanggal ngày op sinds dnia"
-    " dne med στις em no på fra från od в с с з от يوم في",
-    YEAR: "year years jahr jahre jahres année an año ano anno jaar år rok roku năm tahun yıl yılı έτος ค.ศ พ.ศ عام"
-    " سنة წლის",
-    ERA: "г год года р рік року године r godine թ m ж م",
-    MONTH: "tháng thg",
-    RISKY_WEEKDAY: "mo mi fr sa so",
-    _PASSED: "at am a.m p.m pm t z utc gmt st nd rd th er re ème e º ª го е й η",
-}
-_WORDS[_PASSED] = _WORDS[_PASSED].replace(" am ", " ")  # German; "10:30 am" has no date behind it
+_CLASSES = (OF, TO, UNTIL, BEFORE, ARTICLE, YEAR, ERA, MONTH, RISKY_WEEKDAY, _PASSED)  # in the order of date_words.json
 
 # Character by character: blanks, hyphens and dashes, full-width and Arabic punctuation, marks of abbreviation, Korean
 # signs for those that Chinese and Japanese share. What looks like a mark of ours is none.
@@ -65,10 +55,10 @@ _WORD = re.compile(rf"{_LETTER}+(?:\.{_LETTER}+)*")
 
 def _marks() -> dict[str, str]:
     """Word -> its mark."""
-    path = Path(__file__).parent / "data" / "date_names.json"
-    names = json.loads(path.read_text(encoding="utf-8"))
+    files = (Path(__file__).parent / "data" / f"date_{what}.json" for what in ("names", "words"))
+    names, words_of = (json.loads(file.read_text(encoding="utf-8")) for file in files)
     found = dict.fromkeys(names["weekday_abbreviations"], RISKY_WEEKDAY) | dict.fromkeys(names["weekdays"], WEEKDAY)
-    found |= {word: mark for mark, words in _WORDS.items() for word in words.split()}
+    found |= {word: mark for mark, words in zip(_CLASSES, words_of.values(), strict=True) for word in words.split()}
     for kind, first in (("month_abbreviations", RISKY_MONTHS[0]), ("months", MONTHS[0])):
         found |= {word: chr(ord(first) + number - 1) for word, number in names[kind].items()}
     return found
@@ -130,30 +120,19 @@ def month_of(marks: str) -> int:
 
 # --- forms ---
 
-# A year or a day may end in a full stop in the middle of a date, and at
-# its end where other punctuation follows.
-_STOP = r"(?:\.(?=\s*(?:[^\w\s.]|$)))?"
-_ORDINAL = r"(?:st|nd|rd|th|er|re|e|º|ª|°|\.º|η|-?(?:го|е|й))?"
-_NAME = rf"[{MONTHS}{RISKY_MONTHS}]+\.?|{MONTH}+\s+[0-9]{{1,2}}(?![0-9])"
-_SURE_NAME = rf"[{MONTHS}]+\.?|{MONTH}+\s+[0-9]{{1,2}}(?![0-9])"
-_MON, _MON2 = rf"(?P<mon>{_NAME})", rf"(?P<mon2>{_NAME})"
-_SURE, _SURE2 = rf"(?P<mon>{_SURE_NAME})", rf"(?P<mon2>{_SURE_NAME})"
-_D, _D2 = (rf"(?P<{name}>[0-9]{{1,2}})(?![0-9]){_ORDINAL}" for name in ("d", "d2"))
-_Y = rf"(?P<y>[0-9]{{4}})(?![0-9])(?:\s?{ERA}+\.?)?"
-_GAP = r"(?:\.?,?\s+|\.|-|/)"
-_OF = rf"{_GAP}(?:{OF}+(?:\s+|'))?"
-_COMMA = rf"(?:\.?,\s*|\.?\s+|\.|-|/)(?:{OF}+\s+)?(?:{YEAR}+\.?\s+)?"
-_TO = rf"\.?\s*(?:-+|~|/|&|[{TO}{UNTIL}]+)\s*(?:[{WEEKDAY}{RISKY_WEEKDAY}]+\.?,?\s+)?"
-_LIST = r"(?:,\s?[0-9]{1,2}(?![0-9]))*,?"  # 25, 26 and 27
-_CJK_DAY = r"(?P<d>[0-9]{1,2})\s?日"
-_CJK_MONTH = r"(?P<m>[0-9]{1,2})\s?月"
-_CJK_YEAR = r"(?P<y>[0-9]{4})\s?年\s?"
-_A_B = r"(?P<a>[0-9]{1,2})(?P<sep>\s?[-/]|\.\s?)(?P<b>[0-9]{1,2})(?![0-9])"
+_TABLE = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+_PARTS = {
+    **{"MONTHS": MONTHS, "RISKY_MONTHS": RISKY_MONTHS, "WEEKDAY": WEEKDAY, "RISKY_WEEKDAY": RISKY_WEEKDAY},
+    **dict(zip("OF TO UNTIL BEFORE ARTICLE YEAR ERA MONTH".split(), _CLASSES, strict=False)),
+}
+for _name, _part in _TABLE["parts"].items():
+    _PARTS[_name] = filled(_part, _PARTS)
 
 
-def _compiled(*forms: str) -> tuple[re.Pattern[str], ...]:
-    """Compile forms; ASCII only, or ignoring case would let in letters such as the long s."""
-    return tuple(re.compile(form, re.IGNORECASE | re.ASCII) for form in forms)
+def _compiled(kind: str, **more: str) -> tuple[re.Pattern[str], ...]:
+    """The forms of a kind; ASCII only, or ignoring case would let in letters such as the long s."""
+    parts = {**_PARTS, **more}
+    return tuple(re.compile(filled(form, parts), re.IGNORECASE | re.ASCII) for form in _TABLE[kind])
 
 
 class Forms(NamedTuple):
@@ -172,72 +151,15 @@ def _day_forms(year: str, cjk_year: str) -> Forms:
         year: A separator and a year, or what can't follow where the year is known.
         cjk_year: A year and its sign, or nothing.
     """
-    return Forms(
-        _compiled(
-            rf"{_D}{_LIST}{_TO}{_D2}{_OF}{_MON}{year}",  # 25-28 January 2011
-            rf"{_D}{_OF}{_MON}{_TO}{_D2}{_OF}{_MON2}{year}",  # 25 January - 2 February 2011
-            rf"{_D}{_TO}{_D2}\.\s?(?P<m>[0-9]{{1,2}}){year}",  # 25.-28.01.2011
-            rf"{_D}\.\s?(?P<m>[0-9]{{1,2}}){_TO}{_D2}\.\s?(?P<m2>[0-9]{{1,2}}){year}",  # 28.01.-02.02.2011
-            rf"{cjk_year}{_CJK_MONTH}\s?(?P<d>[0-9]{{1,2}})\s?日?{_TO}(?:(?P<m2>[0-9]{{1,2}})\s?月\s?)?"
-            r"(?P<d2>[0-9]{1,2})\s?日",
-        ),
-        _compiled(
-            rf"{_MON}\s+{_D}{_LIST}{_TO}{_D2}{year}",  # January 25-28, 2011
-            rf"{_MON}\s+{_D}{_TO}{_MON2}\s+{_D2}{year}",  # January 25 - February 2, 2011
-            rf"{_SURE}{_TO}{_SURE2}{year}",  # January-March 2011
-        ),
-        _compiled(rf"{_D}{_OF}{_MON}{year}", rf"{cjk_year}{_CJK_MONTH}\s?{_CJK_DAY}"),
-        _compiled(rf"{_MON}{_GAP}{_D}{year}", rf"{_SURE}{year}"),
-    )
+    return Forms(*(_compiled(kind, year=year, cjk_year=cjk_year) for kind in Forms._fields))
 
 
-ISO_DAY, SHORT_ISO_RANGE = _compiled(
-    rf"(?P<y>[0-9]{{4}})(?P<sep>[-/]|\.\s?)(?P<m>[0-9]{{1,2}})(?P=sep)(?P<d>[0-9]{{1,2}})(?![0-9]){_STOP}",
-    r"(?P<y>[0-9]{4})-(?P<m>[0-9]{1,2})-(?P<d>[0-9]{1,2})[-/](?P<d2>[0-9]{1,2})(?![0-9/-])",  # 2011-01-25/28
-)
-BARE = _compiled(r"(?P<y>[0-9]{4})(?P<m>[0-9]{2})(?P<d>[0-9]{2})(?![0-9])", rf"{_A_B}(?P=sep){_Y}{_STOP}")
-FULL = _day_forms(rf"(?:{_COMMA}|\s?\((?=[0-9]{{4}}\))){_Y}{_STOP}", _CJK_YEAR)  # January 25 (2011), too
-FULL = FULL._replace(
-    digits=(
-        *BARE,
-        *FULL.digits,
-        *_compiled(
-            rf"{_Y}{_COMMA}{_MON}{_GAP}{_D}(?:\s{OF}\.?)?{_STOP}",  # 2011 January 25; with a d. in Lithuanian
-            rf"{_Y}{_COMMA}{_SURE}",
-            rf"{_Y}{_COMMA}{_D}{_OF}{_MON}",  # 2011. gada 25. janvāris
-            rf"{_A_B}(?P=sep)(?P<y>[0-9]{{2}})(?![\w/-]|\.[0-9])",  # 25.01.11
-            rf"{_CJK_YEAR}(?:{_CJK_MONTH})?",
-            r"(?P<y>[0-9]{4})[-/](?P<m>[0-9]{1,2})(?![0-9])",
-            r"(?P<m>[0-9]{1,2})/(?P<y>[0-9]{4})(?![0-9])",
-            _Y,
-        ),
-    )
-)
-NO_YEAR = _day_forms(rf"(?![0-9]|\.?[0-9]){_STOP}", "")
-NO_YEAR = NO_YEAR._replace(digits=(*NO_YEAR.digits, *_compiled(rf"{_A_B}{_STOP}", rf"{_CJK_MONTH}")))
-NO_MONTH = Forms(_compiled(rf"{_D}{_TO}{_D2}(?![0-9])"), (), _compiled(_CJK_DAY, rf"{_D}(?![0-9]|[.,:/-][0-9])"), ())
-_ANY_WEEKDAY = rf"[{WEEKDAY}{RISKY_WEEKDAY}{YEAR}]"
-_CJK_WEEKDAY = "[月火水木金土日월화수목금토](?:曜日|曜|요日)?|(?:星期|周|週)[一二三四五六日天]"
-TIME, WEEKDAY_AFTER, TO_DATE, PREFIX = _compiled(
-    # There may be a blank before the T, or no T at all.
-    r"(?:\s?T\s?|,?\s+(?:at\s+)?)[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?:\s?[ap]\.?m\b\.?)?"
-    r"(?:\s?(?:Z|UTC|GMT|[ECMP][SD]T|CES?T|BST)\b|\s?[+-][0-9]{2}:?[0-9]{2}(?![0-9-]))?",
-    # In brackets, or behind a comma, or where the date would end anyway: "2011-01-25 Sat down" is not a Saturday.
-    rf"\s*[(\[]\s*(?:{_ANY_WEEKDAY}+\.?|{_CJK_WEEKDAY})[)\]]?"
-    rf"|\s*,?\s*(?:{_ANY_WEEKDAY}+(?:[\s-]+{_ANY_WEEKDAY}+)?\.?|(?:{_CJK_WEEKDAY}))(?=\s*(?:[^\w\s\ue100-\ue1ff]|$))"
-    rf"|\s*,\s*{WEEKDAY}+\.?",
-    _TO,
-    rf"(?P<before>(?:[{BEFORE}{UNTIL}]+\.?(?:[\s-]+|(?<=\.))){{0,3}})"
-    rf"(?P<day>(?:(?:{ARTICLE}+\s+|[(\[]?{_ANY_WEEKDAY}+(?:[\s-]+{_ANY_WEEKDAY}+)?\.?[)\]]?,?\s+"
-    rf"|{OF}{{2}}[.,]+\s+)){{0,3}}"  # "Di.", "Do."
-    rf"(?:{ARTICLE}+(?:\s+|['-]|(?=[0-9])))?)",
-)
-FULL_DAY = re.compile(
-    rf"(?<![\w./\-\ue100-\ue1ff])(?:[0-9]{{4}}(?:[-/]|\.\s?)[0-9]{{1,2}}(?:[-/]|\.\s?)[0-9]{{1,2}}(?![0-9])|[0-9]{{4}}\s?年\s?[0-9]"
-    rf"{{1,2}}\s?月\s?[0-9]{{1,2}}\s?日|[0-9]{{1,2}}(?:\s?[-/]|\.\s?)[0-9]{{1,2}}(?:\s?[-/]|\.\s?)[0-9]{{4}}(?![0-9])"
-    rf"|[0-9]{{1,2}}{_ORDINAL}(?:{_TO}[0-9]{{1,2}}{_ORDINAL})?{_OF}(?:{_NAME}){_COMMA}[0-9]{{4}}(?![0-9])"
-    rf"|[0-9]{{4}}(?:\s?{ERA}+\.?)?{_COMMA}(?:{_NAME}){_GAP}[0-9]{{1,2}}(?![0-9])"
-    rf"|(?:{_NAME}){_GAP}[0-9]{{1,2}}{_ORDINAL}(?:{_TO}[0-9]{{1,2}}{_ORDINAL})?{_COMMA}[0-9]{{4}}(?![0-9]))",
-    re.IGNORECASE | re.ASCII,
-)
-YEAR_LABEL = re.compile(rf"(?:{ARTICLE}+\s+)?(?:in\s+)?(?:{YEAR}+\s*:?\s*)?", re.IGNORECASE | re.ASCII)
+ISO_DAY, SHORT_ISO_RANGE = _compiled("iso")
+BARE = _compiled("bare")
+FULL = _day_forms(_PARTS["YEAR_BEHIND"], _PARTS["_CJK_YEAR"])
+FULL = FULL._replace(digits=(*BARE, *FULL.digits, *_compiled("full_digits")))
+NO_YEAR = _day_forms(_PARTS["NO_YEAR_BEHIND"], "")
+NO_YEAR = NO_YEAR._replace(digits=(*NO_YEAR.digits, *_compiled("no_year_digits")))
+NO_MONTH = Forms(_compiled("no_month_ranges"), (), _compiled("no_month_digits"), ())
+TIME, WEEKDAY_AFTER, TO_DATE, PREFIX = _compiled("around")
+(FULL_DAY,), (YEAR_LABEL,) = _compiled("full_day"), _compiled("year_label")

@@ -85,16 +85,10 @@ def sentences(text: str) -> Iterator[str]:
             yield rest
 
 
-# Scripts that are written without blanks between words; the field compares them by character.
-_BY_CHARACTER = (
-    (0x3040, 0x30FF),  # Hiragana, Katakana
-    (0x31F0, 0x31FF),
-    (0x3400, 0x4DBF),  # Han
-    (0x4E00, 0x9FFF),
-    (0xF900, 0xFAFF),
-    (0xFF66, 0xFF9D),
-    (0x20000, 0x323AF),
-)
+# Japanese and Chinese, which are written without blanks between words: the field compares them by character.
+_UNSPACED = "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U00020000-\U000323af"
+_BY_CHARACTER = re.compile(f"[{_UNSPACED}]")
+_COUNTED_BY_CHARACTER = re.compile(f"[{_UNSPACED}\u0e00-\u10ff\u1780-\u17ff]")  # and the scripts of South East Asia
 
 
 class ByCharacter(dict[int, str]):
@@ -109,13 +103,9 @@ class ByCharacter(dict[int, str]):
         return replacement
 
 
-def _is_by_character(code: int) -> bool:
-    return any(first <= code <= last for first, last in _BY_CHARACTER)
-
-
 def _separated(character: str) -> str:
     """A character that is a word of its own between blanks, a part of a word as it is, a blank for any other."""
-    if _is_by_character(ord(character)):
+    if _BY_CHARACTER.match(character):
         return f" {character} "
     # Marks, too: vowel signs are part of their word.
     return character if unicodedata.category(character)[0] in "LNM" else " "
@@ -141,13 +131,7 @@ def _is_unspaced(text: str) -> bool:
         >>> [_is_unspaced(text) for text in ("开罗爆发抗议活动", "开罗 爆发 抗议", "Protests in 开罗")]
         [True, False, False]
     """
-    if text.isascii():
-        return False
-    return sum(_is_by_character(ord(character)) for character in text) > 2 * len(text.split())
-
-
-_SOUTH_EAST_ASIAN = (*range(0x0E00, 0x1100), *range(0x1780, 0x1800))  # no blanks between words, either
-_UNCOUNTED = frozenset(_SOUTH_EAST_ASIAN)
+    return len(_BY_CHARACTER.findall(text)) > 2 * len(text.split())
 
 
 def count_words(text: str) -> int:
@@ -157,8 +141,8 @@ def count_words(text: str) -> int:
         >>> count_words("Photo : AP / Reuters"), count_words("开罗爆发抗议。") >= 6
         (3, True)
     """
-    apart = 0 if text.isascii() else sum(_is_by_character(code) or code in _UNCOUNTED for code in map(ord, text))
-    return apart + sum(any(map(str.isalnum, word)) for word in text.split())
+    n_words = sum(any(map(str.isalnum, word)) for word in text.split())
+    return n_words + len(_COUNTED_BY_CHARACTER.findall(text))
 
 
 _APART = re.compile(r"\s[.,](?=\s|$)")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from tls_tasks.core.reasoning import phrases
 from tls_tasks.text.dates import DateExpression, Known, dates_in, leading_dates, may_hold_date
 
 UNKNOWN = Known()
@@ -47,19 +48,13 @@ class RawEntry(NamedTuple):
         return ": ".join(filter(None, (self.written, " ".join(self.sentences))))
 
 
+PHRASES = phrases(__file__)
 MARKS = "-*+•‣◦▪●○■□·・"
 """Characters that mark a list item."""
 
 _ITEM = re.compile(rf"([ \t]*)(?:>\s?){{0,9}}(?:([{MARKS}])|\(?([0-9]{{1,3}}|[A-Za-z])[.)]|[0-9]\ufe0f?\u20e3)(?:\s|$)")
 _BULLET = re.compile(rf"(?:>\s?)*(?:(?:[{MARKS}]|[0-9]{{1,3}}[.)]|[A-Za-z]\)|\[[ xX✓✔]\])(?:\s+|(?<=・)|$)){{0,3}}")
-TEXT_LABEL = re.compile(
-    r"[*_]{0,3}(?:text|summary|events?|description|content|details|what(?: happened)?)[*_]{0,3}"
-    r"\s?[:=][*_]{0,3}(?:\s[|>][+-]?\s*$|\s|$)",
-    re.IGNORECASE,
-)
-_ASIDE_LABEL = re.compile(
-    r"[*_]{0,3}(?:sources?|references?|url|link|id|category|location)[*_]{0,3}\s?[:=][*_]{0,3}\s", re.IGNORECASE
-)
+TEXT_LABEL, _ASIDE_LABEL = (re.compile(PHRASES[f"{kind}_label"], re.IGNORECASE) for kind in ("text", "aside"))
 
 _NO_TEXT = re.compile(  # print(timeline), Event 2
     r"[a-z_][\w.]{0,40}\([\w.,= \"']{0,80}\);?|[*_]{0,3}[^\W\d_]{2,15}\s#?[0-9]{1,3}[*_]{0,3}\s?:?[*_]{0,3}"
@@ -180,14 +175,7 @@ class Prefix(NamedTuple):
 _ARROWS = "\u2190-\u21ff\u25b6\u25b8\u25ba\u2794-\u27be\u27f0-\u27ff"
 _PICTURES = "\u2190-\u2bff\U0001f000-\U0010ffff"
 _MARKER = re.compile(rf"[ \t:–—{re.escape(MARKS)}#>_~`\"'“”‘’\[\](【《<|=\ufe0f\u200b\u200d\ufeff{_PICTURES}]*")
-_LABEL = re.compile(
-    r"[0-9]{1,3}[.):][*_]{0,3}\s+|[0-9]{1,2}\ufe0f?\u20e3\s*|(?<=#)[0-9]{1,3}[.):]?\s+|[xX✓✔]\]\s"
-    r"|[IVXLC]{1,7}[.)][*_]{0,3}\s+|[A-Za-z][.)][*_]{0,3}\s+"
-    # Event 1:, Day 3 –, Key event #2., Day 1 (
-    r"|(?:[^\W\d_]{2,15}\s){1,2}#?[0-9]{1,3}[*_]{0,3}\s*(?:[:：.)|–—-][*_]{0,3}\s*|(?=[(\[]))"
-    r"|(?i:date|day|when|time|year|month|datum|fecha|data|дата|tarih|tanggal|日期|日付|날짜|التاريخ)"
-    r"[*_]{0,3}\s?[:：=][*_]{0,3}\s*"
-)
+_LABEL = re.compile(PHRASES["label"])
 _ANY_LABEL = re.compile(r"[^\W\d][^:：\n]{0,80}?[:：][*_]{0,3}\s+")
 _PARENTHETICAL = re.compile(
     r"(?:\s*[(\[（](?P<inside>[^()\[\]（）\n]{1,40})[)\]）]"

@@ -8,10 +8,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tls_tasks.data.files import filled_text
 from tls_tasks.text.centrality import centrality
 from tls_tasks.text.tokenizers import as_written, count_words
 from tls_tasks.timelines.topics import Article
@@ -203,15 +203,9 @@ EXAMPLE = "An ash cloud from the Eyjafjallajökull volcano closes most airports 
 """Of an event that no data set has, so that a model's answer holds it only if it repeats the prompt."""
 
 
-@cache
-def _text(name: str) -> str:
-    path = Path(__file__).parent / "prompt_texts" / f"{name}.txt"
-    return path.read_text(encoding="utf-8").removesuffix("\n")
-
-
 def filled(name: str, **fields: Any) -> str:
     """A text of ``prompt_texts`` with its fields filled in."""
-    return _text(name).format(**fields)
+    return filled_text(Path(__file__).parent / "prompt_texts" / f"{name}.txt", **fields)
 
 
 def prompt(doc: Mapping[str, Any]) -> str:

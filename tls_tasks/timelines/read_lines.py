@@ -14,28 +14,27 @@ from tls_tasks.core.markdown_tables import Table, table_at
 from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.text.dates import DateExpression, Known, dates_in
 from tls_tasks.timelines import entries
-from tls_tasks.timelines.entries import UNKNOWN, Prefix, RawEntry, item_of, split_entries, split_prefix, split_title
+from tls_tasks.timelines.entries import (
+    PHRASES,
+    UNKNOWN,
+    Prefix,
+    RawEntry,
+    item_of,
+    split_entries,
+    split_prefix,
+    split_title,
+)
 from tls_tasks.timelines.prompts import CLOSED_BOOK_OPENING, EXAMPLE, OPENING
 from tls_tasks.timelines.tables import as_lines, is_header, read_table
 
 _YEAR = re.compile(r"(?<![\d.,/-])(1[0-9]{3}|20[0-9]{2})(?![\d]|[.,]\d)")
-_FINAL = re.compile(
-    r"\b(?:final|corrected|revised|updated|improved|complete)\s+(?:\w+\s+){0,2}"
-    r"(?:timeline|chronology|answer|version|list|output|response|result)s?\b|^(?:the\s)?(?:timeline|answer|output|response)$",
-    re.IGNORECASE,
-)
+_FINAL = re.compile(PHRASES["final"], re.IGNORECASE)
 _PROMPT = re.compile(
     rf"(?i:{OPENING}|{CLOSED_BOOK_OPENING}|(?:now |please )?write (?:a|another) timeline of\b"
     r"|(?:question|instruction|prompt|user|human)\s?[0-9]*\s?:)"
 )
-_GREETING = re.compile(  # or an announcement, LaTeX's commands, a title
-    r"(?i:sure|certainly|of course|absolutely|ok(?:ay)?|great|thanks?|here(?:'s|’s| is| are)|below (?:is|are))\b"
-    r"|.*[:：]\W{0,9}$|\\[a-z]+\{|\w[^:：|]{0,60}(?<![.!?。])$"
-)
-_REMARK = re.compile(
-    r"(?i)\W{0,4}(?:(?:please )?(?:note|let me know|feel free)\b|notes?\b|(?:i )?hope (?:this|that|it)\b|disclaimer\b"
-    r"|(?:would|do) you (?:like|want|need)\b|if you (?:would|need|want|have)\b|(?:these|all|some) (?:dates|entries)\b)"
-)
+_GREETING = re.compile(PHRASES["greeting"])
+_REMARK = re.compile(rf"(?i)\W{{0,4}}(?:{PHRASES['remark']})")
 _NO_DATE = re.compile(  # Spring 2011: A, which no form reads
     r"(?=[^:：–—]{0,40}(?:(?:1[0-9]|20)[0-9]{2}|[0-9元]年))[^\s:：–—]{1,20}(?:\s[^\s:：–—]{1,20}){0,3}\s?"
     r"(?:[:：–—]|-\s)\W{0,9}\w"

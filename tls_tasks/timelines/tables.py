@@ -1,8 +1,10 @@
 """Timelines as Markdown tables and CSV; HTML and XML as lines of Markdown: :func:`as_lines`."""
 
 import html
+import json
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from tls_tasks.core.markdown_tables import Table
 from tls_tasks.core.parsed import Problem, problem
@@ -16,16 +18,9 @@ _BREAK = re.compile(r"<br\s?/?>", re.IGNORECASE)
 _TABLE = re.compile(r"^\s{0,9}\||<td", re.MULTILINE | re.IGNORECASE)  # in which a line break stays within its cell
 _ATTRIBUTE = re.compile(r"([\w:-]{1,30})\s?=\s?[\"']([^\"'<>]{1,400})[\"']")
 
-_INLINE = frozenset("i em u a span code tt small sup sub mark font cite abbr q time".split())
-_OPENING = {
-    **dict.fromkeys("html body head main section article div p ul ol dl dt dd table".split(), "\n"),
-    **dict.fromkeys(("event", "entry", "item", "tr"), "\n"),
-    **dict.fromkeys(("thead", "tbody", "tfoot"), ""),
-    **{f"h{level}": "\n" + "#" * level + " " for level in range(1, 7)},
-    **{"li": "\n- ", "td": "| ", "th": "| ", "b": "**", "strong": "**", "hr": "\n---\n"},
-}
-_CLOSING = {"td": " ", "th": " ", "tr": "|", "li": "", "thead": "", "tbody": "", "tfoot": "", "b": "**", "strong": "**"}
-_CELLS = frozenset(("tr", "td", "th", "thead", "tbody", "tfoot", "table"))
+_HTML = json.loads(Path(__file__).with_name("html.json").read_text(encoding="utf-8"))
+_OPENING = _HTML["opening"]
+"""Tags -> their Markdown; ``inline`` ones have none, ``closing`` has what differs from a line break."""
 _DATE_NAMES = frozenset((*DATE_KEYS, "year", "month"))
 _NAMES = _DATE_NAMES | frozenset(TEXT_KEYS)
 
@@ -60,13 +55,13 @@ def _as_markdown(tag: re.Match[str]) -> str:
     is_closing, name, attributes, blanks = tag[1], (tag[2] or "").lower(), tag[3] or "", tag[4] or ""
     if not name:
         return ""
-    if name in _INLINE:
+    if name in _HTML["inline"]:
         return blanks
     if not is_closing and attributes and (dates := _attributes(attributes, name)):
         return f"\n{' '.join(dates)}: "
     if name in _OPENING:
-        mark = _CLOSING.get(name, "\n") if is_closing else _OPENING[name]
-        return mark + ("" if name in _CELLS else blanks)
+        mark: str = _HTML["closing"].get(name, "\n") if is_closing else _OPENING[name]
+        return mark + ("" if name in _HTML["cells"] else blanks)
     if name in _NAMES:
         return "\n" if is_closing else f"\n{name}: "
     return tag[0]

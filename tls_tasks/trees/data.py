@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, public_sets, read_catalogue
-from tls_tasks.data.files import ENDINGS, Rows, file_rows, split_files
+from tls_tasks.data.files import ENDINGS, Rows, file_rows, filled_text, split_files
 from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of
 from tls_tasks.data.models import DataRow, Id, named, read_model
 from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, hub_rows, load, read_place
@@ -289,22 +289,14 @@ def prompt(doc: Mapping[str, Any], quotes: bool = False) -> str:
     """  # noqa: E501 - the prompt's lines are as long as they are
     schema = _prompt_schema(doc["schema"])
     dates = "- Write dates as YYYY-MM-DD.\n" if '"format": "date"' in schema else ""
-    node = read_schema(doc["schema"])
-    kind = part_for(node, {})
-    root, form, quoted = _FORMS.get(type(kind), ("value", '"Oslo"', '{"value": "Oslo", "quote": "in Oslo"}'))
+    kind = type(part_for(read_schema(doc["schema"]), {}))
+    root, form, quoted = _FORMS.get(kind, ("value", '"Oslo"', '{"value": "Oslo", "quote": "in Oslo"}'))
     if quotes:
         asked = '- Write each value that is not null as {"value": ..., "quote": ...}'
         dates += f"{asked}; the quote stands word for word in the document.\n"
         form = quoted
-    return (
-        f"<document>\n{doc['text']}\n</document>\n\nJSON Schema:\n{schema}\n\n"
-        "Extract from the document above what this schema describes:\n"
-        "- Copy text exactly as it stands in the document.\n"
-        f"- Write numbers as plain numbers, without units.\n{dates}"
-        "- Write null for what the document does not say, and [] for a list without items.\n"
-        f"Answer with values, not with the schema. An answer to another schema might be: {form}\n"
-        f"Write only one JSON {root}.\n\nJSON:"
-    )
+    fields = {"text": doc["text"], "schema": schema, "dates": dates, "form": form, "root": root}
+    return filled_text(Path(__file__).with_name("prompt.txt"), **fields)
 
 
 _FORMS = {

@@ -402,30 +402,22 @@ def _words(split: Callable[[str], list[str]], value: Any) -> Any:
     return split(value) if isinstance(value, str) else UNFIT
 
 
-def _common_f1(reference: list[str], prediction: list[str]) -> float:
-    """F1 of the words in common, each as often as it stands in both (as in SQuAD); two texts without words: 1.
+def _n_common(reference: list[str], prediction: list[str]) -> int:
+    return (Counter(reference) & Counter(prediction)).total()
+
+
+def _f1(n_common: Callable[[list[str], list[str]], int], reference: list[str], prediction: list[str]) -> float:
+    """F1 of words: of those in common, each as often as it stands in both (as in SQuAD), or of the longest subsequence.
+
+    Two texts without words: 1. Unlike in our metric ``rouge_l``, an empty reference is met by an empty prediction only.
 
     Example:
         >>> BUILT_IN["token_f1"].pairs(["the electric guitar", "drums"], ["Guitar, electric!", ""])
         array([0.8, 0. ])
-    """
-    return _f1((Counter(reference) & Counter(prediction)).total(), reference, prediction)
-
-
-def _subsequence_f1(reference: list[str], prediction: list[str]) -> float:
-    """F1 of the longest common subsequence of words, as in our ``rouge_l``; two texts without words: 1.
-
-    Unlike there, an empty reference is met by an empty prediction only.
-
-    Example:
         >>> BUILT_IN["rouge_l"].pairs(["the cat sat on the mat"], ["the cat sat"])
         array([0.66666667])
     """
-    return _f1(LCSseq.similarity(reference, prediction), reference, prediction)
-
-
-def _f1(common: int, reference: list[str], prediction: list[str]) -> float:
-    if not common:
+    if not (common := n_common(reference, prediction)):
         return float(not reference and not prediction)
     return f_beta(common / len(prediction), common / len(reference))
 
@@ -436,8 +428,8 @@ BUILT_IN: Mapping[str, LeafMetric] = {
         name: LeafMetric(name, partial(_edits, name, cpdist), _text, partial(_edits, name, cdist))
         for name in _DISTANCES
     },
-    "token_f1": _of_pairs("token_f1", partial(_words, unicode_words), _common_f1),
-    "rouge_l": _of_pairs("rouge_l", partial(_words, whitespace_words), _subsequence_f1),
+    "token_f1": _of_pairs("token_f1", partial(_words, unicode_words), partial(_f1, _n_common)),
+    "rouge_l": _of_pairs("rouge_l", partial(_words, whitespace_words), partial(_f1, LCSseq.similarity)),
     "number_closeness": _of_pairs("number_closeness", _number, _closeness),
     "date_closeness": _of_pairs("date_closeness", _day, _day_closeness),
     **{

@@ -8,13 +8,13 @@ name that says so; where they are no numbers the metric is left out, by name.
 import json
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any
 
-from tls_tasks.core.score import Result, ratio
+from tls_tasks.core.score import Result, Score, ratio
 
 _TOLERANCE = 1e-9  # of the reported number; hosts add up in other orders
 
@@ -81,6 +81,32 @@ def table_of(runs: Sequence[Mapping[str, Logged]], n: int) -> tuple[dict[str, Re
             for unit, parts in zip(chain(*units), chain(*made[1]), strict=True):
                 unit.update(parts)
     return table, units, left_out
+
+
+def paired(first: Score, second: Score, keys: Iterable[str]) -> tuple[Score, Score, dict[str, tuple[int, int, int]]]:
+    """Two scores of the same documents without the values that only one of them has, since nothing stands beside them.
+
+    Returns:
+        Both scores; and metric -> of how many documents both have a value, the first alone, and the second alone, where
+        one of them is alone.
+
+    Example:
+        >>> table, runs, _ = table_of([{"acc": Logged([1, 0, 0])}, {"acc": Logged([1, 1, None])}], 3)
+        >>> first, second, alone = paired(*[Score("", "", units, table) for units in runs], ["acc"])
+        >>> first.acc, second.acc, alone
+        (0.5, 1.0, {'acc': (2, 1, 0)})
+    """
+    units, alone = [list(first.units), list(second.units)], {}
+    for key in keys:
+        parts = {*first.definitions[key].parts}
+        has = [*zip(*[[not parts.isdisjoint(unit) for unit in own] for own in units], strict=True)]
+        for place, (has_first, has_second) in enumerate(has):
+            if has_first != has_second:
+                own = units[has_second]
+                own[place] = _Counts({part: value for part, value in own[place].items() if part not in parts})
+        counts = has.count((True, True)), has.count((True, False)), has.count((False, True))
+        alone |= {key: counts} if any(counts[1:]) else {}
+    return replace(first, units=units[0]), replace(second, units=units[1]), alone
 
 
 _Made = tuple[Result, list[Units]] | None

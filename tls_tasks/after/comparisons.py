@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.after.aggregates import table_of
+from tls_tasks.after.aggregates import paired, table_of
 from tls_tasks.after.foreign import MISSING, value_at
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.run import Run
@@ -166,21 +166,29 @@ def _compare_task(name: str, systems: Sequence[System], names: Names, plan: Plan
     keys = _metrics(name, systems, scores[0], names)
     if unknown := [key for key in plan.lower if key not in scores[0].definitions]:
         raise OptionError.unknown("--lower-is-better", unknown[0], scores[0].definitions)
-    sums, *other_sums = [Sums.of(score, by_topic=not plan.by_document) for score in scores]
-    differences = [compare(sums, other, keys, settings=plan.settings) for other in other_sums]
+    pairs = [paired(scores[0], score, keys) for score in scores[1:]]
+    sums = [[Sums.of(score, by_topic=not plan.by_document) for score in pair[:2]] for pair in pairs]
+    differences = [compare(*both, keys, settings=plan.settings) for both in sums]
     # Holm over the systems, metric by metric: each metric asks its own question.
     by_metric = (holm([row.p_value for row in of_metric]) for of_metric in zip(*differences, strict=True))
     adjusted = list(zip(*by_metric, strict=True))
-    ids, n_units = systems[0].tasks[name].ids, len(sums.rows)
+    ids, n_units = systems[0].tasks[name].ids, len(sums[0][0].rows)
     unit = "topic" if n_units < len(ids) else "document"
     if (least := smallest_p(n_units, plan.settings.n_permutations) * (len(systems) - 1)) >= 0.05:
         units = f"{n_units} {unit}{'s' * (n_units > 1)}"
         doubt.append(f"warning: {units} cannot reach significance: no p-value below {least:.3g} is possible")
-    for system, score, rows, own in zip(systems[1:], scores[1:], differences, adjusted, strict=True):
+    for system, (_, score, alone), rows, own in zip(systems[1:], pairs, differences, adjusted, strict=True):
         trust = caution({row.key: row.interval for row in rows})
         metrics = {row.key: _by_metric(row, p, scores[0], score, ids, plan) for row, p in zip(rows, own, strict=True)}
-        said = (*doubt, *([f"warning: {trust}"] if trust else ()))
+        left_out = _left_out(alone, systems[0].name, system.name)
+        said = (*doubt, *left_out, *([f"warning: {trust}"] if trust else ()))
         yield TaskComparison(name, systems[0].name, system.name, metrics, len(ids), n_units, unit, said)
+
+
+def _left_out(alone: Mapping[str, tuple[int, int, int]], *names: str) -> Iterator[str]:
+    for key, (n_both, *n_alone) in alone.items():
+        only = " and ".join(f"{n} with a value in {name} only" for n, name in zip(n_alone, names, strict=True) if n)
+        yield f"warning: {key} compares {n_both} documents, of which both runs have a value; left out: {only}"
 
 
 def _metrics(name: str, systems: Sequence[System], score: Score, names: Names) -> list[str]:

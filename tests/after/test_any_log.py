@@ -253,7 +253,7 @@ def test_values_that_are_missing_or_no_numbers(plain, capsys):
     _, [whole], _ = compared(capsys, *by_hand)
     same = ("first", "second", "difference", "interval", "wins", "ties", "losses")
     assert [row[name] for name in same] == [whole["metrics"][0][name] for name in same]
-    words = r"score compares 6 documents.*: 6 with a value in first .* only and 6 with a value in fewer .* only"
+    words = r"warning: score compares the 6 documents .*: 6 that only first .* has and 6 that only fewer .* has"
     assert re.search(words, found["warnings"][0])
     words = plain("words", ["good", "bad"] * 9)
     code, _, said = compared(capsys, first, words)

@@ -60,7 +60,7 @@ def test_what_is_wrong_with_one_file_is_said_of_it(tmp_path, capsys):
     Path("gold.json").write_text('{"song": "Rain"')
     given = ["--references", "gold.json", "--predictions", tree, "--schema", "schema.json"]
     assert "swapped" not in refused("trees", capsys, *given, said="gold.json")
-    for family, schema in (("trees", {"song": "strin"}), ("evidence", {"domains": ["a"], "atributes": []})):
+    for family, schema in (("trees", {"song": [None, {}]}), ("evidence", {"domains": ["a"], "atributes": []})):
         given = [*(named if family == "evidence" else given[:4]), "--schema", write(Path("bad.json"), schema)]
         refused(family, capsys, *given, said="bad.json: ")
 

@@ -166,9 +166,10 @@ def _compare_task(name: str, systems: Sequence[System], names: Names, plan: Plan
     keys = _metrics(name, systems, scores[0], names)
     if unknown := [key for key in plan.lower if key not in scores[0].definitions]:
         raise OptionError.unknown("--lower-is-better", unknown[0], scores[0].definitions)
-    pairs = [paired(scores[0], score, keys) for score in scores[1:]]
+    names_of = [(systems[0].name, system.name) for system in systems[1:]]
+    pairs = [paired(scores[0], score, keys, both) for score, both in zip(scores[1:], names_of, strict=True)]
     sums = [[Sums.of(score, by_topic=not plan.by_document) for score in pair[:2]] for pair in pairs]
-    differences = [compare(*both, keys, settings=plan.settings) for both in sums]
+    differences = [compare(first, second, keys, settings=plan.settings) for first, second in sums]
     # Holm over the systems, metric by metric: each metric asks its own question.
     by_metric = (holm([row.p_value for row in of_metric]) for of_metric in zip(*differences, strict=True))
     adjusted = list(zip(*by_metric, strict=True))
@@ -177,18 +178,11 @@ def _compare_task(name: str, systems: Sequence[System], names: Names, plan: Plan
     if (least := smallest_p(n_units, plan.settings.n_permutations) * (len(systems) - 1)) >= 0.05:
         units = f"{n_units} {unit}{'s' * (n_units > 1)}"
         doubt.append(f"warning: {units} cannot reach significance: no p-value below {least:.3g} is possible")
-    for system, (_, score, alone), rows, own in zip(systems[1:], pairs, differences, adjusted, strict=True):
+    for system, (_, score, left_out), rows, own in zip(systems[1:], pairs, differences, adjusted, strict=True):
         trust = caution({row.key: row.interval for row in rows})
         metrics = {row.key: _by_metric(row, p, scores[0], score, ids, plan) for row, p in zip(rows, own, strict=True)}
-        left_out = _left_out(alone, systems[0].name, system.name)
-        said = (*doubt, *left_out, *([f"warning: {trust}"] if trust else ()))
+        said = (*doubt, *(f"warning: {one}" for one in (*left_out, *[trust] * bool(trust))))
         yield TaskComparison(name, systems[0].name, system.name, metrics, len(ids), n_units, unit, said)
-
-
-def _left_out(alone: Mapping[str, tuple[int, int, int]], *names: str) -> Iterator[str]:
-    for key, (n_both, *n_alone) in alone.items():
-        only = " and ".join(f"{n} with a value in {name} only" for n, name in zip(n_alone, names, strict=True) if n)
-        yield f"warning: {key} compares {n_both} documents, of which both runs have a value; left out: {only}"
 
 
 def _metrics(name: str, systems: Sequence[System], score: Score, names: Names) -> list[str]:

@@ -119,8 +119,7 @@ def _read_people(people: People, known: Mapping[str, Set[str]]) -> dict[str, dic
     given = enumerate(() if isinstance(people, str | Path) else people)
     rows = file_rows(Path(people)) if isinstance(people, str | Path) else ((f"people[{n}]", row) for n, row in given)
     rated: dict[str, dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
-    rows = list(rows)
-    for where, row in read_models(_Rating, rows):
+    for where, row in read_models(_Rating, rows := list(rows)):
         for name, there in known.items():
             if (value := getattr(row, name)) not in there:
                 names = f"there are {some(sorted(there))}{nearest(value, there)}"

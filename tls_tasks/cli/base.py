@@ -87,7 +87,7 @@ def add_places(parser: argparse.ArgumentParser, *names: str, needed: bool = True
     parser.set_defaults(run=run_with_names)
 
 
-_CALLED = {"predictions": "pred|answer|output", "references": "ref|gold|truth|target", "sources": "sourc|journal"}
+_CALLED = {"predictions": "pred|answer|output", "references": "ref|gold|truth|target", "sources": "source|journal"}
 """A file that is so called is not swapped."""
 
 

@@ -153,9 +153,7 @@ def joined(gold: Keyed, predictions: Keyed) -> list[tuple[str, Row, Row | None]]
     for side, other in ((gold, predictions), (predictions, gold)):
         if side.by_order:
             has = f"has no ids, but {other.place} has: {some(list(other.rows))}"
-            raise DataError(
-                f"{side.place}: {has}; expected ids in both, such as names of files in a folder, or in neither"
-            )
+            raise DataError(f"{side.place}: {has}; expected ids in both, such as names of files, or in neither")
     for name, row in predictions.rows.items():
         if name not in gold.rows:
             near = nearest(name, gold.rows) or f", which has {some(list(gold.rows))}"

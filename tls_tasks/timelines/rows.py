@@ -123,7 +123,7 @@ def read_prediction(row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLIC
         >>> read_prediction([{"date": "2011-01-25"}], 3)
         Traceback (most recent call last):
         ...
-        tls_tasks.core.errors.InputError: predictions[3][0]: got an entry without 'text', expected {'date': …, 'text': …}
+        tls_tasks.core.errors.InputError: predictions[3][0]: got an entry without 'text', with the keys ['date'], expected {'date': …, 'text': …}
     """  # noqa: E501
     if row is None or isinstance(row, str):
         return parse_timeline(row, policy)
@@ -236,6 +236,8 @@ def _holds_date(key: Any) -> bool:
 
 def _days(row: Any, place: _Place) -> Iterator[tuple[datetime.date, tuple[str, ...]]]:
     if isinstance(row, Mapping):
+        if row and not any(map(_holds_date, row)):
+            raise InputError(*place, f"keys of which none is a date, {shorten([*row])}", _FORMS)
         for day, text in row.items():
             if text is not None:  # Arrow gives each row the dates of all
                 yield _day(day, place), _sentences(text, place)

@@ -236,7 +236,7 @@ def _holds_date(key: Any) -> bool:
 
 def _days(row: Any, place: _Place) -> Iterator[tuple[datetime.date, tuple[str, ...]]]:
     if isinstance(row, Mapping):
-        if row and not any(map(_holds_date, row)):
+        if len(row) > 1 and not any(map(_holds_date, row)):
             raise InputError(*place, f"keys of which none is a date, {shorten([*row])}", _FORMS)
         for day, text in row.items():
             if text is not None:  # Arrow gives each row the dates of all

@@ -273,7 +273,7 @@ def _refused(problems: Sequence[Mapping[str, Any]]) -> InputError:
         kind = Attribute if len(first["loc"]) > 1 else EvidenceSchema
         return OptionError.unknown("".join(around), first["loc"][-1], [part.name for part in fields(kind)])
     got = describe(first["input"])
-    expected = first["msg"].removeprefix("Input should be ").replace("valid tuple", "list").replace("a valid", "a")
+    expected = first["msg"].removeprefix("Input should be ").replace("valid tuple", "list")
     if first["type"] == "value_error":
         got, expected = f"an impossible one: {first['ctx']['error']}", _FORM
     if first["type"] == "missing":

@@ -245,6 +245,16 @@ def test_values_that_are_missing_or_no_numbers(plain, capsys):
     assert (row["ties"], row["undefined"]) == (6, 12)
     code, _, said = compared(capsys, first, second, "--fail-if-worse", "score")
     assert code == 3 and "can't be told from its logs: --fail-if-worse fails, to be safe" in said
+    fewer = plain("fewer", [0.5, 0.5, None] * 6)
+    by_hand = plain("a", [1.0] * 6, kind=["x"] * 6), plain("b", [0.5] * 6, kind=["x"] * 6)
+    code, [found, _], _ = compared(capsys, first, fewer, first)
+    [row] = found["metrics"]
+    assert (code, row["first"], row["second"], row["undefined"]) == (1, 1.0, 0.5, 12), "of the rows that both have"
+    _, [whole], _ = compared(capsys, *by_hand)
+    same = ("first", "second", "difference", "interval", "wins", "ties", "losses")
+    assert [row[name] for name in same] == [whole["metrics"][0][name] for name in same]
+    words = r"warning: score compares the 6 documents .*: 6 that only first .* has and 6 that only fewer .* has"
+    assert re.search(words, found["warnings"][0])
     words = plain("words", ["good", "bad"] * 9)
     code, _, said = compared(capsys, first, words)
     assert code == 2 and "no metric that all runs have" in said

@@ -62,7 +62,7 @@ def test_logs_and_rows_are_not_mixed_and_a_map_needs_a_metric(tmp_path, capsys):
     log = write(tmp_path / "samples_own_2026-01-01T00-00-00.jsonl", sample)
     words = "files: got logs and rows of another tool, expected one kind at a time"
     refused("score", capsys, rows, log, "--metric", "rouge_l", said=words)
-    words = "--map: got ['prediction=a'], expected it with --metric"
+    words = "--map: got it without --metric, expected both"
     refused("score", capsys, rows, "--map", "prediction=a", said=words)
     code, out, _ = run("score", capsys, log, "--metric", "rouge_l", "--map", "reference=summary", "--json", "-")
     assert code == 0 and json.loads(out)[0]["metrics"]["rouge_l_f1"] == 1

@@ -238,7 +238,7 @@ GOOD = {"system": "s0", "id": "d0", "rating": 1}
         ([{**GOOD, "rating": "good"}], DataError, "rating: could not convert string to float: 'good'"),
         ([{**GOOD, "rating": True}], DataError, "rating must be a valid number, got bool"),
         ([{"system": "s0", "rating": 1}], DataError, "no field id; there are system, rating"),
-        ([{**GOOD, "rating": ""}], InputError, "people: got no ratings, expected rows with system, id and rating"),
+        ([{**GOOD, "rating": ""}], InputError, "people: got no ratings in rows with the columns system, id, rating"),
         (["s0"], DataError, r"people\[0\]: expected an object, got str"),
     ],
 )

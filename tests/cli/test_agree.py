@@ -132,9 +132,9 @@ def test_one_set_of_labels_serves_two_judges(judged, tmp_path, capsys):
 
 WRONG = [
     ([], "B: got nothing, expected the recording of a second judge, --labels PEOPLE or --sample N"),
-    (["--sample", 3], "--sample: got 3, expected it with --output"),
-    (["--seed", 3, "--labels", "x"], "--seed: got 3, expected it with --sample"),
-    (["-o", "x"], "--output: got x, expected it with --sample"),
+    (["--sample", 3], "--sample: got it without --output, expected both"),
+    (["--seed", 3, "--labels", "x"], "--seed: got it without --sample, expected both"),
+    (["-o", "x"], "--output: got it without --sample, expected both"),
     (["--sample", 0, "-o", "x"], "--sample: got 0"),
     (["--sample", 3, "-o", "x", "--labels", "y"], "--sample: got it with B, --labels, --common or --json"),
     (["--labels", "nowhere.csv"], "nowhere.csv"),

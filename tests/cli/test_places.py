@@ -52,6 +52,19 @@ def test_files_that_were_swapped_are_said_with_what_fits(family, capsys):
     assert "swapped" not in line, "a file that can't be read anyhow is not swapped"
 
 
+def test_what_is_wrong_with_one_file_is_said_of_it(tmp_path, capsys):
+    same, tree = files_of("evidence"), write(Path("p.json"), {"song": "Rain"})
+    named = ["--references", same["references"], "--predictions", same["references"]]
+    code, out, _ = run("evidence", capsys, *named, "--json")
+    assert code == 0 and json.loads(out)["evidence_coverage"] is None, "without sources, as in Python"
+    Path("gold.json").write_text('{"song": "Rain"')
+    given = ["--references", "gold.json", "--predictions", tree, "--schema", "schema.json"]
+    assert "swapped" not in refused("trees", capsys, *given, said="gold.json")
+    for family, schema in (("trees", {"song": [None, {}]}), ("evidence", {"domains": ["a"], "atributes": []})):
+        given = [*(named if family == "evidence" else given[:4]), "--schema", write(Path("bad.json"), schema)]
+        refused(family, capsys, *given, said="bad.json: ")
+
+
 @pytest.mark.parametrize(("words", "said"), CASES["test_a_place_that_is_missing_or_too_many_is_named"])
 def test_a_place_that_is_missing_or_too_many_is_named(words, said, capsys):
     files_of("timelines")

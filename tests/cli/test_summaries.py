@@ -88,7 +88,7 @@ def test_a_mistake_is_told_in_one_line(tmp_path, capsys, row, said):
 
 def test_files_that_do_not_fit_are_told(tmp_path, capsys):
     gold = write(tmp_path / "g", *GOLD)
-    refused(capsys, gold, write(tmp_path / "p", "one line"), said="p: rows: 1, but ")
+    refused(capsys, gold, write(tmp_path / "p", "one line"), said="p: 1 rows, but ")
     refused(capsys, gold, write(tmp_path / "p"), said="p: no row in it")
     refused(capsys, gold, tmp_path / "nowhere", said="nowhere: no such file or folder")
     folder = "is a folder with files of rows, expected one of them: documents.jsonl"

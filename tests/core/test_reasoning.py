@@ -9,6 +9,11 @@ import pytest
 from tests import hostile
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.reasoning import _label, first_reading, strip_thinking
+from tls_tasks.evidence.read import parse_evidence
+from tls_tasks.reports.read import parse_report
+from tls_tasks.summaries.read import parse_summary
+from tls_tasks.timelines.read import parse_timeline
+from tls_tasks.trees.read import parse_tree
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
@@ -18,7 +23,7 @@ BLOCKS = [case for case in CASES["BLOCKS"] if isinstance(case, list)]
 
 @pytest.mark.parametrize(("text", "answer", "unfinished"), BLOCKS)
 def test_reasoning_is_no_answer(text: str, answer: str, unfinished: bool) -> None:
-    assert strip_thinking(text) == (answer, unfinished)
+    assert strip_thinking(text)[:2] == (answer, unfinished)
 
 
 @pytest.mark.parametrize(("text", "answer"), CASES["READINGS"])
@@ -46,3 +51,20 @@ def _nothing(text: str) -> Parsed[str]:
 def test_a_label_is_found_in_any_case(word: str) -> None:
     text = f"It is so.\n{word} answer:\nNO"
     assert _label(text) == (text.index("\n") + 1, len(text) - 3)
+
+
+@pytest.mark.parametrize(
+    ("read", "answer"),
+    [
+        (parse_timeline, "2011-01-25: A."),
+        (parse_timeline, '[{"date": "2011-01-25", "text": "A."}]'),
+        (parse_summary, "A."),
+        (parse_evidence, '[{"domain": "food", "evidence_span": "tea", "polarity": "present"}]'),
+        (parse_tree, '{"a": 1}'),
+        (parse_tree, "a: 1\nb: 2"),
+        (parse_report, "It rained."),
+    ],
+)
+def test_a_made_up_prompt_is_counted_in_every_family(read, answer):
+    alone, told = read(answer), read(f"{answer}\n\n### Instruction:\nWrite.\n\n### Response:\nZorblax.")
+    assert (told.value, told.counts()) == (alone.value, {**alone.counts(), "next_prompt": 4})

@@ -308,6 +308,7 @@ def test_a_document_that_is_none_is_named_where_it_is_cited(document):
     [
         ({"d1": None}, r"documents\['d1'\]: got None, expected a str.*; leave out"),
         ({"d1": "text", 2: None}, r"documents\[2\]: got None"),
+        ({"id": ["d1"], "text": ["t"]}, r"documents: got columns \(\['id', 'text'\]\), .* such as dict\(zip\("),
         ({"c": {"d1": "text", "d2": None}}, r"documents\['d2'\]: got None"),
         (pandas.DataFrame({"id": ["d1"], "text": ["t"]}), r"got DataFrame.* such as dict\(zip\(table\['id'\]"),
     ],

@@ -368,7 +368,7 @@ def test_one_question_for_all_distinct_pairs(answer):
 )
 def test_pair_by_pair_with_a_warning(answer):
     module = Counting("length", answer)
-    metric = resolve_metric(module)
+    metric = resolve_metric(module, score_range=(0, 9))
     with pytest.warns(CustomMetricWarning, match="'length' gives one number for many pairs"):
         assert metric.pairs(["a", "abc", "a"], ["abc", "abc", "abc"]).tolist() == [2, 0, 2]
     assert len(module.calls) == 3

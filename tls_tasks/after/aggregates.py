@@ -8,13 +8,13 @@ name that says so; where they are no numbers the metric is left out, by name.
 import json
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any
 
-from tls_tasks.core.score import Result, ratio
+from tls_tasks.core.score import Result, Score, ratio
 
 _TOLERANCE = 1e-9  # of the reported number; hosts add up in other orders
 
@@ -82,6 +82,34 @@ def table_of(runs: Sequence[Mapping[str, Logged]], n: int) -> tuple[dict[str, Re
                 unit.update(parts)
     return table, units, left_out
 
+
+def paired(first: Score, second: Score, keys: Iterable[str], names: Sequence[str]) -> tuple[Score, Score, list[str]]:
+    """Two scores of the same documents without the values that only one of them has, since nothing stands beside them.
+
+    Returns:
+        Both scores; and for each metric of which values are left out a sentence that says how many of which run.
+
+    Example:
+        >>> table, runs, _ = table_of([{"acc": Logged([1, 0, 0])}, {"acc": Logged([1, 1, None])}], 3)
+        >>> first, second, said = paired(*[Score("", "", units, table) for units in runs], ["acc"], ["A", "B"])
+        >>> first.acc, second.acc, said
+        (0.5, 1.0, ['acc compares the 2 documents of which both have a value; left out: 1 that only A has'])
+    """
+    units, said = [list(first.units), list(second.units)], list[str]()
+    for key in keys:
+        parts = {*first.definitions[key].parts}
+        has = [*zip(*[[not parts.isdisjoint(unit) for unit in own] for own in units], strict=True)]
+        for place, (_, is_second) in ((place, sides) for place, sides in enumerate(has) if sides in _ALONE):
+            unit = units[is_second][place]
+            units[is_second][place] = _Counts({part: unit[part] for part in unit if part not in parts})
+        only = [f"{n} that only {name} has" for side, name in zip(_ALONE, names, strict=True) if (n := has.count(side))]
+        compares = f"{key} compares the {has.count((True, True))} documents of which both have a value"
+        said += [f"{compares}; left out: {' and '.join(only)}"] * bool(only)
+    return replace(first, units=units[0]), replace(second, units=units[1]), said
+
+
+_ALONE = (True, False), (False, True)
+"""Whether the first and the second have a value, where one has none."""
 
 _Made = tuple[Result, list[Units]] | None
 _Named = tuple[str, Callable[[list[Any]], float]]

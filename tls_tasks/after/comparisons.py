@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.after.aggregates import table_of
+from tls_tasks.after.aggregates import paired, table_of
 from tls_tasks.after.foreign import MISSING, value_at
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.run import Run
@@ -166,20 +166,22 @@ def _compare_task(name: str, systems: Sequence[System], names: Names, plan: Plan
     keys = _metrics(name, systems, scores[0], names)
     if unknown := [key for key in plan.lower if key not in scores[0].definitions]:
         raise OptionError.unknown("--lower-is-better", unknown[0], scores[0].definitions)
-    sums, *other_sums = [Sums.of(score, by_topic=not plan.by_document) for score in scores]
-    differences = [compare(sums, other, keys, settings=plan.settings) for other in other_sums]
+    names_of = [(systems[0].name, system.name) for system in systems[1:]]
+    pairs = [paired(scores[0], score, keys, both) for score, both in zip(scores[1:], names_of, strict=True)]
+    sums = [[Sums.of(score, by_topic=not plan.by_document) for score in pair[:2]] for pair in pairs]
+    differences = [compare(first, second, keys, settings=plan.settings) for first, second in sums]
     # Holm over the systems, metric by metric: each metric asks its own question.
     by_metric = (holm([row.p_value for row in of_metric]) for of_metric in zip(*differences, strict=True))
     adjusted = list(zip(*by_metric, strict=True))
-    ids, n_units = systems[0].tasks[name].ids, len(sums.rows)
+    ids, n_units = systems[0].tasks[name].ids, len(sums[0][0].rows)
     unit = "topic" if n_units < len(ids) else "document"
     if (least := smallest_p(n_units, plan.settings.n_permutations) * (len(systems) - 1)) >= 0.05:
         units = f"{n_units} {unit}{'s' * (n_units > 1)}"
         doubt.append(f"warning: {units} cannot reach significance: no p-value below {least:.3g} is possible")
-    for system, score, rows, own in zip(systems[1:], scores[1:], differences, adjusted, strict=True):
+    for system, (_, score, left_out), rows, own in zip(systems[1:], pairs, differences, adjusted, strict=True):
         trust = caution({row.key: row.interval for row in rows})
         metrics = {row.key: _by_metric(row, p, scores[0], score, ids, plan) for row, p in zip(rows, own, strict=True)}
-        said = (*doubt, *([f"warning: {trust}"] if trust else ()))
+        said = (*doubt, *(f"warning: {one}" for one in (*left_out, *[trust] * bool(trust))))
         yield TaskComparison(name, systems[0].name, system.name, metrics, len(ids), n_units, unit, said)
 
 

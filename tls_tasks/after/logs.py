@@ -24,9 +24,7 @@ _INSPECT_NAME = re.compile(r"(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)[^_]*_(?P<t
 _INSPECT = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status"')
 _EVERY_EVAL_EVER = (b'"evaluation_id"', b'"sample_id"')
 _BEGIN = 1 << 16  # bytes by which a log is known
-_EXPECTED = (
-    "results_<date>.json, samples_<task>_<date>.jsonl, a log of Inspect, Every Eval Ever rows, or JSONL with `id`"
-)
+_EXPECTED = "results_<date>.json, samples_<task>_<date>.jsonl, a log of Inspect, Every Eval Ever's, JSONL with `id`"
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,6 +147,9 @@ def score_rows(metric: str, rows: Sequence[Row], fields: Fields, options: Option
         elif f"{name}s" not in parameters and None not in choices:
             raise InputError("--map", None, repr(name), f"what {metric} takes")
     check_options(metric, options, [name for name in parameters if name not in columns])
+    needed = [name for name, own in parameters.items() if own.default is own.empty]
+    if lacking := [name for name in needed if name not in (*columns, *options)]:
+        raise InputError("--option", None, f"no {lacking[0]}", f"--option {lacking[0]}=VALUE (JSON, or text)")
     try:
         score: Score = function(**columns, **options)
     except TypeError as error:

@@ -117,8 +117,6 @@ def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int =
         pairs = itertools.combinations(keys, 2)
         tests = [{"first": a, "second": b, **_test(tables[a], tables[b], rated, n_resamples, seed)} for a, b in pairs]
         aspects[aspect] = {"metrics": found, "tests": tests}
-    if not aspects:
-        raise InputError("people", None, "no ratings", "rows with system, id and rating")
     return {"aspects": aspects, "n_resamples": n_resamples, "seed": seed}
 
 
@@ -127,13 +125,16 @@ def _read_people(people: People, known: Mapping[str, Set[str]]) -> dict[str, dic
     given = enumerate(() if isinstance(people, str | Path) else people)
     rows = file_rows(Path(people)) if isinstance(people, str | Path) else ((f"people[{n}]", row) for n, row in given)
     rated: dict[str, dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
-    for where, row in read_models(_Rating, rows):
+    for where, row in read_models(_Rating, rows := list(rows)):
         for name, there in known.items():
             if (value := getattr(row, name)) not in there:
                 names = f"there are {some(sorted(there))}{nearest(value, there)}"
                 raise DataError(f"{where}: no score is of {name} {value!r}; {names}")
         if not math.isnan(row.rating):
             rated[row.aspect or "rating"][row.system, row.id].append(row.rating)
+    if not rated:
+        names = f" with the columns {', '.join(map(str, rows[0][1]))}" if rows else ""
+        raise InputError("people", None, f"no ratings in rows{names}", "rows with system, id and rating")
     return rated
 
 

@@ -59,13 +59,14 @@ def add_command(subparsers: Subparsers, name: str, run: Run, *former: str) -> ar
     return parser
 
 
-def add_places(parser: argparse.ArgumentParser, *names: str, needed: bool = True) -> None:
+def add_places(parser: argparse.ArgumentParser, *names: str, needed: bool = True, optional: str = "") -> None:
     """Have what is given without a name fill these options, in this order, which differs by command.
 
     Args:
         parser: Of a command that has the options.
         names: The options, of which each takes one place.
         needed: Whether it is an error if one of them is not given.
+        optional: The one that need not be given.
     """
     for _ in names:
         # neither "?" nor "*", of which argparse finds none behind an option
@@ -77,7 +78,7 @@ def add_places(parser: argparse.ArgumentParser, *names: str, needed: bool = True
         for name in names:
             if getattr(args, name) is None and places:
                 setattr(args, name, places.pop(0))
-        if needed and (missing := [f"--{name}" for name in names if getattr(args, name) is None]):
+        if missing := [f"--{name}" for name in names if needed and getattr(args, name) is None and name != optional]:
             raise InputError(", ".join(missing), None, "nothing", f"files or folders; see {args.command} --help")
         if places:
             raise InputError(str(places[0]), None, "a file more", f"each of --{', --'.join(names)} once")
@@ -86,13 +87,22 @@ def add_places(parser: argparse.ArgumentParser, *names: str, needed: bool = True
     parser.set_defaults(run=run_with_names)
 
 
+_CALLED = {"predictions": "pred|answer|output", "references": "ref|gold|truth|target", "sources": "source|journal"}
+"""A file that is so called is not swapped."""
+
+
 def read_places(read: Callable[..., T], args: argparse.Namespace, *names: str) -> T:
-    """What a function reads of the places of these options; where they can be read if swapped, the error asks so."""
+    """What a function reads of the places of these options; where these seem to be swapped, the error asks so."""
     places = [getattr(args, name) for name in names]
     try:
         return read(*places)
     except (TlsTasksError, OSError) as error:
-        for swapped in [*permutations(places)][1:] if {None, Path("-")}.isdisjoint(places) else ():
+        # Of swapped files the first row could not be read.
+        may_be = {None, Path("-")}.isdisjoint(places) and not re.search(r", (?:line|row) (?:[3-9]|\d\d)", str(error))
+        for swapped in [*permutations(places)][1:] if may_be else ():
+            moved = [called for called in zip(names, places, swapped, strict=True) if called[1] != called[2]]
+            if any(re.search(_CALLED[name], place.name, re.IGNORECASE) for name, place, _ in moved):
+                continue
             with suppress(TlsTasksError, OSError):
                 read(*swapped)
                 fit = " ".join(f"--{name} {place}" for name, place in zip(names, swapped, strict=True))

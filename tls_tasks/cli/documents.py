@@ -118,7 +118,7 @@ def _run_agree(args: argparse.Namespace) -> None:
     given = {name: value for name, value in vars(args).items() if value is not None}
     for name, needed in {"seed": "sample", "output": "sample", "documents": "sample", "sample": "output"}.items():
         if name in given and needed not in given:
-            raise InputError(f"--{name}", None, str(given[name]), f"it with --{needed}")
+            raise InputError(f"--{name}", None, f"it without --{needed}", "both")
     if args.sample is not None:
         return _draw(args)
     if args.labels is not None:

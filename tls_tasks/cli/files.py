@@ -62,7 +62,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--lsum", action="store_true", help="rougeLsum, too: sentence by sentence")
     add("--split", default="newline", help="where its sentences end: newline (default) or regex")
     add("--ngrams", action="store_true", help="rouge1 and rouge2, too: words and pairs of words in any order")
-    add = _add_command(subparsers, "evidence", _evidence, sources="the texts", **_PAIR)
+    add = _add_command(subparsers, "evidence", _evidence, sources="the texts, if quotes are checked", **_PAIR)
     add("--schema", type=Path, help="JSON file with the schema; default: that of journals")
     add("--threshold", default="0.5", help="overlap of words that a match needs (default 0.5)")
     add("--matching", default="greedy", help="greedy (default) or optimal")
@@ -82,7 +82,7 @@ def _add_command(subparsers: Subparsers, name: str, run: Run, **files: str) -> C
     parser = add_command(subparsers, name, run)
     for file, text in files.items():
         parser.add_argument(f"--{file}", type=Path, metavar=file.upper(), help=text)
-    add_places(parser, *files)
+    add_places(parser, *files, optional="sources")
     parser.add_argument("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--detailed", action="store_true", help="show what each document's score is made of")
@@ -169,7 +169,7 @@ def _summaries(args: argparse.Namespace) -> None:
 def _evidence(args: argparse.Namespace) -> None:
     """Score extracted objects: which are found, whether their attributes and their quotes are right.
 
-    SOURCES      JSON Lines: {"journal_id": "J1", "text": "…"}
+    SOURCES      JSON Lines: {"journal_id": "J1", "text": "…"}; without them quotes aren't checked, nor is coverage
     REFERENCES   JSON Lines: {"journal_id": "J1", "items": [{"domain": …, "evidence_span": …, …}, …]}, one a journal
     PREDICTIONS  the same; "items" may also be the text that a model wrote. A journal without a line has no predictions:
                  all its gold objects are missed.
@@ -185,13 +185,15 @@ def _evidence(args: argparse.Namespace) -> None:
     schema = JOURNAL_SCHEMA if args.schema is None else schema_at(args.schema)
     journals, answers = read_places(partial(read_three, schema=schema), args, "sources", "references", "predictions")
     predictions = ["[]" if answer is None else answer for answer in answers.values()]
-    columns = predictions, [journal.objects for journal in journals], [journal.text for journal in journals]
+    sources = args.sources and [journal.text for journal in journals]
+    columns = predictions, [journal.objects for journal in journals], sources
     options = {name: getattr(args, name) for name in ("threshold", "matching", "postprocess")}
     with _warnings_as_notes(args):
         score = tls_tasks.evidence_extraction(*columns, schema=schema, **options)
     note("evidence", *missing_note(answers.items(), "journals", "all gold objects missed"))
     names = [journal.id for journal in journals]
-    if misquoted := [own.id for own in journals for gold in own.objects if gold[schema.span_field] not in own.text]:
+    misquoted = [own.id for own in journals for gold in own.objects if gold[schema.span_field] not in own.text]
+    if sources and misquoted:
         note("evidence", f"gold objects not verbatim in their journal: {len(misquoted)}, first of {misquoted[0]}")
     table, result = _evidence_table(score, names), printed.as_json(args, score, names, "journals", "journal_id")
     printed.print_score(args, score, names, "journal", headline="f1", table=table, result=result)
@@ -243,7 +245,9 @@ def _trees(args: argparse.Namespace) -> int:
     files = args.predictions, args.references
     if [*map(str, files)] == ["-", "-"]:
         raise InputError("--references", None, "'-' twice", "a file for one of the two trees")
-    schema, many = read_schema(read_document(args.schema)), any(map(holds_many, files))
+    many = any(map(holds_many, files))
+    with said_of(Row(str(args.schema), None)):
+        schema = read_schema(read_document(args.schema))
     sides = "predictions", "references", *["sources"] * (args.sources is not None)
     rows = read_places(read_trees if many else _read_two, args, *sides)
     note("trees", *missing_note(((row.id, row.prediction) for row in rows), "trees", "counted as empty"))

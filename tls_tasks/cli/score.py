@@ -130,7 +130,7 @@ def _run_score(args: argparse.Namespace) -> int:
     given = {name: value for name, value in vars(args).items() if value is not None}
     for name, needed in _BELONGS.items():
         if name in given and needed not in given:
-            raise InputError(f"--{name}", None, repr(given[name]), f"it with --{needed}")
+            raise InputError(f"--{name}", None, f"it without --{needed}", "both")
     for name in ("metric", "csv", "parquet", "labels"):
         if name in given and args.units is not None:
             raise InputError(f"--{name}", None, "it with -o", f"one of both: {args.units} holds the units of our tasks")

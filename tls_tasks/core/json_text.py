@@ -22,6 +22,7 @@ Stage = Literal["none", "whole", "fence", "scan", "truncated", "repaired", "outl
 
 JSON_PROBLEM_KINDS = (
     "unfinished_thinking",  # a thinking block never ended; what it holds is no answer
+    "next_prompt",  # another prompt behind the answer, made up as base models do, with all that follows; dropped
     "truncated",  # the text ends inside a list or an object; its last, unfinished entry is dropped
     "broken_json",  # something inside a list or an object can't be read and was dropped
     "repaired_json",  # not quite JSON; the detail says what was set right
@@ -114,10 +115,10 @@ def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None, *, deep: 
         FoundJson(values=(), stage='none', problems=())
     """
     answer = strip_thinking(text)
+    before = answer.problems(text)
     for whole in (text,) if answer.unfinished else dict.fromkeys((text, answer.text)):
         if found := _whole(whole, weigh):
-            return found
-    before = (problem("unfinished_thinking", text),) if answer.unfinished else ()
+            return found if whole == text else replace(found, problems=before + found.problems)
     search = _Search(weigh, weigh_cut or weigh, deep)
     result = _in_fences(answer.text, search) or search.in_prose(answer.text)
     return replace(result, problems=before + result.problems)

@@ -6,13 +6,14 @@ output know; a mark that is only spoken of, within quotation marks or backticks 
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import yaml
 
-from tls_tasks.core.parsed import Parsed
+from tls_tasks.core.parsed import Parsed, Problem, problem
 
 _Read = TypeVar("_Read", bound=Parsed[Any])
 
@@ -23,10 +24,18 @@ class Answer(NamedTuple):
     Attributes:
         text: The answer.
         unfinished: Whether a block of reasoning was still open at the end.
+        next_prompt: Another prompt behind the answer, made up as base models do, with all that follows; it is left out.
     """
 
     text: str
     unfinished: bool
+    next_prompt: str = ""
+
+    def problems(self, text: str) -> tuple[Problem, ...]:
+        """What was left out of ``text``, and is neither finished reasoning nor a frame."""
+        unfinished = [problem("unfinished_thinking", text)] * self.unfinished
+        lines = self.next_prompt.split("\n")
+        return (*unfinished, *(problem("next_prompt", line) for line in lines if line.strip()))
 
 
 # A mark begins so, or at the beginning of the text: nearly all other places are passed over quickly.
@@ -73,11 +82,11 @@ def strip_thinking(text: str) -> Answer:
 
     Example:
         >>> strip_thinking("<think>maybe []</think> [1]")
-        Answer(text=' [1]', unfinished=False)
+        Answer(text=' [1]', unfinished=False, next_prompt='')
         >>> strip_thinking("so it is []</think>[1]<think>or").text
         '[1]'
-        >>> strip_thinking("◁think▷let me see")
-        Answer(text='', unfinished=True)
+        >>> strip_thinking("◁think▷let me see").unfinished
+        True
         >>> strip_thinking("<|channel|>analysis<|message|>Hm.<|end|><|channel|>final<|message|>A.<|return|>").text
         'A.'
         >>> strip_thinking('Write "<think>" to think.<|im_end|> What?').text
@@ -85,12 +94,12 @@ def strip_thinking(text: str) -> Answer:
         >>> strip_thinking("Reasoning: it rained.\n\n**Answer:** Rain.").text
         ' Rain.'
     """
-    answer, unfinished = _without_blocks(text)
-    answer = _before_prompt(_unwrapped(answer))
-    if (label := _label(answer)) is None:
-        return Answer(answer, unfinished)
-    before, after = answer[: label[0]], answer[label[1] :]
-    return Answer(after if after.strip() else before, unfinished)
+    found = _without_blocks(text)
+    answer, next_prompt = _before_prompt(_unwrapped(found.text))
+    if label := _label(answer):
+        before, after = answer[: label[0]], answer[label[1] :]
+        answer = after if after.strip() else before
+    return Answer(answer, found.unfinished, next_prompt)
 
 
 def first_reading(text: str, read: Callable[[str], _Read]) -> _Read:
@@ -114,9 +123,9 @@ def first_reading(text: str, read: Callable[[str], _Read]) -> _Read:
     """
     first = read(text)
     if first.failed:
-        answer = _before_prompt(_unwrapped(_without_blocks(text).text))
+        answer, _ = _before_prompt(_unwrapped(_without_blocks(text).text))
         if (label := _label(answer)) and not (second := read(answer[: label[0]])).failed:
-            return second
+            return replace(second, problems=(*strip_thinking(text).problems(text), *second.problems))
     return first
 
 
@@ -156,10 +165,11 @@ def _unwrapped(text: str) -> str:
     return text
 
 
-def _before_prompt(text: str) -> str:
-    """The text before another prompt, with which base models go on after their answer."""
+def _before_prompt(text: str) -> tuple[str, str]:
+    """The text before another prompt, with which base models go on after their answer; and from there on."""
     prompt = _PROMPT.search(text)
-    return text[: prompt.start()] if prompt and text[: prompt.start()].strip() else text
+    end = prompt.start() if prompt and text[: prompt.start()].strip() else len(text)
+    return text[:end], text[end:]
 
 
 def _label(text: str) -> tuple[int, int] | None:

@@ -70,6 +70,11 @@ def read_columns(is_row: IsRow | None = None, /, **columns: Any) -> list[Any]:
     by_name = all(isinstance(column, Mapping) and column for column in both)
     if by_name and not (is_row and is_row(given["references"])):
         given = _joined(given)
+    for name, other in (_NEEDED, _NEEDED[::-1]):
+        rows, is_list = given[name], isinstance(given[other], list | tuple)
+        if is_list and isinstance(rows, Mapping) and len(rows) > 1 and not (is_row and is_row(rows)):
+            expected = f"names in both, or a list in both, such as list({name}.values()) in the order of {other}"
+            raise InputError(name, None, f"rows by name ({shorten([*rows])}), but {other} is a list", expected)
     lists = {name: _listed(name, column) for name, column in given.items()}
     for name, column in lists.items():
         if len(column) != len(lists["predictions"]):
@@ -93,8 +98,11 @@ def _joined(columns: Mapping[str, Any]) -> dict[str, list[Any]]:
             raise InputError(column, None, describe(rows), "a mapping with the names that predictions has")
         lacking = [name for name in names if name not in rows]
         unknown = [name for name in rows if name not in names]
+        other = "predictions" if lacking else column
+        if not lacking:  # the other side lacks what this has
+            column, lacking, unknown = "predictions", unknown, lacking
         if sides := [f"{side} {shorten(found)}" for side, found in (("without", lacking), ("with", unknown)) if found]:
-            raise InputError(column, None, f"a mapping {' and '.join(sides)}", "the names that predictions has")
+            raise InputError(column, None, f"a mapping {' and '.join(sides)}", f"the names that {other} has")
     return {column: [rows[name] for name in names] for column, rows in columns.items()}
 
 
@@ -205,9 +213,10 @@ def _fields(value: Any) -> Mapping[Any, Any] | None:
         return None
     if is_dataclass(value):
         return {own.name: getattr(value, own.name) for own in fields(value)}
-    for dump in ("model_dump", "_asdict"):
-        if hasattr(value, dump):
-            return dict(getattr(value, dump)())
+    if hasattr(value, "model_dump"):
+        return dict(value.model_dump(by_alias=True))  # the names that its JSON Schema has
+    if hasattr(value, "_asdict"):
+        return dict(value._asdict())
     if isinstance(value, Iterable) or callable(value):
         return None
     return {name: own for name, own in getattr(value, "__dict__", {}).items() if not name.startswith("_")} or None

@@ -69,7 +69,7 @@ def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False) -> FoundJson
         >>> find_yaml("a: &x [1, 1]\nb: [*x, *x]", len).values
         ({'a': '&x [1, 1]', 'b': []},)
     """
-    answer = strip_thinking(text).text
+    answer, *_ = stripped = strip_thinking(text)
     blocks = [(start, end) for start, end in fences(answer) if answer[start:end].strip()] or [(0, len(answer))]
     values, places, notes, left = [], [], Notes(), MAX_CHARACTERS
     for outline, place in (found for block in blocks for found in _outlines(answer, *block)):
@@ -82,7 +82,7 @@ def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False) -> FoundJson
             values.append(value if as_written else settled(value))
             places.append(place)
             notes.update(noted)
-    return FoundJson(tuple(values), "outline" if values else "none", tuple(notes), tuple(places))
+    return FoundJson(tuple(values), "outline" if values else "none", (*stripped.problems(text), *notes), tuple(places))
 
 
 def settled(value: Any) -> Any:

@@ -147,15 +147,13 @@ def joined(gold: Keyed, predictions: Keyed) -> list[tuple[str, Row, Row | None]]
     without_ids = gold.by_order + predictions.by_order
     if without_ids == 2 or (without_ids and len(gold.rows) == len(predictions.rows) == 1):
         if len(gold.rows) != len(predictions.rows):
-            sizes = f"rows: {len(predictions.rows)}, but {gold.place} has {len(gold.rows)}"
-            raise DataError(f"{predictions.place}: {sizes}; without ids the two must have a row for each other")
+            sizes = f"{len(predictions.rows)} rows, but {gold.place} has {len(gold.rows)}"
+            raise DataError(f"{predictions.place}: {sizes}; without ids both need equally many, paired in order")
         return list(zip(gold.rows, gold.rows.values(), predictions.rows.values(), strict=True))
     for side, other in ((gold, predictions), (predictions, gold)):
         if side.by_order:
             has = f"has no ids, but {other.place} has: {some(list(other.rows))}"
-            raise DataError(
-                f"{side.place}: {has}; expected ids in both, such as names of files in a folder, or in neither"
-            )
+            raise DataError(f"{side.place}: {has}; expected ids in both, such as names of files, or in neither")
     for name, row in predictions.rows.items():
         if name not in gold.rows:
             near = nearest(name, gold.rows) or f", which has {some(list(gold.rows))}"
@@ -232,7 +230,8 @@ def _named(place: Path, rows: Iterable[tuple[str, Row]]) -> Keyed:
     named: dict[str, Row] = {}
     for name, row in rows:
         if name in named:
-            raise DataError(f"{row.where}: duplicate id {name!r}, first on {named[name].where.rpartition(', ')[2]}")
+            first = named[name].where.rpartition(", ")[2]
+            raise DataError(f"{row.where}: duplicate id {name!r}, first on {first}; expected all of an id in one row")
         named[name] = row
     if not named:
         raise DataError(f"{place}: no row in it")

@@ -162,26 +162,28 @@ def rows_at(place: Path) -> Rows:
         yield from file_rows(file)
 
 
-def _paired_rows(journals: Path, gold: Path) -> Iterator[tuple[str, Any]]:
-    """The rows of journals, each with its gold objects; the place is that of the gold.
+def _paired_rows(journals: Path | None, gold: Path) -> Iterator[tuple[str, Any]]:
+    """The rows of journals, each with its gold objects; the place is that of the gold. Without journals, empty texts.
 
     Raises:
         DataError: If a file can't be read, an id stands twice in one, or is in one of the two only.
     """
-    for name, journal, row in joined(*(read_keyed(place, ID_FIELDS, needs_ids=True) for place in (journals, gold))):
+    sides = (read_keyed(place, ID_FIELDS, needs_ids=True) for place in (journals or gold, gold))
+    for name, journal, row in joined(*sides):
         if row is None:
             hint = '"items": [] says that there is nothing to find'
             raise DataError(f"{journal.where}: {gold} has no row for {name!r}; {hint}")
-        yield row.where, {"id": name, "text": journal.field(TEXT_FIELDS), "items": row.field(OBJECT_FIELDS)}
+        text = journal.field(TEXT_FIELDS) if journals else ""
+        yield row.where, {"id": name, "text": text, "items": row.field(OBJECT_FIELDS)}
 
 
 def read_three(
-    journals: Path, gold: Path, predictions: Path, schema: EvidenceSchema
+    journals: Path | None, gold: Path, predictions: Path, schema: EvidenceSchema
 ) -> tuple[tuple[EvidenceDocument, ...], dict[str, str | None]]:
     """Read the three files of a scoring, each of which may be a folder with a file a journal.
 
     Args:
-        journals: Rows with one of :data:`ID_FIELDS` and one of :data:`TEXT_FIELDS`.
+        journals: Rows with one of :data:`ID_FIELDS` and one of :data:`TEXT_FIELDS`; None: the texts are empty.
         gold: Rows with an id and one of :data:`OBJECT_FIELDS`, one a journal.
         predictions: The same, with objects or a model's text.
         schema: What the gold objects must look like.
@@ -195,7 +197,7 @@ def read_three(
             has an object without domain or span; names file and line.
     """
     documents = read_rows(schema, _paired_rows(journals, gold), strict=False)
-    known = Keyed(journals, {document.id: Row(document.id, document) for document in documents})
+    known = Keyed(journals or gold, {document.id: Row(document.id, document) for document in documents})
     told: dict[str, str | None] = {}
     for name, _, row in joined(known, read_keyed(predictions, ID_FIELDS, needs_ids=True, of_a_model=True)):
         items = row and row.answer((*OBJECT_FIELDS, *PREDICTION_FIELDS))
@@ -210,10 +212,12 @@ def schema_at(file: Path) -> EvidenceSchema:
         DataError: If the file can't be read or is no JSON; InputError if it is no schema.
     """
     try:
-        value = json.loads("".join(text_lines(file)))
+        return read_schema(json.loads("".join(text_lines(file))))
+    except InputError as error:
+        error.field = f"{file}: {error.field}"
+        raise
     except ValueError as error:
         raise DataError(f"{file}: not JSON: {error}") from error
-    return read_schema(value)
 
 
 ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))

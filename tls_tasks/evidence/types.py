@@ -264,7 +264,8 @@ def _refused(problems: Sequence[Mapping[str, Any]]) -> InputError:
     if first["type"] == "unexpected_keyword_argument":
         kind = Attribute if len(first["loc"]) > 1 else EvidenceSchema
         return OptionError.unknown("".join(around), first["loc"][-1], [part.name for part in fields(kind)])
-    got, expected = describe(first["input"]), first["msg"].removeprefix("Input should be ")
+    got = describe(first["input"])
+    expected = first["msg"].removeprefix("Input should be ").replace("valid tuple", "list")
     if first["type"] == "value_error":
         got, expected = f"an impossible one: {first['ctx']['error']}", _FORM
     if first["type"] == "missing":

@@ -17,7 +17,7 @@ from typing import Annotated, Any, NoReturn, cast
 from pydantic import BeforeValidator
 
 from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.core.rows import describe
+from tls_tasks.core.rows import describe, shorten
 from tls_tasks.data.files import file_rows
 from tls_tasks.data.models import DataRow, Id, named, read_model
 from tls_tasks.reports.json_lines import read_objects, write_rows
@@ -201,13 +201,15 @@ def _is_mapping(value: Any) -> bool:
 
 
 def _checked(documents: Any) -> Any:
-    """The same documents. A store may answer None of what it lacks; a dict that holds None is a mistake.
+    """The same documents. A store may answer None of what it lacks; a dict that holds None or columns is a mistake.
 
     Raises:
-        InputError: A document that is None.
+        InputError: A document that is None, or columns.
     """
     if isinstance(documents, dict) and (empty := [key for key, document in documents.items() if document is None]):
         raise InputError(f"documents[{empty[0]!r}]", None, "None", f"{_DOCUMENT}; leave out what has no text")
+    if isinstance(documents, dict) and documents and all(isinstance(column, list) for column in documents.values()):
+        raise InputError("documents", None, f"columns ({shorten([*documents])})", _ACCEPTED)
     return documents
 
 

@@ -150,8 +150,8 @@ def read_labels(path: Path, *judged: Items) -> Labels:
         kind, request_id, item_id, label = (row[name] or "" for name in _NEEDED)
         key, said = left.pop((kind, request_id.lstrip("'"), item_id), None), label.strip().upper()
         if key is None or said not in _LABELS:
-            got = repr(label) if key else "the item twice, or one that was not drawn"
-            expected = f"each of the {len(drawn)} drawn items once, with YES, NO or no label"
+            got = f"the label {label!r}" if key else "the item twice, or one that was not drawn"
+            expected = "YES, NO or no label" if key else f"each of the {len(drawn)} drawn items once"
             raise InputError(f"{path}: {kind} {item_id!r} of request {request_id!r}", None, got, expected)
         labels[key] = _LABELS[said]
     return labels, int(made[2])

@@ -18,7 +18,8 @@ from tls_tasks.reports.json_lines import FORMS, Read, read_rows, with_keys
 from tls_tasks.reports.read import ID_FIELDS, first_id, first_text, id_text, refused, shown
 from tls_tasks.reports.types import Nugget, NuggetAnswer, ReportRequest
 
-NUGGET_PROBLEMS = ("no_request", "bad_item", "no_answers", "bad_answer", "bad_aggregator", "bad_importance")
+LOST = ("bad_item", "no_answers", "bad_answer")
+NUGGET_PROBLEMS = ("no_request", *LOST, "bad_aggregator", "bad_importance")
 """What may be wrong with a row:
 
 - ``no_request``: not a request with nuggets; the detail says what is missing.

@@ -124,12 +124,11 @@ def parse_report(
     sentences, flaws = (prose_sentences(answer.text, citations), ()) if from_json is None else from_json
     kept, beyond = within_limit(sentences, limit)
     cited = [doc_id for sentence in kept for doc_id in sentence.citations]
-    unfinished = [problem("unfinished_thinking", text)] if answer.unfinished else []
     unknown = [problem("unknown_citation", doc_id) for doc_id in cited if not citations.is_known(doc_id)]
     unread = [problem("unread_citation", mark) for mark in ([] if cited else _AUTHOR_YEAR.findall(answer.text))]
     written = "" if from_json or beyond else answer.text.strip()
     report = Report(request_id, run_id, tuple(collection_ids), kept, written) if kept else None
-    return Parsed(report, (*unfinished, *flaws, *beyond, *unknown, *unread))
+    return Parsed(report, (*answer.problems(text), *flaws, *beyond, *unknown, *unread))
 
 
 def parse_report_row(row: Any, *, limit: int | None = None, of_a_model: bool = False) -> Parsed[Report]:

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import InputError, warn_caller
 from tls_tasks.core.parsed import Parsed, problem
 from tls_tasks.core.rows import describe, read_columns
 from tls_tasks.reports import nuggets, read
 from tls_tasks.reports.citations import Citations
 from tls_tasks.reports.documents import shown_titles
+from tls_tasks.reports.json_lines import with_keys
 from tls_tasks.reports.types import Report, ReportRequest
 
 
@@ -96,6 +97,9 @@ def _row(index: int, prediction: Any, reference: Any, documents: Any, limit: int
     request_id = parsed.value.request_id if parsed.value else ""
     raw_nuggets, requested = _reference(reference, index, request_id)
     request = requested.value or ReportRequest(request_id)
+    if lost := [noted.detail for noted in requested.problems if noted.kind in nuggets.LOST]:
+        told = f"references[{index}]: {len(lost)} nuggets or answers can't be read and are left out: {lost[0]}"
+        warn_caller(told, UserWarning)
     if isinstance(prediction, str) and not compat:
         parsed = _answer(prediction, parsed, shown_titles(documents, request.doc_ids), limit)
     problems = [*parsed.problems, *requested.problems]
@@ -153,7 +157,7 @@ def _prediction(row: Any, index: int, limit: int | None, compat: bool) -> tuple[
         raise InputError("predictions", index, describe(row), read.REPORT_FORMS)
     parsed = read.parse_report_row(row, limit=limit)
     if parsed.value is None and not compat:
-        raise InputError("predictions", index, parsed.problems[0].detail, read.REPORT_FORMS)
+        raise InputError("predictions", index, f"{parsed.problems[0].detail} {with_keys(row)}", read.REPORT_FORMS)
     return row, parsed
 
 
@@ -167,7 +171,8 @@ def _reference(row: Any, index: int, request_id: str) -> tuple[list[Any], Parsed
         own = isinstance(member, ReportRequest)
         parsed = Parsed(member) if own else nuggets.parse_request(member, has_rubric=True)
         if parsed.value is None:
-            raise InputError("references", index, parsed.problems[0].detail, nuggets.REQUEST_FORMS)
+            got = f"{parsed.problems[0].detail} {with_keys(member)}".rstrip()
+            raise InputError("references", index, got, nuggets.REQUEST_FORMS)
         if member is row or request_id in ("", parsed.value.request_id):
             fitting = parsed
     return [member.as_row() if isinstance(member, ReportRequest) else member for member in rows], fitting

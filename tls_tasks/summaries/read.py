@@ -8,12 +8,13 @@ import re
 from collections.abc import Callable
 
 from tls_tasks.core.json_text import find_json
-from tls_tasks.core.parsed import Parsed, Problem, problem
+from tls_tasks.core.parsed import Parsed, problem
 from tls_tasks.core.reasoning import phrases, strip_thinking
 
 PROBLEM_KINDS = (
     "no_answer",  # None: there is no text
     "unfinished_thinking",  # a block of reasoning never ended; what it holds is no answer
+    "next_prompt",  # another prompt behind the answer, made up as base models do, with all that follows
     "lead_in",  # "Here is a summary:", "**Summary:**"
     "closing_remark",  # "Let me know if …", "(70 words)"
     "wrapper",  # a code fence, <summary>, quotation marks, rules or a JSON object around the whole
@@ -55,7 +56,7 @@ def parse_summary(text: str | None) -> Parsed[str]:
     if text is None:
         return Parsed(None, (problem("no_answer", ""),))
     answer = strip_thinking(text)
-    problems: list[Problem] = [problem("unfinished_thinking", text)] if answer.unfinished else []
+    problems = list(answer.problems(text))
     summary = answer.text.strip()
     for _ in range(_PASSES):
         before = summary

@@ -124,11 +124,11 @@ def unicode_words(text: str) -> list[str]:
     return unicodedata.normalize("NFC", text).lower().translate(_SEPARATORS).split()
 
 
-def _is_unspaced(text: str) -> bool:
+def is_unspaced(text: str) -> bool:
     """Whether a text has few blanks where ``unicode`` tells each character from the next.
 
     Example:
-        >>> [_is_unspaced(text) for text in ("开罗爆发抗议活动", "开罗 爆发 抗议", "Protests in 开罗")]
+        >>> [is_unspaced(text) for text in ("开罗爆发抗议活动", "开罗 爆发 抗议", "Protests in 开罗")]
         [True, False, False]
     """
     return len(_BY_CHARACTER.findall(text)) > 2 * len(text.split())
@@ -214,7 +214,7 @@ _ONLY_ASCII = "most letters are not ASCII, and {} sees only ASCII letters and di
 _UNSEEN: Mapping[object, tuple[Callable[[str], bool], str]] = {
     "rouge155": (is_mostly_unseen, _ONLY_ASCII.format("the rouge155 engine")),
     "rouge": (is_mostly_unseen, _ONLY_ASCII.format("the tokenizer 'rouge'")),
-    "whitespace": (_is_unspaced, "a text is written without blanks, so that the tokenizer 'whitespace' sees few words"),
+    "whitespace": (is_unspaced, "a text is written without blanks, so that the tokenizer 'whitespace' sees few words"),
 }
 
 

@@ -59,6 +59,7 @@ def score(
           dates missed: 2011-02-11
           dates spurious: -
     """
+    from tls_tasks.core.options import check_options, options_of
     from tls_tasks.timelines.alignment_rouge import alignment_rouge
     from tls_tasks.timelines.both import merged
     from tls_tasks.timelines.date_f1 import date_f1
@@ -66,5 +67,6 @@ def score(
     shared: dict[str, Any] = {
         "topics": topics, "reference_mode": reference_mode, "aggregate": aggregate, "beta": beta, "policy": policy
     }  # fmt: skip
+    check_options("timelines.score", options, [*options_of(alignment_rouge), "tolerance"])
     words = alignment_rouge(predictions, references, **shared, **options)
     return merged(words, date_f1(predictions, references, tolerance=tolerance, **shared))

@@ -33,7 +33,6 @@ PROBLEM_KINDS = (
     "undated_text",  # text without a date, dropped; see TimelinePolicy.undated
     "dated_text",  # text with a full date in it that opens no day, dropped: prose around the timeline, or a lost entry
     "aside",  # a source or another field beside the text, dropped
-    "next_prompt",  # another prompt behind the answer, made up as base models do, with all that follows; dropped
     "draft",  # an entry before the words that announce the final timeline, dropped
     "empty_entry",  # a date without text; the date is kept, but not a month or year on a line of its own
     "bad_entry",  # a JSON value that is neither an entry nor text; dropped
@@ -145,14 +144,14 @@ def _timeline_of(policy: TimelinePolicy, text: str) -> Parsed[Timeline]:
     whole = Parsed(from_json.value, (*from_json.problems, *around))
     if not from_json.failed and found.stage != "repaired":
         return whole
-    thinking = [noted for noted in found.problems if noted.kind == "unfinished_thinking"]
-    from_lines = _assembled([*thinking, *read_lines(answer.text, policy.undated == "continue")], policy)
+    left_out = answer.problems(text)
+    from_lines = _assembled([*left_out, *read_lines(answer.text, policy.undated == "continue")], policy)
     if from_json.value is not None or from_lines.value is not None:
         # What json_repair makes of dated lines that contain a bracket must not win over the lines.
         more = _n_sentences(from_lines) - _n_sentences(from_json)
         return from_lines if more > 0 else whole
     if not found.values and is_whole_json(text, is_empty_answer):
-        return Parsed(Timeline(), tuple(thinking))
+        return Parsed(Timeline(), left_out)
     return from_json if from_json.problems else from_lines
 
 

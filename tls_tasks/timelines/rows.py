@@ -10,6 +10,7 @@ comes from the caller, and what has none of these forms raises an error that nam
 
 import datetime
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ _FORMS = "a timeline: text, a list of {'date': …, 'text': …}, a list of (dat
 
 # Of a model's answer as much is read as possible; a reference that would lose an entry must not be scored against.
 _LOSSES = ("invalid_date", "bad_entry")
+
+_LIKE_DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}")
 
 _Place = tuple[str, int]
 """A place in the input, for errors: a field or a row of it, and the index within."""
@@ -120,7 +123,7 @@ def read_prediction(row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLIC
         >>> read_prediction([{"date": "2011-01-25"}], 3)
         Traceback (most recent call last):
         ...
-        tls_tasks.core.errors.InputError: predictions[3][0]: got an entry without 'text', expected {'date': …, 'text': …}
+        tls_tasks.core.errors.InputError: predictions[3][0]: got an entry without 'text', with the keys ['date'], expected {'date': …, 'text': …}
     """  # noqa: E501
     if row is None or isinstance(row, str):
         return parse_timeline(row, policy)
@@ -227,12 +230,14 @@ def _unwrapped(row: Any) -> Any:
 
 
 def _holds_date(key: Any) -> bool:
-    """Whether a key is no name: a date, even a month or a range, or no text."""
-    return not isinstance(key, str) or read_date(key) is not None
+    """Whether a key is no name: a date, even a month, a range or one that no calendar has, or no text."""
+    return not isinstance(key, str) or read_date(key) is not None or _LIKE_DATE.fullmatch(key.strip()) is not None
 
 
 def _days(row: Any, place: _Place) -> Iterator[tuple[datetime.date, tuple[str, ...]]]:
     if isinstance(row, Mapping):
+        if len(row) > 1 and not any(map(_holds_date, row)):
+            raise InputError(*place, f"keys of which none is a date, {shorten([*row])}", _FORMS)
         for day, text in row.items():
             if text is not None:  # Arrow gives each row the dates of all
                 yield _day(day, place), _sentences(text, place)
@@ -242,7 +247,8 @@ def _days(row: Any, place: _Place) -> Iterator[tuple[datetime.date, tuple[str, .
         if isinstance(entry, Mapping):
             for missing, keys in (("'date'", DATE_KEYS), ("'text'", TEXT_KEYS)):
                 if not any(key in entry for key in keys):
-                    raise InputError(*here, f"an entry without {missing}", "{'date': …, 'text': …}")
+                    got = f"an entry without {missing}, with the keys {shorten([*entry])}"
+                    raise InputError(*here, got, "{'date': …, 'text': …}")
             entry = _first(entry, DATE_KEYS), _first(entry, TEXT_KEYS)
         elif day_of(entry):
             entry = entry, ()

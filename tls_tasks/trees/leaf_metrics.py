@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from tls_tasks.core.custom import custom_sign
 from tls_tasks.core.errors import InputError, warn_caller
 from tls_tasks.core.options import check_choice
-from tls_tasks.core.rows import describe
+from tls_tasks.core.rows import describe, shorten
 from tls_tasks.trees.leaf_values import BUILT_IN, TREEVAL_METRICS, LeafMetric, exact_match
 
 DEFAULT_METRICS: Mapping[str, tuple[str, ...]] = {
@@ -94,7 +94,7 @@ _LOWER_IS_BETTER = frozenset({"ter", "mse", "mae", "wer", "cer"})
 
 
 class CustomMetricWarning(UserWarning):
-    """A metric gave NaN or infinity for a pair, or one number for many pairs."""
+    """A metric gave no number, one outside its range, equal values its worst score, or one number for many pairs."""
 
 
 def _custom_metric(
@@ -140,7 +140,7 @@ def _custom_metric(
     settings = {**({"result_key": result_key} if result_key else {}), **options}
     return LeafMetric(
         own,
-        _Source(metric, own, low if upwards else high, result_key, options).scores,
+        _Source(metric, own, (low, high), low if upwards else high, result_key, options).scores,
         score_range=(low, high),
         higher_is_better=upwards,
         settings=",".join(f"{key}={custom_sign(v) if callable(v) else v}" for key, v in settings.items()),
@@ -154,6 +154,7 @@ class _Source(NamedTuple):
 
     metric: Any
     name: str
+    limits: tuple[float, float]
     worst: float
     result_key: str | None
     options: Mapping[str, Any]
@@ -169,6 +170,12 @@ class _Source(NamedTuple):
         scores = {key: score for key, score in zip(pairs, answers, strict=True) if math.isfinite(score)}
         if n_bad := len(pairs) - len(scores):
             self._warn(f"gave no number for {n_bad} of {len(pairs)} pairs; they count as its worst score, {self.worst}")
+        low, high = self.limits
+        is_odd = {key: not low <= score <= high for key, score in scores.items()}
+        odd = [key for key in is_odd if is_odd[key] or (key[0] == key[1] and scores[key] == self.worst)]
+        for key in odd[:1]:
+            told = f"gave {scores[key]:g} for {shorten(pairs[key])}: beyond its range, or its worst score for equals"
+            self._warn(f"{told}; give score_range=(least, greatest), and of a distance higher_is_better=False")
         return [float(scores.get(key, self.worst)) for key in keys]
 
     def _answers(self, pairs: list[tuple[Any, Any]]) -> list[Any]:

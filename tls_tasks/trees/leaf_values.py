@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Indel, LCSseq, Levenshtein
 from rapidfuzz.process import cdist, cpdist
 
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import InputError, warn_caller
 from tls_tasks.core.prf import f_beta
 from tls_tasks.text.dates import read_date
-from tls_tasks.text.tokenizers import names_of, normalizer, unicode_words, whitespace_words
+from tls_tasks.text.rouge155 import NonAsciiWarning
+from tls_tasks.text.tokenizers import is_unspaced, names_of, normalizer, unicode_words, whitespace_words
 from tls_tasks.trees.types import AnyOf
 
 FloatArray = NDArray[np.float64]
@@ -402,6 +403,13 @@ def _words(split: Callable[[str], list[str]], value: Any) -> Any:
     return split(value) if isinstance(value, str) else UNFIT
 
 
+def _spaced_words(value: Any) -> Any:
+    if isinstance(value, str) and is_unspaced(value):
+        told = "leaf metric 'rouge_l': a text is written without blanks, so that it sees few words: use 'token_f1'"
+        warn_caller(told, NonAsciiWarning)
+    return _words(whitespace_words, value)
+
+
 def _n_common(reference: list[str], prediction: list[str]) -> int:
     return (Counter(reference) & Counter(prediction)).total()
 
@@ -429,7 +437,7 @@ BUILT_IN: Mapping[str, LeafMetric] = {
         for name in _DISTANCES
     },
     "token_f1": _of_pairs("token_f1", partial(_words, unicode_words), partial(_f1, _n_common)),
-    "rouge_l": _of_pairs("rouge_l", partial(_words, whitespace_words), partial(_f1, LCSseq.similarity)),
+    "rouge_l": _of_pairs("rouge_l", _spaced_words, partial(_f1, LCSseq.similarity)),
     "number_closeness": _of_pairs("number_closeness", _number, _closeness),
     "date_closeness": _of_pairs("date_closeness", _day, _day_closeness),
     **{

@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 from tests.harness_parts import run_here
 from tests.trees import slow_grounds as slow
 from tls_tasks.core.errors import InputError
-from tls_tasks.trees.alignments import alignments_of
+from tls_tasks.trees.alignments import Search
 from tls_tasks.trees.grounds import can_be_read
 from tls_tasks.trees.pairs import SOFT
 from tls_tasks.trees.plan import make_plan
@@ -58,7 +58,7 @@ def is_below(left, right):
 @given(trees(), PREDICTIONS)
 def test_the_slow_way_gives_the_same(reference, prediction):
     plan = make_plan(SCHEMA)
-    alignments = alignments_of(plan, reference, slow.bare(prediction), SOFT)
+    alignments = Search(plan, SOFT).of(reference, slow.bare(prediction))
     unit = grounded(prediction, reference).units[0]
     hits, n_empty, n_filled = slow.grounded(reference, prediction, SOURCE, alignments)
     assert unit["grounded_hits"] == pytest.approx(hits, abs=1e-12)

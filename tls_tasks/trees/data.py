@@ -291,21 +291,19 @@ def prompt(doc: Mapping[str, Any], quotes: bool = False) -> str:
     dates = "- Write dates as YYYY-MM-DD.\n" if '"format": "date"' in schema else ""
     node = read_schema(doc["schema"])
     kind = part_for(node, {})
-    root, form, quoted = _FORMS.get(type(kind), ("value", '"Oslo"', '{"value": "Oslo", "quote": "in Oslo"}'))
-    if quotes:
-        asked = '- Write each value that is not null as {"value": ..., "quote": ...}'
-        dates += f"{asked}; the quote stands word for word in the document.\n"
-        form = quoted
+    root, *forms = _FORMS.get(type(kind), ("value", '"Oslo"', '{"value": "Oslo", "quote": "in Oslo"}'))
     return (
         f"<document>\n{doc['text']}\n</document>\n\nJSON Schema:\n{schema}\n\n"
         "Extract from the document above what this schema describes:\n"
         "- Copy text exactly as it stands in the document.\n"
-        f"- Write numbers as plain numbers, without units.\n{dates}"
+        f"- Write numbers as plain numbers, without units.\n{dates}{_AS_QUOTED * quotes}"
         "- Write null for what the document does not say, and [] for a list without items.\n"
-        f"Answer with values, not with the schema. An answer to another schema might be: {form}\n"
+        f"Answer with values, not with the schema. An answer to another schema might be: {forms[quotes]}\n"
         f"Write only one JSON {root}.\n\nJSON:"
     )
 
+
+_AS_QUOTED = '- Write each value that is not null as {"value": ..., "quote": ...}, quoted word for word.\n'
 
 _FORMS = {
     Branch: (

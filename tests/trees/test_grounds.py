@@ -182,6 +182,20 @@ def test_the_baseline_runs_in_the_harness_and_is_drawn(task_manager):
     assert "".join(piece for piece, _ in drawn["source"]) == sample["doc"]["text"]
 
 
+def test_the_page_shows_value_quote_and_place(open_page, tmp_path):
+    from tls_tasks.after.page import picture_page
+
+    doc = {"data_set": "tree_grounded", "schema": '{"a": "string", "b": "number"}', "reference": '{"a": "Red", "b": 7}'}
+    answer = json.dumps({"a": {"value": "Red", "quote": "green"}, "b": {"value": 7, "quote": "Red 7"}})
+    page = picture_page(tls_tasks.task("tree_grounded"), {**doc, "text": SOURCE}, answer, {}, "A tree")
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    opened = open_page(tmp_path / "page.html")
+    told = opened.page.locator(".tree .quote").all_inner_texts()
+    assert told == ["“green” not in the document", "“Red 7” characters 0 to 5"] and not opened.errors
+    opened.page.click("summary:has-text('The document')")
+    assert opened.page.locator(".prose mark.hit").all_inner_texts() == ["Red 7"]
+
+
 @pytest.mark.parametrize(
     ("sources", "options", "message"),
     [

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tls_tasks.core.score import grouped
-from tls_tasks.text.dates import dates_in, leading_dates, read_date
+from tls_tasks.text.dates import MAX_LENGTH, dates_in, leading_dates, read_date
 from tls_tasks.text.quotes import Source
 from tls_tasks.trees.align import assign
 from tls_tasks.trees.alignments import Alignments, Search, below, chosen
@@ -122,8 +122,9 @@ def _days(quote: str, has_time: bool, is_day: bool) -> Iterator[str]:
             ends = (own.end() for own in re.finditer(r"\S+", quote[begin : end + _TIME]))
             yield from (quote[begin : begin + own].rstrip(".,;)") for own in ends if begin + own > end)
     if not is_day:  # months and years
-        for start in re.finditer(r"\b\w", quote):
-            yield from (quote[start.start() : start.start() + own.end] for own in leading_dates(quote[start.start() :]))
+        for start in (own.start() for own in re.finditer(r"\b\w", quote)):
+            ends = (start + own.end for own in leading_dates(quote[start : start + MAX_LENGTH]))
+            yield from (quote[start:end] for end in ends)
 
 
 def with_quotes(plan: Plan, tree: Any, text: str) -> Any:

@@ -87,8 +87,9 @@ def tree_eval(
         leaf_metrics: Type or path -> a metric or a list of them, or a tree in the shape of the schema. Metrics are
             names, ``{"metric": name, option: value}``, functions, or modules of evaluate, see
             :func:`~tls_tasks.trees.leaf_metrics.resolve_metric`. None: the defaults of the types.
-        sources: The documents' texts, one a row: predictions may give values with their quotes, see
-            :func:`~tls_tasks.trees.rows.read_quoted`. None, or None for every row: there are none.
+        sources: The documents' texts, one a row: predictions may give values with their quotes, as
+            ``{"value": 3, "quote": "3 men"}`` or as ``{"answer": …, "quotes": …}``, each in the shape of the tree.
+            None, or None for every row: there are none, and these are dictionaries like any other.
         compat: None: the numbers of treeval's guide. ``treeval``: those of its program. ``extractbench``: the unified
             value F1 of that benchmark; only ``parse_mode`` and the options of intervals may be given with it. Neither
             takes ``sources``.

@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 from tests.harness_parts import run_here
 from tests.trees import slow_grounds as slow
 from tls_tasks.core.errors import InputError
-from tls_tasks.trees.alignments import alignments_of
+from tls_tasks.trees.alignments import Search
 from tls_tasks.trees.grounds import can_be_read
 from tls_tasks.trees.pairs import SOFT
 from tls_tasks.trees.plan import make_plan
@@ -58,7 +58,7 @@ def is_below(left, right):
 @given(trees(), PREDICTIONS)
 def test_the_slow_way_gives_the_same(reference, prediction):
     plan = make_plan(SCHEMA)
-    alignments = alignments_of(plan, reference, slow.bare(prediction), SOFT)
+    alignments = Search(plan, SOFT).of(reference, slow.bare(prediction))
     unit = grounded(prediction, reference).units[0]
     hits, n_empty, n_filled = slow.grounded(reference, prediction, SOURCE, alignments)
     assert unit["grounded_hits"] == pytest.approx(hits, abs=1e-12)
@@ -180,6 +180,20 @@ def test_the_baseline_runs_in_the_harness_and_is_drawn(task_manager):
     assert quotes and all(holds and sample["doc"]["text"][slice(*place)] == quote for quote, holds, place in quotes)
     assert [piece for piece, mark in drawn["source"] if mark == "hit"]
     assert "".join(piece for piece, _ in drawn["source"]) == sample["doc"]["text"]
+
+
+def test_the_page_shows_value_quote_and_place(open_page, tmp_path):
+    from tls_tasks.after.page import picture_page
+
+    doc = {"data_set": "tree_grounded", "schema": '{"a": "string", "b": "number"}', "reference": '{"a": "Red", "b": 7}'}
+    answer = json.dumps({"a": {"value": "Red", "quote": "green"}, "b": {"value": 7, "quote": "Red 7"}})
+    page = picture_page(tls_tasks.task("tree_grounded"), {**doc, "text": SOURCE}, answer, {}, "A tree")
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    opened = open_page(tmp_path / "page.html")
+    told = opened.page.locator(".tree .quote").all_inner_texts()
+    assert told == ["“green” not in the document", "“Red 7” characters 0 to 5"] and not opened.errors
+    opened.page.click("summary:has-text('The document')")
+    assert opened.page.locator(".prose mark.hit").all_inner_texts() == ["Red 7"]
 
 
 @pytest.mark.parametrize(

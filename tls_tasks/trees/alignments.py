@@ -20,20 +20,16 @@ the place of the one that counts, twice.
 """
 
 
-def alignments_of(plan: Plan, reference: Any, prediction: Any, objective: int) -> Alignments:
-    """Which items and answers belong together for an objective, see :data:`~tls_tasks.trees.pairs.GUIDE`."""
-    return Search(plan, objective).of(reference, prediction)
-
-
 def below(grounds: Any, step: Any) -> Any:
     """What is known of the values below a key or position; nothing where nothing is."""
     return grounds.get(step, {}) if type(grounds) is dict else {}
 
 
 class Search:
-    """Goes the same way as the walk through two trees, and notes what belongs together.
+    """Goes the same way as the walk through two trees, and notes what belongs together for an objective.
 
-    ``grounds`` is what is known of the prediction's values, by key and position: nothing here.
+    Objectives are those of :data:`~tls_tasks.trees.pairs.GUIDE`. ``grounds`` is what is known of the prediction's
+    values, by key and position: nothing here.
     """
 
     def __init__(self, plan: Plan, objective: int) -> None:
@@ -61,8 +57,7 @@ class Search:
         if has_answers(own, reference):
             _, _, best = self.walk.best_answers(step, node, Pairs.aligned([reference], [prediction]))
             index = int(best[self.objective][0])
-            where: Path = (*path, ANY_OF)
-            self.alignments[where] = [(index, index)]
+            self.alignments |= {(*path, ANY_OF): [(index, index)]}
             self.look(step, node, reference.values[index], prediction, path, grounds)
         elif isinstance(own, OneOf):
             part = part_for(own, reference)
@@ -73,11 +68,8 @@ class Search:
             known = [key for key in own.children if key in reference]
             others = [key for key in reference if own.rest and key in prediction and key not in own.children]
             for key in (*known, *others):
-                inner, trees = (
-                    own.children.get(key, own.rest and own.rest.item),
-                    (reference[key], prediction.get(key, MISSING)),
-                )
-                self.look(self.walk.value, inner, *trees, (*path, key), below(grounds, key))
+                inner, other = own.children.get(key, own.rest and own.rest.item), prediction.get(key, MISSING)
+                self.look(self.walk.value, inner, reference[key], other, (*path, key), below(grounds, key))
         elif isinstance(own, ListOf) and isinstance(reference, list):
             prediction = prediction if isinstance(prediction, list) else []
             matches = self.walk.align(own, Pairs.aligned([reference], [prediction]))
@@ -89,9 +81,8 @@ class Search:
             if matched := self.paired(own, reference, prediction, matched, grounds):
                 self.alignments[path] = matched
             for i, j in matched:
-                self.look(
-                    self.walk.items, own.item, reference[i], prediction[j], (*path, Position(i)), below(grounds, j)
-                )
+                where, known = (*path, Position(i)), below(grounds, j)
+                self.look(self.walk.items, own.item, reference[i], prediction[j], where, known)
 
 
 def chosen(value: Any, alignments: Any, path: Path = ()) -> Any:

@@ -290,14 +290,12 @@ def prompt(doc: Mapping[str, Any], quotes: bool = False) -> str:
     schema = _prompt_schema(doc["schema"])
     dates = "- Write dates as YYYY-MM-DD.\n" if '"format": "date"' in schema else ""
     kind = type(part_for(read_schema(doc["schema"]), {}))
-    root, form, quoted = _FORMS.get(kind, ("value", '"Oslo"', '{"value": "Oslo", "quote": "in Oslo"}'))
-    if quotes:
-        asked = '- Write each value that is not null as {"value": ..., "quote": ...}'
-        dates += f"{asked}; the quote stands word for word in the document.\n"
-        form = quoted
-    fields = {"text": doc["text"], "schema": schema, "dates": dates, "form": form, "root": root}
-    return filled_text(Path(__file__).with_name("prompt.txt"), **fields)
+    root, *forms = _FORMS.get(kind, ("value", '"Oslo"', '{"value": "Oslo", "quote": "in Oslo"}'))
+    fields = {"schema": schema, "dates": dates + _AS_QUOTED * quotes, "form": forms[quotes], "root": root}
+    return filled_text(Path(__file__).with_name("prompt.txt"), text=doc["text"], **fields)
 
+
+_AS_QUOTED = '- Write each value that is not null as {"value": ..., "quote": ...}, quoted word for word.\n'
 
 _FORMS = {
     Branch: (

@@ -8,13 +8,13 @@ import datetime
 import math
 import re
 from collections.abc import Iterator, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tls_tasks.core.score import grouped
-from tls_tasks.text.dates import dates_in, leading_dates, read_date
+from tls_tasks.text.dates import MAX_LENGTH, dates_in, leading_dates, read_date
 from tls_tasks.text.quotes import Source
 from tls_tasks.trees.align import assign
 from tls_tasks.trees.alignments import Alignments, Search, below, chosen
@@ -69,12 +69,8 @@ def ground_at(grounds: Grounds, path: Path) -> Ground | None:
     return grounds if isinstance(grounds, Ground) else None
 
 
-def _all(grounds: Grounds) -> Iterator[Ground]:
-    if isinstance(grounds, Ground):
-        yield grounds
-    else:
-        for own in grounds.values():
-            yield from _all(own)
+def _all(grounds: Grounds) -> list[Ground]:
+    return [grounds] if isinstance(grounds, Ground) else [one for own in grounds.values() for one in _all(own)]
 
 
 # --- values in quotes ---
@@ -126,8 +122,9 @@ def _days(quote: str, has_time: bool, is_day: bool) -> Iterator[str]:
             ends = (own.end() for own in re.finditer(r"\S+", quote[begin : end + _TIME]))
             yield from (quote[begin : begin + own].rstrip(".,;)") for own in ends if begin + own > end)
     if not is_day:  # months and years
-        for start in re.finditer(r"\b\w", quote):
-            yield from (quote[start.start() : start.start() + own.end] for own in leading_dates(quote[start.start() :]))
+        for start in (own.start() for own in re.finditer(r"\b\w", quote)):
+            ends = (start + own.end for own in leading_dates(quote[start : start + MAX_LENGTH]))
+            yield from (quote[start:end] for end in ends)
 
 
 def with_quotes(plan: Plan, tree: Any, text: str) -> Any:
@@ -162,14 +159,7 @@ def _quoted(plan: Plan, node: SchemaNode | None, value: Any, pieces: Sequence[st
 class _Grounded(Search):
     """Of equal items of a prediction, those belong to the reference's that add most to the grounded hits."""
 
-    def paired(
-        self,
-        node: ListOf,
-        reference: list[Any],
-        prediction: list[Any],
-        matched: list[tuple[int, int]],
-        grounds: Grounds,
-    ) -> list[tuple[int, int]]:
+    def paired(self, node: ListOf, reference: Any, prediction: Any, matched: Any, grounds: Grounds) -> Any:
         if node.is_ordered or node.is_keyed or not grounds:
             return matched
         partners, pairs = {j: i for i, j in matched}, list[tuple[int, int]]()
@@ -179,21 +169,20 @@ class _Grounded(Search):
             if len(kinds) == 1 or not rows:
                 pairs += [(partners[j], j) for j in places if j in partners]
                 continue
-            worth = [
-                {
-                    kind: self.worth(node.item, reference[i], prediction[j], grounds.get(j, {}))
-                    for kind, j in kinds.items()
-                }
-                for i in rows
-            ]
-            weights = np.array([[own[repr(grounds.get(j))] for j in places] for own in worth])
+            weigh = partial(self.worth, node.item, reference, rows)
+            of_kind = {kind: weigh(prediction[j], below(grounds, j)) for kind, j in kinds.items()}
+            weights = np.array([of_kind[repr(grounds.get(j))] for j in places]).T
             pairs += [(rows[row], places[column]) for row, column in zip(*assign(weights), strict=True)]
         return sorted(pairs)
 
-    def worth(self, node: SchemaNode, reference: Any, prediction: Any, grounds: Grounds) -> float:
-        search = _Grounded(self.walk.plan, self.objective)
-        search.look(self.walk.items, node, reference, prediction, (), grounds)
-        return _hits(self.walk.plan, node, reference, prediction, search.alignments, grounds)
+    def worth(self, node: SchemaNode, reference: Any, rows: Sequence[int], item: Any, grounds: Grounds) -> list[float]:
+        """What an item adds with each of these items of the reference."""
+        plan, found = self.walk.plan, list[float]()
+        for own in (reference[i] for i in rows):
+            search = _Grounded(plan, self.objective)
+            search.look(self.walk.items, node, own, item, (), grounds)
+            found.append(_hits(plan, node, own, item, search.alignments, grounds))
+        return found
 
 
 def aligned(plan: Plan, reference: Any, prediction: Any, grounds: Grounds) -> Alignments:
@@ -237,7 +226,7 @@ def _left_empty(
 
 def unit_of(plan: Plan, reference: Any, prediction: Any, grounds: Grounds, value_hits: float) -> dict[str, float]:
     """The sums of a pair of trees; ``value_hits`` is the sum of all similarities, which rounding must not exceed."""
-    alignments, known = aligned(plan, reference, prediction, grounds), [*_all(grounds)]
+    alignments, known = aligned(plan, reference, prediction, grounds), _all(grounds)
     empty = _left_empty(plan.root, chosen(reference, alignments), prediction, (), alignments, grounds)
     counts = [(bool(values_outside(None, value)), bool(own)) for value, own in empty]
     return {

@@ -15,9 +15,9 @@ from tls_tasks.core.json_text import is_whole_json
 from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.core.rows import as_values, describe, read_columns, read_text
 from tls_tasks.text.quotes import Source
-from tls_tasks.trees.compliance import fits
+from tls_tasks.trees.compliance import complies, fits
 from tls_tasks.trees.nodes import children_of
-from tls_tasks.trees.read import ParsedTree, TooDeepError, in_style, parse_tree, plain
+from tls_tasks.trees.read import ParsedTree, TooDeepError, in_style, looks_like, parse_tree, plain
 from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, AnyOf, Branch, Leaf, SchemaNode, part_for
 
 _TREE = "a tree: JSON text, or dictionaries, lists and scalars"
@@ -99,8 +99,7 @@ def read_prediction(
     return in_style(_structured(value), node) if any_style and mode == "lenient" else _structured(value)
 
 
-_VALUE, _BESIDE = "value", ("quote", "citations")
-_PARALLEL = ("answer", "quotes")
+_QUOTED, _PARALLEL = {"value", "quote", "citations"}, ("answer", "quotes")
 
 
 def read_quoted(
@@ -119,12 +118,11 @@ def read_quoted(
         >>> parsed.value, parsed.grounds
         ({'n': 3}, {'n': '3 men'})
     """
-    parsed, beside, root = read_prediction(value, index, node, mode, any_style), None, part_for(node, {})
-    known = root.children if isinstance(root, Branch) else {}
-    is_open = fits({}, root) if isinstance(root, Leaf) else isinstance(root, Branch) and root.rest is not None
-    if not is_open and known.keys().isdisjoint(_PARALLEL) and not (isinstance(value, str) and "quotes" not in value):
+    parsed, beside = read_prediction(value, index, node, mode, any_style), None
+    issues = [issue.kind for issue in complies(dict.fromkeys(_PARALLEL), node)]
+    if issues.count("unknown") == len(_PARALLEL) or "type" in issues:
         both = read_prediction(value, index, Branch({"answer": node, "quotes": Leaf("any")}), mode, any_style)
-        if isinstance(both.value, dict) and both.value.keys() >= {*_PARALLEL} and known.keys().isdisjoint(both.value):
+        if isinstance(both.value, dict) and both.value.keys() >= {*_PARALLEL} and not looks_like(both.value, node):
             parsed, beside = replace(both, value=both.value["answer"]), both.value["quotes"]
     bare, grounds = _taken_off(parsed.value, node, beside, ground)
     return replace(parsed, value=bare, grounds=grounds)
@@ -134,8 +132,8 @@ def _taken_off(value: Any, node: SchemaNode | None, beside: Any, ground: Callabl
     """A value without its quotes, and these by key and position; ``beside``: what a parallel tree has there."""
     node = node and part_for(node, value)
     if isinstance(node, Leaf):
-        if isinstance(value, dict) and _VALUE in value and value.keys() <= {_VALUE, *_BESIDE} and not fits({}, node):
-            value, beside = value[_VALUE], value.get("quote", beside)
+        if isinstance(value, dict) and {"value"} <= value.keys() <= _QUOTED and not fits({}, node):
+            value, beside = value["value"], value.get("quote", beside)
         is_quoted = isinstance(beside, str) and beside.strip() and not isinstance(value, dict | list | None)
         return value, ground(node, value, beside) if is_quoted else {}
     known = dict(enumerate(beside)) if isinstance(beside, list) else beside if isinstance(beside, dict) else {}

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from tls_tasks.core.prf import plain_mean
 from tls_tasks.core.score import Result, Score, Unit, mean, ratio, sums_of, total, without_nan
 from tls_tasks.core.terminal import shown
-from tls_tasks.trees.alignments import Alignments, alignments_of
+from tls_tasks.trees.alignments import Alignments, Search
 from tls_tasks.trees.compliance import complies
 from tls_tasks.trees.differences import Row, compare, differences, table_lines
 from tls_tasks.trees.grounds import aligned, ground_at
-from tls_tasks.trees.pairs import COUNTS, GUIDE, KINDS, SOFT, VALUE_PARTS, seen_part
+from tls_tasks.trees.pairs import COUNTS, GUIDE, KINDS, VALUE_PARTS, seen_part
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.read import ParsedTree
 from tls_tasks.trees.types import EACH_KEY, Branch, ListOf, OneOf, Path, SchemaNode, path_name
@@ -286,28 +286,30 @@ class Sample(NamedTuple):
 
         Of each pair the first is of the reference's item, the second of the prediction's.
         """
-        return alignments_of(self.plan, *self.trees, GUIDE)
+        return Search(self.plan, GUIDE).of(*self.trees)
+
+    @property
+    def alignments_by_value(self) -> Alignments:
+        """The same for the scores of values, see :func:`~tls_tasks.trees.grounds.aligned`."""
+        return aligned(self.plan, *self.trees, self.parsed.grounds)
 
     def differences(self) -> list[dict[str, Any]]:
         """What of its values is wrong, missed or invented, see :func:`~tls_tasks.trees.differences.differences`."""
-        trees = self.trees
-        if self.parsed.grounds is not None:
-            found = differences(*trees, self.plan, aligned(self.plan, *trees, self.parsed.grounds), self.has_grounds)
-        else:
-            objective = GUIDE if self.plan.follows_treeval else SOFT
-            found = differences(*trees, self.plan, alignments_of(self.plan, *trees, objective))
+        by_value = (
+            self.alignments if self.plan.follows_treeval else aligned(self.plan, *self.trees, self.parsed.grounds)
+        )
+        found = differences(*self.trees, self.plan, by_value, self.has_grounds)
         return [{"row": self.row, **own} for own in found]
 
     def has_grounds(self, path: Path) -> bool:
-        """Whether the quote of the predicted value at a path stands in the source and holds the value."""
+        """Whether the quote of the predicted value at a path stands in the source and holds it, if there is one."""
         ground = ground_at(self.parsed.grounds, path)
-        return ground is not None and ground.holds
+        return self.parsed.grounds is None or (ground is not None and ground.holds)
 
     def side_by_side(self) -> list[Row]:
         """Both trees node by node, see :func:`~tls_tasks.trees.differences.compare`."""
-        if self.parsed.grounds is None:
-            return compare(*self.trees, self.plan, self.alignments)
-        return compare(*self.trees, self.plan, aligned(self.plan, *self.trees, self.parsed.grounds))
+        by_value = self.alignments if self.parsed.grounds is None else self.alignments_by_value
+        return compare(*self.trees, self.plan, by_value)
 
     def explained(self) -> Iterator[str]:
         """Both trees side by side, and what was wrong with the text."""

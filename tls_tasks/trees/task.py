@@ -73,13 +73,13 @@ def _drawn(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) ->
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # an answer that can't be read is what the page shows
         (item,) = tree_eval([answer], [doc["reference"]], **options).items
-    rows, source = item.side_by_side(), Source((options["sources"] or [doc.get("text", "")])[0][:_LONGEST_SOURCE])
+    rows, source = item.side_by_side(), Source((options["sources"] or [doc.get("text", "")])[0])
     grounds = [ground_at(item.parsed.grounds, row.other) for row in rows]
     places = {own.quote: source.places(own.quote) for own in grounds if own}
     quotes = [own and [own.quote, own.holds, next(iter(places[own.quote]), None)] for own in grounds]
     spans = [(*place, "hit" if own.holds else "miss") for own in grounds if own for place in places[own.quote]]
     drawn = [[*row[:5], without_nan(row.scores), quote] for row, quote in zip(rows, quotes, strict=True)]
-    return {"kind": "tree", "rows": drawn, "source": mark_spans(source.text, spans)}
+    return {"kind": "tree", "rows": drawn, "source": mark_spans(source.text[:_LONGEST_SOURCE], spans)}
 
 
 def _gold(doc: Mapping[str, Any]) -> str:
@@ -98,11 +98,11 @@ def _first_answer(tree: dict[str, Any]) -> Any:
 
 
 def _task(name: str) -> Task:
-    asks, gold, table, headline = prompt, _gold, _TABLE, "f1_value"
-    if name == _GROUNDED:
-        asks, gold, headline = grounded_prompt, _gold_quoted, "grounded_f1"
-        table = {**value_results(), **grounded_results(), **_TABLE}
-    parts = load_documents, asks, gold, _unit, lambda doc, answer: {"tree_eval": _score(doc, answer)}, _drawn
+    quoted = name == _GROUNDED
+    table = {**value_results(), **grounded_results(), **_TABLE} if quoted else _TABLE
+    asks = (grounded_prompt, _gold_quoted) if quoted else (prompt, _gold)
+    parts = load_documents, *asks, _unit, lambda doc, answer: {"tree_eval": _score(doc, answer)}, _drawn
+    headline = "grounded_f1" if quoted else "f1_value"
     return Task(name, "trees", table, *parts, headline=headline, fewshot=examples, shorter=shorter_text)
 
 

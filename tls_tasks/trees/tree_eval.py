@@ -87,8 +87,9 @@ def tree_eval(
         leaf_metrics: Type or path -> a metric or a list of them, or a tree in the shape of the schema. Metrics are
             names, ``{"metric": name, option: value}``, functions, or modules of evaluate, see
             :func:`~tls_tasks.trees.leaf_metrics.resolve_metric`. None: the defaults of the types.
-        sources: The documents' texts, one a row: predictions may give values with their quotes, see
-            :func:`~tls_tasks.trees.rows.read_quoted`. None, or None for every row: there are none.
+        sources: The documents' texts, one a row: predictions may give values with their quotes, as
+            ``{"value": 3, "quote": "3 men"}`` or as ``{"answer": …, "quotes": …}``, each in the shape of the tree.
+            None, or None for every row: there are none, and these are dictionaries like any other.
         compat: None: the numbers of treeval's guide. ``treeval``: those of its program. ``extractbench``: the unified
             value F1 of that benchmark; only ``parse_mode`` and the options of intervals may be given with it. Neither
             takes ``sources``.
@@ -157,8 +158,8 @@ def tree_eval(
             if value is not None:
                 raise InputError(name, None, shorten(value), "nothing: compat='extractbench' has no such option")
         return _as_extractbench(predictions, references, schema, parse_mode, interval)
-    has_sources = sources is not None
-    plan = _plan(schema, compat, options, leaf_metrics, list_order, hierarchical_averaging, has_sources)
+    quoted = sources is not None
+    plan = _plan(schema, compat, options, leaf_metrics, list_order, hierarchical_averaging, quoted)
     given = predictions, references, plan.root, parse_mode, compat is None
     rows: _Rows = read_rows(*given, sources, partial(ground_of, plan))
     of_text = _of_text([parsed for parsed, _ in rows])
@@ -168,14 +169,12 @@ def tree_eval(
     columns = {**counted.columns, **{part: [unit[part] for unit in text_units] for part in parts}}
     units = Columns(columns, len(rows))
     items = [Sample(plan, row, units, tree, parsed) for row, (parsed, tree) in enumerate(rows)]
-    if has_sources:
+    if quoted:
         found = [unit_of(plan, *own.trees, own.parsed.grounds, own.units[own.row]["value_hits"]) for own in items]
         columns |= {part: [unit[part] for unit in found] for part in (found[0] if found else ())}
     metrics = ",".join(sorted({metric.signature for field in plan.fields for metric in field.metrics}))
     averaging = "hierarchical" if hierarchical_averaging else "flat"
-    config = _TreeEvalConfig(
-        plan.digest, metrics, plan.options, averaging, parse_mode, has_sources, interval_sign(interval)
-    )
+    config = _TreeEvalConfig(plan.digest, metrics, plan.options, averaging, parse_mode, quoted, interval_sign(interval))
     return Score(
         signature=signature("tree_eval", config, VERSION),
         units=with_means(plan, units) if plan.options.aggregate == "macro" else units,

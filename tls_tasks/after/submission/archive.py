@@ -160,8 +160,17 @@ def check_rows(path: Path) -> None:
     Raises:
         DataError: If it has more than :data:`MOST_ROWS` rows.
     """
-    if sum(chunk.count(b"\n") for chunk in _chunks(path)) > MOST_ROWS:
+    if _n_rows(path) > MOST_ROWS:
         raise DataError(f"{path}: more than {MOST_ROWS:,} rows")
+
+
+def n_rows(folder: Path) -> int:
+    """The rows of all samples files of a submission."""
+    return sum(map(_n_rows, (folder / _RUN).glob("samples_*")))
+
+
+def _n_rows(path: Path) -> int:
+    return sum(chunk.count(b"\n") for chunk in _chunks(path))
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
@@ -228,7 +237,7 @@ def verify(folder: Path) -> tuple[list[str], Manifest, list[ScoredTask]]:
     Raises:
         DataError: If it is not an archive of ours.
     """
-    manifest, present = _read_manifest(folder), file_hashes(folder)
+    manifest, present = manifest_of(folder), file_hashes(folder)
     stated, version = manifest["files"], manifest.get("tls_tasks")
     problems = [
         f"file: {name} {'is not in the manifest with this hash' if name in present else 'is missing'}; {AS_WRITTEN}"
@@ -258,7 +267,12 @@ def verify(folder: Path) -> tuple[list[str], Manifest, list[ScoredTask]]:
     return problems, manifest, scored
 
 
-def _read_manifest(folder: Path) -> Manifest:
+def manifest_of(folder: Path) -> Manifest:
+    """The manifest of a submission.
+
+    Raises:
+        DataError: If there is none that this release reads.
+    """
     path = folder / MANIFEST
     if not path.is_file():
         raise DataError(f"{folder}: no {MANIFEST}; expected a folder or zip that tls-tasks submit wrote")

@@ -19,7 +19,6 @@ from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.whole import made_folder, write_whole
 
-
 _WEEK = 7 * 24 * 3600
 
 

@@ -160,17 +160,13 @@ def check_rows(path: Path) -> None:
     Raises:
         DataError: If it has more than :data:`MOST_ROWS` rows.
     """
-    if _n_rows(path) > MOST_ROWS:
+    if sum(chunk.count(b"\n") for chunk in _chunks(path)) > MOST_ROWS:
         raise DataError(f"{path}: more than {MOST_ROWS:,} rows")
 
 
 def n_rows(folder: Path) -> int:
     """The rows of all samples files of a submission."""
-    return sum(map(_n_rows, (folder / _RUN).glob("samples_*")))
-
-
-def _n_rows(path: Path) -> int:
-    return sum(chunk.count(b"\n") for chunk in _chunks(path))
+    return sum(chunk.count(b"\n") for path in (folder / _RUN).glob("samples_*") for chunk in _chunks(path))
 
 
 def _chunks(path: Path) -> Iterator[bytes]:

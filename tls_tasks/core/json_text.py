@@ -163,7 +163,7 @@ def _in_fences(text: str, search: _Search) -> FoundJson | None:
     for start, end in takewhile(lambda _: search.n_pieces < _MAX_PIECES, fences(text)):
         block = text[start:end]
         result = _whole(block, search.weigh) or search.in_prose(block)
-        search.n_pieces += 1 if result.values else _USELESS
+        search.n_pieces += 1
         places = tuple((start + begin, start + stop) for begin, stop in result.places)
         results.append(replace(result, places=places))
     stages = {result.stage for result in results if result.values}

@@ -350,6 +350,17 @@ def of_unknown_data(folder):
     forge(folder, **provenance(fingerprint="1" * 64, edition="local"))
 
 
+def test_what_ran_out_of_time_is_not_checked_and_not_refused(honest, sent, tmp_path, call):
+    code, out, err = call("verify", sent, "--data", "embedded", "--time-limit", 0.001)
+    said = "not checked: answers, scores and records: the time limit of 0.001 s is over"
+    assert (code, err) == (0, "") and f"{sent}: not checked: acme/honest, {TASK}; unsigned" in out and said in out
+    code, out, err = call("leaderboard", sent, "-o", tmp_path, "--time-limit", 0.001)
+    assert code == 0 and "1 submission, 0 left out, 1 not checked in time" in out and f"acme/honest {said}" in err
+    assert f"<p>acme/honest: {said}" in (tmp_path / "index.html").read_text(encoding="utf-8")
+    code, _, err = call("verify", sent, "--time-limit", 0)
+    assert code == 2 and "--time-limit: got 0, expected seconds" in err
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import tempfile
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -132,6 +133,16 @@ def expected():
 def test_files_give_the_numbers_of_then(kind, expected):
     with unpacked():
         assert json.loads(json.dumps(kind())) == expected[kind.__name__]
+
+
+@pytest.mark.parametrize("kind", [blocks, cited_documents])
+def test_files_without_checksums_are_read_with_one_warning(kind):
+    """A run of :func:`blocks` reads two folders, and adds a block to none."""
+    with unpacked(), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        kind()
+    told = [str(one.message) for one in caught if "without checksums" in str(one.message)]
+    assert len(told) == {blocks: 2, cited_documents: 1}[kind], told
 
 
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs OpenSSH")

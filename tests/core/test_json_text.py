@@ -114,6 +114,13 @@ def test_json_repair_does_not_take_minutes(piece: str) -> None:
     assert hostile.seconds(find, text) < 20
 
 
+@pytest.mark.parametrize("useless", ["[{}] ", "```\n[{}]\n```\n", '{"a": [} '])
+def test_a_text_is_given_up_after_two_thousand_pieces_of_no_use(useless: str) -> None:
+    for n, found in ((1_800, 1), (2_010, 0)):
+        text = useless * n + '```\n[{"n": 1}]\n```'
+        assert len(find_json(text, lambda value: value == [{"n": 1}]).values) == found
+
+
 def test_comments_of_a_hash_need_no_guess() -> None:
     found = find_json('Here:\n{\n  # the ticket\n  "n": 1,  # raised at 10:42\n  "text": "# 4" # "n": 2\n}', n_objects)
     assert (found.values, found.stage) == (({"n": 1, "text": "# 4"},), "scan")

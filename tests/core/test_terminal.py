@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tls_tasks.core.terminal import visible
+from tests.hostile import is_linear
+from tls_tasks.core.terminal import text_table, visible
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
@@ -25,3 +26,10 @@ def test_nothing_to_obey_is_left(text):
     shown = visible(text)
     assert not any(unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") for character in shown)
     shown.encode("utf-8")
+
+
+def test_a_table_takes_time_by_its_rows():
+    def rows(n):
+        return [("key", "value"), *((f"k{number}", str(number)) for number in range(n))]
+
+    assert is_linear(text_table, rows(3_000), rows(12_000))

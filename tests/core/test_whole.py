@@ -24,6 +24,18 @@ def test_the_old_file_is_seen_until_the_new_one_is_whole(tmp_path):
     assert place.read_text() == "new, " and names(tmp_path) == ["a.txt"]
 
 
+def test_what_killed_processes_left_is_removed_and_what_others_write_is_not(tmp_path):
+    (tmp_path / ".a.0123abcd").write_text("left")
+    (tmp_path / ".a.0123abce").mkdir()
+    os.mkfifo(tmp_path / ".a.0123abcf")
+    (tmp_path / ".b.0123abcd").write_text("of another file")
+    with replaced(tmp_path / "a") as first:
+        first.write_text("first")
+        write_whole(tmp_path / "a", "second")
+        assert names(tmp_path) == sorted([first.name, ".b.0123abcd", "a"])
+    assert (tmp_path / "a").read_text() == "first" and names(tmp_path) == [".b.0123abcd", "a"]
+
+
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 def test_what_fails_leaves_the_old_one(tmp_path, error):
     write_whole(tmp_path / "a", "old")

@@ -44,6 +44,7 @@ def test_timelines(text, option):
 
 
 @example('[{"domain": "food", "evidence_span": "tea"}, "\ud800"]', SCHEMAS[0])
+@example("|-|-|", SCHEMAS[0])
 @fuzzed(80)
 @given(texts("evidence"), st.sampled_from(SCHEMAS))
 def test_evidence(text, schema):

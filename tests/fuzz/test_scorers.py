@@ -99,6 +99,8 @@ def test_rows_that_were_changed_are_refused_or_scored(name, place, data):
 
 
 @example(("rouge_l", "rouge_types"), [[]])
+@example(("date_f1", "beta"), 1e155)
+@example(("date_f1", "beta"), 10**5000)
 @fuzzed(40)
 @given(st.sampled_from([(name, option) for name, names in OPTIONS.items() for option in names]), ODD_VALUES)
 def test_an_option_is_refused_or_taken(chosen, value):

@@ -99,7 +99,7 @@ def test_what_is_no_store_is_named(tmp_path):
             connection.execute(statement)
             connection.commit()
     refused("other", "other: store of documents: no such table")
-    refused("s", r"s: store of documents: .*decompress", "d1")
+    refused("s", r"s: store of documents: document 'd1': damaged: .*; build it again: tls-tasks build-store", "d1")
 
 
 # --- sources ---

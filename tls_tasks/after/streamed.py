@@ -138,8 +138,6 @@ def score_streamed(
     except BrokenProcessPool as error:
         advice = "--workers 1 takes the least memory, and the same command goes on where it stopped"
         raise DataError(f"{folder}: a worker was killed (is there too little memory?); {advice}") from error
-    for left in folder.glob(".block-*"):  # what processes that were killed left half written
-        left.unlink(missing_ok=True)
 
 
 def read_units(folders: Sequence[Path], run: RunFiles, results: Results) -> ScoredTask:

@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import math
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -25,7 +26,7 @@ from pydantic import TypeAdapter
 from tls_tasks import __version__
 from tls_tasks.after.foreign import MOST_BYTES, checked, read_json
 from tls_tasks.after.logs import LogProblem, Sample, lines_of, missing, repeated, sample_of
-from tls_tasks.core.errors import DataError
+from tls_tasks.core.errors import DataError, warn_caller
 from tls_tasks.core.score import Columns
 from tls_tasks.core.whole import replaced, write_whole
 
@@ -72,7 +73,8 @@ class LogBlocks:
         """The lines of a block (from 0), numbered in it from 1; None for a blank one."""
         with _readable(self.path), open_log(self.path) as file:
             if self.path.endswith(_PARQUET):
-                batches = pq.ParquetFile(file).iter_batches(256, row_groups=[number])
+                parquet = pq.ParquetFile(file, page_checksum_verification=True)
+                batches = parquet.iter_batches(256, row_groups=[number])
                 rows = (row for batch in batches for row in batch.to_pylist())
                 yield from (_sample_of_cells(self.path, line, row) for line, row in enumerate(rows, start=1))
                 return
@@ -126,6 +128,10 @@ def _refused(value: Any) -> NoReturn:
 
 _HEADER = "log.json"
 _N_LINES = b"n_lines"  # key of a file's metadata
+_CHECKSUM, _NO_CHECKSUM = b"checksum", b"--------"
+"""Another key: of the whole file with the latter in its place, since Parquet has checksums of pages only."""
+
+_AGAIN = "; remove it, and the command that made the folder makes it again"
 _COLUMNS = {
     **dict.fromkeys(("doc_id", "line", "answer"), pa.int64()),
     "asked": pa.bool_(),
@@ -212,20 +218,33 @@ def block_file(folder: Path, block: int) -> Path:
 def packed(rows: Sequence[Mapping[str, Any]], n_lines: int, parts: Sequence[str]) -> bytes:
     """The file of a block of ``n_lines``: its rows, each with what is known of it and its parts."""
     kinds = {**_COLUMNS, **dict.fromkeys(parts, pa.float64())}
-    schema = pa.schema(list(kinds.items()), metadata={_N_LINES: str(n_lines)})
+    schema = pa.schema(list(kinds.items()), metadata={_N_LINES: str(n_lines), _CHECKSUM: _NO_CHECKSUM})
     file = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), file, compression="zstd")
-    return file.getvalue()
+    table = pa.Table.from_pylist(list(rows), schema=schema)
+    pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+    before, _, after = file.getvalue().rpartition(_NO_CHECKSUM)
+    return before + b"%08x" % zlib.crc32(file.getvalue()) + after
+
+
+def _has_checksum(file: Path) -> bool:
+    """Whether a block's file has a checksum, which is right.
+
+    Raises:
+        DataError: If it is not right, or the file can't be read.
+    """
+    with _readable(file, _AGAIN, ValueError):  # a name that is no text any more
+        content = file.read_bytes()
+        stated = (pq.ParquetFile(io.BytesIO(content)).metadata.metadata or {}).get(_CHECKSUM)
+    before, _, after = content.rpartition(stated or _NO_CHECKSUM)
+    if stated is not None and stated != b"%08x" % zlib.crc32(before + _NO_CHECKSUM + after):
+        raise DataError(f"{file}: damaged: its checksum is not that of its content{_AGAIN}")
+    return stated is not None
 
 
 def write_block(folder: Path, block: int, content: bytes) -> None:
     """Write the file of a block, whole or not at all."""
-    try:
-        with replaced(block_file(folder, block)) as unfinished:
-            unfinished.write_bytes(content)
-    except FileNotFoundError:
-        if not block_file(folder, block).is_file():  # else another process has written the same, and tidied up
-            raise
+    with replaced(block_file(folder, block)) as unfinished:
+        unfinished.write_bytes(content)
 
 
 class StoredUnits(Columns):
@@ -244,6 +263,9 @@ class StoredUnits(Columns):
     def __init__(self, folders: Sequence[Path]) -> None:
         """Checks that the folders make up one log."""
         self.header, self._files = _complete(folders)
+        if not all([_has_checksum(file) for file in self._files]):
+            told = "without checksums, as tls-tasks 0.2 wrote them: if the disk changed a number, nobody can tell"
+            warn_caller(f"{folders[0]}: units {told}", UserWarning)
         tables = [_read(file, *_COLUMNS) for file in self._files]
         n_lines = [int(table.schema.metadata[_N_LINES]) for table in tables]
         before = np.repeat(np.cumsum([0, *n_lines])[: len(tables)], [len(table) for table in tables])
@@ -321,8 +343,8 @@ def _complete(folders: Sequence[Path]) -> tuple[Header, list[Path]]:
 
 
 def _read(file: Path, *names: str) -> Any:
-    with _readable(file, "; remove it, and the command that made the folder makes it again", KeyError):
-        return pq.ParquetFile(file).read(names).select(names)
+    with _readable(file, _AGAIN, KeyError, ValueError):
+        return pq.ParquetFile(file, page_checksum_verification=True).read(names).select(names)
 
 
 def _distinct(rows: Any, numbers: Any) -> tuple[Any, list[tuple[int, int]]]:

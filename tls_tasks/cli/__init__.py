@@ -60,27 +60,34 @@ def main(argv: list[str] | None = None) -> int:
     if logging.lastResort is not None:  # what prints the warnings where nobody has set up logging
         logging.lastResort.setFormatter(VisibleFormatter())
     words = sys.argv[1:] if argv is None else argv
-    parser = _parser(words[0] if words else "")
-    command = next((word for word in words if not word.startswith("-")), None)
-    if command is not None and command not in _MODULES:
-        parser.error(f"no command {command!r}{nearest(command, _MODULES) or '; tls-tasks --help lists them'}")
-    args = parser.parse_args(words)
-    if args.command is None:
-        parser.print_help()
-        return 0
+    command = next((word for word in words if not word.startswith("-")), "")
     try:
-        with _ended_by_sigterm():
-            code = int(args.run(args) or 0)
-            sys.stdout.flush()  # so that a closed pipe raises here, not while Python shuts down
+        code = _run(words, command)
+        sys.stdout.flush()  # so that a closed pipe raises here, not while Python shuts down
     except BrokenPipeError:  # `tls-tasks … | head`: the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except KeyboardInterrupt:
         return 130
     except (TlsTasksError, OSError) as error:
-        note(args.command, " ".join(_message(error).split()))
+        note(command, " ".join(_message(error).split()))
+        return 2
+    except MemoryError as error:
+        note(command, f"there is too little memory: {error}")
         return 2
     return code
+
+
+def _run(words: list[str], command: str) -> int:
+    parser = _parser(words[0] if words else "")
+    if command and command not in _MODULES:
+        parser.error(f"no command {command!r}{nearest(command, _MODULES) or '; tls-tasks --help lists them'}")
+    args = parser.parse_args(words)
+    if args.command is None:
+        parser.print_help()
+        return 0
+    with _ended_by_sigterm():
+        return int(args.run(args) or 0)
 
 
 @contextmanager

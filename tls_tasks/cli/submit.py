@@ -20,6 +20,8 @@ from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.whole import made_folder, write_whole
 
+_WEEK = 7 * 24 * 3600
+
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the three commands."""
@@ -53,6 +55,8 @@ def _add_means(parser: argparse.ArgumentParser) -> None:
     add("--judge", metavar="SPEC", help="ask this judge for some verdicts again, as in --metadata '{\"judge\": SPEC}'")
     add("--sample", type=int, default=5, metavar="K", help="for how many documents of a task it is asked (5)")
     add("--allowed-signers", type=Path, metavar="FILE", help="whose keys are whose, a line each: ORG ssh-ed25519 AAAA…")
+    text = "of a submission; what is late is not checked (60, and 0.01 a document)"
+    add("--time-limit", type=float, metavar="SECONDS", help=text)
 
 
 def _means_of(args: argparse.Namespace) -> dict[str, Any]:
@@ -69,8 +73,10 @@ def _means_of(args: argparse.Namespace) -> dict[str, Any]:
     check_judge(judge)
     if data is not None and data not in EDITIONS and "/" not in data and not Path(data).exists():
         raise InputError("--data", None, repr(data), "a folder or file, org/name, embedded, fetched or hub")
-    sample = check_whole_number("--sample", args.sample)
-    return {"data": data, "judge": judge, "sample": sample, "signers": args.allowed_signers}
+    sample, seconds = check_whole_number("--sample", args.sample), args.time_limit
+    if seconds is not None and not 0 < seconds < _WEEK:
+        raise InputError("--time-limit", None, f"{seconds:g}", "seconds, more than 0 and less than those of a week")
+    return {"data": data, "judge": judge, "sample": sample, "signers": args.allowed_signers, "time_limit": seconds}
 
 
 def _run_submit(args: argparse.Namespace) -> int:
@@ -119,9 +125,10 @@ def _run_verify(args: argparse.Namespace) -> int:
     Always checked: the files and their hashes, the harness's hashes, that answers follow from responses, requests
     from documents and the documents from their fingerprint where it is known, every score, the records for others,
     and everything that submit refuses. That makes a submission self-consistent. With --data, documents and prompts
-    are made again from your own copy; only then is it verified. What was not checked is listed.
+    are made again from your own copy; only then is it verified. What was not checked, such as what came after the time
+    limit, is listed.
 
-    Exit codes: 0 all checks passed; 1 a check failed; 2 not a submission
+    Exit codes: 0 no check failed; 1 a check failed; 2 not a submission
 
     Examples:
       tls-tasks verify submission/
@@ -179,7 +186,8 @@ def _run_leaderboard(args: argparse.Namespace) -> int:
     accepted, pages = dict[str, Verified](), dict[str, Path]()
     for digest, found in same.items():
         # Of equal ones the first that is signed by who may bear the name, else the first: nobody displaces it.
-        kept, accepted[digest] = max(found, key=lambda pair: pair[1].is_rightful)
+        # One whose files could not be checked in time may be no such one.
+        kept, accepted[digest] = max(found, key=lambda pair: (bool(pair[1].scored), pair[1].is_rightful))
         copies = [(path, verified) for path, verified in found if verified is not accepted[digest]]
         said = f"a copy: a second submission of {accepted[digest].manifest['model']} with the same files as {kept}"
         note("leaderboard", *(f"{path} left out: {said}" for path, _ in copies))
@@ -190,6 +198,8 @@ def _run_leaderboard(args: argparse.Namespace) -> int:
     digests = zip(named, accepted, strict=True)
     addresses = {name: os.path.relpath(pages[digest], args.out) for name, digest in digests if digest in pages}
     write_whole(args.out / "index.html", site(named, addresses))
-    n_left_out = len(args.submissions) - len(accepted)
-    say(f"{args.out / 'index.html'}: {count(len(accepted), 'submission')}, {n_left_out} left out")
+    n_left_out, late = len(args.submissions) - len(accepted), [one.late for one in accepted.values() if one.late]
+    note("leaderboard", *(f"{name} not checked: {one.late}" for name, one in named.items() if one.late))
+    n_late = f", {len(late)} not checked in time" if late else ""
+    say(f"{args.out / 'index.html'}: {count(len(accepted), 'submission')}, {n_left_out} left out{n_late}")
     return int(n_left_out > 0)

@@ -18,7 +18,8 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 
 def nearest(name: object, names: Iterable[object]) -> str:
@@ -85,6 +86,16 @@ class OptionError(InputError):
 
 class DataError(TlsTasksError):
     """A data set is absent, damaged or not the pinned one."""
+
+
+@contextmanager
+def memory_for(place: str) -> Iterator[None]:
+    """Raise a lack of memory as a DataError that names what needs it."""
+    try:
+        yield
+    except MemoryError as error:
+        told = f" ({error})" if str(error) else ""
+        raise DataError(f"{place}: there is too little memory for it{told}") from None
 
 
 class JudgeError(TlsTasksError):

@@ -8,7 +8,9 @@ from typing import NamedTuple
 from tls_tasks.core.json_values import MAX_DEPTH, TOKEN, decoded
 
 _CLOSING = {"[": "]", "{": "}"}
-_VALUES = ("end", "single", "curly", "closed", "word")  # tokens that are a value, or the end of one
+_BRACKETS = (*_CLOSING.values(),)
+_VALUES = ("single", "curly", "word")  # tokens that are a value
+_MAY_END = {"string": "end", "call": "closed"}  # those that are, if they have this part
 _MAX_CUTS = 8  # levels to which an unfinished object is cut
 
 
@@ -53,23 +55,26 @@ def piece_at(text: str, start: int, stop: int) -> Piece:
     path: list[_Open] = []
     depth = 0
     for token in TOKEN.finditer(text, start, stop):
-        mark, end = token["mark"] or "", token.end()
-        if mark in ("[", "{"):
+        kind, mark, end = token.lastgroup, token[0], token.end()
+        if kind != "mark":
+            is_whole = kind in _VALUES or bool(kind in _MAY_END and token[_MAY_END[kind]])
+        elif mark in _CLOSING:
             path.append(_Open(mark, end, mark == "["))
-            depth = max(depth, len(path))
+            if (depth := max(depth, len(path))) > MAX_DEPTH:
+                return Piece(start, end, path, depth, False)
+            continue
+        elif is_whole := mark in _BRACKETS:
+            if mark != _CLOSING[path[-1].bracket]:
+                return Piece(start, end, path, depth, False)
+            path.pop()
+            if not path:
+                return Piece(start, end, path, depth, False)
+            path[-1].has_inner = True
         elif mark == ",":
             path[-1].cut, path[-1].in_value = token.start(), path[-1].bracket == "["
         elif mark == ":":
             path[-1].in_value = True
-        elif mark in ("]", "}"):
-            if mark != _CLOSING[path[-1].bracket]:
-                return Piece(start, end, path, depth, False)
-            path.pop()
-        if not path or depth > MAX_DEPTH:
-            return Piece(start, end, path, depth, False)
-        if mark in ("]", "}"):
-            path[-1].has_inner = True
-        if path[-1].in_value and (mark in ("]", "}") or any(map(token.group, _VALUES))):
+        if is_whole and path[-1].in_value:
             path[-1].cut = end  # not of an object's key, which is no item
     return Piece(start, stop, path, depth, True)
 

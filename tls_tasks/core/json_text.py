@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any, Literal
 
 from tls_tasks.core.json_pieces import Piece, cuts, end_of_json, piece_at
@@ -62,7 +63,9 @@ _BEGINNING = re.compile(rf"\{{{_BLANKS}(?:[\"'“”„‘A-Za-z_]|//|# )|\[{_BL
 _IS_LIKE_JSON = re.compile(rf"\{{{_BLANKS}\"|\[{_BLANKS}[\[{{\"]")
 _MAX_WRAPPERS = 4  # levels of strings in strings in which JSON is looked for
 _MAX_PASSES = 3  # how often a text is read, for what is whole within or behind what is damaged
-_MAX_BROKEN = 2_000  # damaged pieces of a text after which it is given up: a model in a loop
+_MOST_AGAIN = 300_000  # characters that are read again at most
+_MAX_PIECES = 20_000  # of a text, after which it is given up: a model in a loop
+_USELESS = 10  # pieces for which one without anything usable stands
 _MAX_REPAIRS = 3 * MAX_REPAIRED**2  # json_repair is quadratic: what all its pieces of a text may cost
 _REPAIR_COST = 200  # characters for which a call of json_repair stands
 
@@ -158,9 +161,10 @@ def _whole(text: str, weigh: Weigh) -> FoundJson | None:
 def _in_fences(text: str, search: _Search) -> FoundJson | None:
     """The usable values of all fenced blocks together; None if there are none."""
     results = []
-    for start, end in fences(text):
+    for start, end in takewhile(lambda _: search.n_pieces < _MAX_PIECES, fences(text)):
         block = text[start:end]
         result = _whole(block, search.weigh) or search.in_prose(block)
+        search.n_pieces += 1
         places = tuple((start + begin, start + stop) for begin, stop in result.places)
         results.append(replace(result, places=places))
     stages = {result.stage for result in results if result.values}
@@ -208,11 +212,11 @@ def unpacked(value: Any, depth: int = 0) -> Any:
 
 
 class _Search:
-    """One search of a text: what the caller can use, and what json_repair may still be given."""
+    """One search of a text: what the caller can use, what json_repair may still be given, and how much was read."""
 
     def __init__(self, weigh: Weigh, weigh_cut: Weigh, deep: bool) -> None:
         self.weigh, self.weigh_cut, self.deep = weigh, weigh_cut, deep
-        self.repairs = _MAX_REPAIRS
+        self.repairs, self.n_pieces = _MAX_REPAIRS, 0
 
     def in_prose(self, text: str) -> FoundJson:
         """The usable lists and objects of a text."""
@@ -220,15 +224,15 @@ class _Search:
         places: list[tuple[int, int]] = []
         notes: Notes = {}
         stages: set[Stage] = set()
-        position, left, n_broken = 0, _MAX_PASSES * len(text), 0
-        while n_broken < _MAX_BROKEN and (begin := _BEGINNING.search(text, position)):
+        position, left = 0, min(_MAX_PASSES * len(text), _MOST_AGAIN)
+        while self.n_pieces < _MAX_PIECES and (begin := _BEGINNING.search(text, position)):
             piece = piece_at(text, begin.start(), len(text))
             usable, stage, end = self._of_piece(text, piece, notes)
             stages.add(stage)
             if usable:
                 values += usable
                 places.append((piece.start, end))
-            n_broken += stage == "none"
+            self.n_pieces += 1 if usable else _USELESS
             if end < piece.end:  # what follows is read again, unless that would be endless work
                 left -= piece.end - piece.start
             position = end if left > 0 else piece.end

@@ -137,6 +137,8 @@ def mended(text: str, notes: Notes) -> Any:
 
     def plain(token: re.Match[str]) -> str:
         kind, written = str(token.lastgroup), token[0]
+        if kind == "string" or (kind == "mark" and written not in ",\u00a0"):  # nearly all there are
+            return written
         if kind == "comment":
             new = " "
         elif kind in ("single", "curly"):

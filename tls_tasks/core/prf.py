@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_choice
+from tls_tasks.core.rows import shorten
 from tls_tasks.core.score import Result, mean
 
 AGGREGATES = ("f_of_means", "mean_f")
@@ -142,8 +143,8 @@ def prf_of_means(prefix: str, how: str = "f_of_means", beta: float = 1.0, by_top
 def check_aggregate(aggregate: str, beta: float) -> None:
     """Refuse an aggregate that does not exist and a beta that is not a positive number."""
     check_choice("aggregate", aggregate, AGGREGATES)
-    if isinstance(beta, bool) or not isinstance(beta, int | float) or not 0 < beta < float("inf"):
-        raise InputError("beta", None, repr(beta), "a positive number")
+    if isinstance(beta, bool) or not isinstance(beta, int | float) or not 1e-100 <= beta <= 1e100:
+        raise InputError("beta", None, shorten(beta), "a positive number from 1e-100 to 1e100")
 
 
 def plain_sum(values: Iterable[float]) -> float:

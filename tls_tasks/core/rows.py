@@ -32,7 +32,10 @@ def describe(value: Any) -> str:
 
 def shorten(value: Any) -> str:
     """The ``repr`` of a value, cut to 60 characters."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more digits than Python writes
+        text = f"{type(value).__name__} of too many digits"
     return text if len(text) <= 60 else text[:57] + "…"
 
 

@@ -72,7 +72,7 @@ def text_table(rows: Iterable[Sequence[str]]) -> str:
 
 def _aligned(column: Sequence[str]) -> list[str]:
     head, *cells = column
-    numeric = [cell for cell in cells if _NUMBER.fullmatch(cell)]
+    numeric = {cell for cell in cells if _NUMBER.fullmatch(cell)}  # a set: a table may have 200,000 rows
     if numeric and all(cell in _NO_NUMBER for cell in cells if cell not in numeric):
         behind = [len(cell) - len(cell.partition(".")[0]) for cell in cells]
         widest = max(behind)

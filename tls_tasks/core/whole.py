@@ -1,15 +1,17 @@
 """Files and folders that are there as a whole or not at all, whatever happens while they are written.
 
 What is unfinished has a hidden name beside the one that is wanted, and loses it when all of it is on the disk. Only a
-process that is killed, or a machine that stops, leaves such a name behind; nothing reads it, and it may be removed.
+process that is killed, or a machine that stops, leaves such a name behind; nothing reads it, and the next process that
+writes the same removes it. A lock tells it from what another process is writing.
 """
 
 import errno
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 _KEPT_OF_NAME = 60
@@ -37,10 +39,9 @@ def replaced(path: Path) -> Iterator[Path]:
         with _named(path, path):
             yield path
         return
+    if target.is_dir():  # at once, not after the work
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     with _unfinished(target, path) as unfinished:
-        if target.is_dir():  # at once, not after the work
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        _make_folder(target.parent)
         yield unfinished
         if target.exists():
             shutil.copymode(target, unfinished)
@@ -78,9 +79,7 @@ def made_folder(path: Path, *, into: bool = False) -> Iterator[Path]:
         text = "not empty; choose another folder or remove it"
         raise OSError(errno.ENOTEMPTY, text, str(path))
     stays = holds or (target.is_dir() and (target.is_mount() or target == Path.cwd()))
-    with _unfinished(target / target.name if stays else target, path) as unfinished:
-        _make_folder(target if target.exists() else target.parent)
-        unfinished.mkdir()
+    with _unfinished(target / target.name if stays else target, path, is_folder=True) as unfinished:
         yield unfinished
         made = sorted(unfinished.rglob("*"))
         for each in [*made, unfinished]:
@@ -107,16 +106,48 @@ def _make_folder(path: Path) -> None:
 
 
 @contextmanager
-def _unfinished(target: Path, wanted: Path) -> Iterator[Path]:
-    """The name of what is unfinished, beside the target; whatever still has it in the end is removed."""
-    unfinished = target.with_name(f".{target.name[:_KEPT_OF_NAME]}.{secrets.token_hex(4)}")
+def _unfinished(target: Path, wanted: Path, *, is_folder: bool = False) -> Iterator[Path]:
+    """What is unfinished, beside the target; in the end it is removed, unless it has another name by then."""
+    name = f".{target.name[:_KEPT_OF_NAME]}"
+    unfinished = target.with_name(f"{name}.{secrets.token_hex(4)}")
     try:
-        with _named(unfinished, wanted):
+        with _named(unfinished, wanted), ExitStack() as locks:
+            _make_folder(target.parent)
+            for left in target.parent.iterdir():
+                if re.fullmatch(rf"\.*{re.escape(name)}(\.[0-9a-f]{{8}})+", left.name):  # or of an unfinished one
+                    with suppress(OSError, ImportError), _lock(left):  # else another process is writing it
+                        _remove(left)
+            (unfinished.mkdir if is_folder else unfinished.touch)()
+            with suppress(OSError, ImportError):
+                locks.enter_context(_lock(unfinished))
             yield unfinished
     finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        with suppress(OSError):
-            unfinished.unlink()
+        _remove(unfinished)
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink()
+    except OSError:  # a folder, or nothing
+        shutil.rmtree(path, ignore_errors=True)
+
+
+@contextmanager
+def _lock(path: Path) -> Iterator[None]:
+    """Lock a file or folder, at most as long as the process lives.
+
+    Raises:
+        OSError: If another process has locked it, or its file system knows no locks.
+        ImportError: On Windows.
+    """
+    import fcntl
+
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe of that name would have us wait
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _is_device(path: Path, target: Path) -> bool:

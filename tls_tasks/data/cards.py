@@ -115,7 +115,9 @@ def write_rows(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     import pyarrow.parquet as pq
 
     kinds = {name: pa.list_(pa.string()) if isinstance(one, list) else pa.string() for name, one in rows[0].items()}
-    pq.write_table(pa.Table.from_pylist(rows, schema=pa.schema(kinds)), path, compression="zstd")
+    pq.write_table(
+        pa.Table.from_pylist(rows, schema=pa.schema(kinds)), path, compression="zstd", write_page_checksum=True
+    )
 
 
 def _config(name: str, path: str) -> dict[str, Any]:

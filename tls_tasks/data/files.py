@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import DataError
+from tls_tasks.core.errors import DataError, memory_for
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".csv", ".parquet")
 """How the names of files with rows end."""
@@ -104,7 +104,8 @@ def _json_values(lines: Iterable[str], where: str) -> Rows:
         if line.strip():
             place = f"{where}, line {number}"
             try:
-                value = json.loads(line)
+                with memory_for(place):
+                    value = json.loads(line)
             except (ValueError, RecursionError) as error:
                 raise DataError(f"{place}: not JSON: {error}") from error
             yield place, value
@@ -124,6 +125,8 @@ def text_lines(path: Path) -> Iterator[str]:
                 yield line
     except FileNotFoundError as error:
         raise DataError(f"{path}: no such file") from error
+    except MemoryError:
+        raise DataError(f"{path}, line {n_read + 1}: there is too little memory for it") from None
     except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         wanted = "; expected UTF-8" if isinstance(error, UnicodeDecodeError) else ""
         raise DataError(f"{path}, after line {n_read}: can't be read: {error}{wanted}") from error
@@ -134,7 +137,7 @@ def _parquet_rows(file: Path) -> Rows:
     import pyarrow.parquet as pq
 
     try:
-        rows = pq.ParquetFile(file).read().to_pylist()
+        rows = pq.ParquetFile(file, page_checksum_verification=True).read().to_pylist()
     except (OSError, pa.ArrowException) as error:
         raise DataError(f"{file}: not readable as Parquet: {error}") from error
     yield from _numbered(file, rows)

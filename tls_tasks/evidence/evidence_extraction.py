@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core import options
-from tls_tasks.core.errors import InputError, warn_of_unread
+from tls_tasks.core.errors import InputError, memory_for, warn_of_unread
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score
 from tls_tasks.evidence.matching import MATCHINGS, OVERLAPS, TOKENIZERS, Matcher
@@ -166,5 +166,6 @@ def _document(index: int, row: Row, matcher: Matcher, require_grounding: bool, u
     matchable: Sequence[EvidenceObject | None] = predicted
     if require_grounding:
         matchable = [entry if stands else None for entry, stands in zip(predicted, grounded, strict=True)]
-    matches = tuple(matcher.match(wanted, matchable))
+    with memory_for(f"row {index}: {len(wanted):,} x {len(matchable):,} objects"):
+        matches = tuple(matcher.match(wanted, matchable))
     return Document(index, matcher.schema, parsed, wanted, predicted, matches, source, grounded, changes)

@@ -235,8 +235,9 @@ def _in_tables(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
             index += 1
             continue
         index += table.n_lines
-        columns = list(map(key_of, table.rows[0]))
-        for cells in table.rows[1:]:
+        header, *rows = table.rows or [[]]  # none if all its lines are rules
+        columns = list(map(key_of, header))
+        for cells in rows:
             texts = zip(columns, map(_bare, cells), strict=False)
             yield {**heading, **{key: text for key, text in texts if key and text.lower() not in _EMPTY}}
 

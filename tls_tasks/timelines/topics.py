@@ -239,7 +239,7 @@ def write_parquet(name: str, topics: Iterable[Topic], path: Path) -> None:
     day = pa.struct([("date", text), ("text", texts)])
     topic_kinds = {"keywords": texts, "articles": pa.list_(article), "timelines": pa.list_(pa.list_(day))}
     schema = pa.schema({"data_set": text, "topic": text, **topic_kinds})
-    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+    with pq.ParquetWriter(path, schema, compression="zstd", write_page_checksum=True) as writer:
         for topic in topics:
             row = {
                 "data_set": name,

@@ -167,6 +167,11 @@ def check_rows(path: Path) -> None:
         raise DataError(f"{path}: more than {MOST_ROWS:,} rows")
 
 
+def n_rows(folder: Path) -> int:
+    """The rows of all samples files of a submission."""
+    return sum(chunk.count(b"\n") for path in (folder / _RUN).glob("samples_*") for chunk in _chunks(path))
+
+
 def _chunks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
@@ -262,7 +267,7 @@ def verify(folder: Path) -> tuple[list[str], Manifest, list[ScoredTask]]:
     Raises:
         DataError: If it is not an archive of ours.
     """
-    manifest, present = _read_manifest(folder), file_hashes(folder)
+    manifest, present = manifest_of(folder), file_hashes(folder)
     stated, version = manifest["files"], manifest.get("tls_tasks")
     problems = [
         f"file: {name} {'is not in the manifest with this hash' if name in present else 'is missing'}; {AS_WRITTEN}"
@@ -295,7 +300,12 @@ def verify(folder: Path) -> tuple[list[str], Manifest, list[ScoredTask]]:
     return problems, manifest, scored
 
 
-def _read_manifest(folder: Path) -> Manifest:
+def manifest_of(folder: Path) -> Manifest:
+    """The manifest of a submission.
+
+    Raises:
+        DataError: If there is none that this release reads.
+    """
     path = folder / MANIFEST
     if not path.is_file():
         raise DataError(f"{folder}: no {MANIFEST}; expected a folder or zip that tls-tasks submit wrote")

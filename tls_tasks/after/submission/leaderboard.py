@@ -114,6 +114,9 @@ def site(submissions: Mapping[str, Verified], pages: Mapping[str, str] | None = 
             table = ranking(metrics[0], paper["rows"], caption, {})
             table += all_results(metrics, paper["rows"], f"All published results of {name}")
             sections.append(_section(f"{name}-published", f"{name}, published", table))
+    if late := [(name, submission.late) for name, submission in submissions.items() if not submission.scored]:
+        lines = "".join(f"<p>{html.escape(f'{name}: not checked: {text}')}</p>" for name, text in late)
+        sections.append(_section("not-checked", "Not checked", lines))
     return document("leaderboard.html", "tls-tasks leaderboard", version=__version__, sections="\n".join(sections))
 
 
@@ -153,6 +156,8 @@ def _ranked(
             **submission.facts.get(task.name, {}),
         }
         rows.append({**task.metrics, **row})
+        if submission.late:
+            notes.append(f"{system}: not checked: {submission.late}")
         if not (equal := submission.facts.get(task.name, {}).get(EQUAL, "0 ")).startswith("0 "):
             notes.append(f"{system}: {equal} longer answers {EQUAL}: they are right, or were copied from it")
     if metrics[0] in (found := references_of(list(tasks.values()))).get("values", {}):

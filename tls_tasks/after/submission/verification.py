@@ -6,8 +6,11 @@ With the maintainer's own data documents are made again and compared, with a jud
 import json
 import random
 import re
+import signal
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -17,14 +20,17 @@ from tls_tasks.after.comparisons import NOT_CONTENT
 from tls_tasks.after.foreign import MISSING, Manifest
 from tls_tasks.after.run import BUDGET, prompt_options, stated_metadata
 from tls_tasks.after.scored_runs import ScoredTask
-from tls_tasks.after.submission.archive import AS_WRITTEN, LABELS, MANIFEST, verify
+from tls_tasks.after.submission.archive import AS_WRITTEN, LABELS, MANIFEST, manifest_of, n_rows, verify
 from tls_tasks.after.submission.golds import EQUAL, facts, golds_of, knows_golds, response_of, text_around
 from tls_tasks.core.errors import DataError, InputError, TlsTasksError
 from tls_tasks.core.task import answer_text
 from tls_tasks.data.editions import KNOWN, UNKNOWN
 
-AGAINST_DATA, CONSISTENT = "verified against data", "self-consistent"
+AGAINST_DATA, CONSISTENT, NOT_CHECKED = "verified against data", "self-consistent", "not checked"
 EDITIONS = ("embedded", "fetched", "hub")
+
+SECONDS, SECONDS_EACH = 60.0, 0.01
+"""The time that all checks of a submission may take, and what each document adds to it."""
 
 _NAMESPACE = "tls-tasks"  # of the signatures
 _WHOLE = 10**9  # a budget that cuts nothing
@@ -49,6 +55,7 @@ class Verified:
         compared: The tasks whose documents are those of the maintainer's data, every one of them.
         facts: Task -> title of a column of the board -> what stands there for people to judge.
         copies: Other submissions with the same files, in words.
+        late: What the time limit kept from being checked, in words; nothing can be said of a submission without tasks.
     """
 
     refusals: list[str]
@@ -62,6 +69,7 @@ class Verified:
     compared: set[str] = field(default_factory=set)
     facts: dict[str, dict[str, str]] = field(default_factory=dict)
     copies: list[str] = field(default_factory=list)
+    late: str = ""
 
     @property
     def org(self) -> str:
@@ -76,7 +84,7 @@ class Verified:
     def word(self, task: str | None = None) -> str:
         """What the checks of a task, or of all tasks, are worth."""
         names = {scored.name for scored in self.scored} if task is None else {task}
-        return AGAINST_DATA if names and names <= self.compared else CONSISTENT
+        return NOT_CHECKED if not names else AGAINST_DATA if names <= self.compared else CONSISTENT
 
 
 def sign(manifest: Path, key: Path) -> None:
@@ -162,8 +170,36 @@ def _check_signature(verified: Verified, manifest: Path, signers: Path | None) -
                 break
 
 
+class _OutOfTimeError(SystemExit):
+    """A time limit is over; asyncio lets exits through, and no other error."""
+
+
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    """End a block that takes too long; only the main thread can be ended so, and not on Windows."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def end(number: int, _: object) -> None:
+        raise _OutOfTimeError
+
+    before = signal.signal(signal.SIGALRM, end)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds, 1)  # again and again: in a finalizer an error is lost
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def verify_submission(
-    folder: Path, data: str | None = None, judge: Any = None, sample: int = 5, signers: Path | None = None
+    folder: Path,
+    data: str | None = None,
+    judge: Any = None,
+    sample: int = 5,
+    signers: Path | None = None,
+    time_limit: float | None = None,
 ) -> Verified:
     """Check a submission by all means there are.
 
@@ -173,15 +209,31 @@ def verify_submission(
         judge: A specification of a judge; None: no request is sent.
         sample: For how many documents of a task the judge is asked again.
         signers: The file of allowed signers, in OpenSSH's format: ``ORG ssh-ed25519 AAAA…`` a line.
+        time_limit: Seconds; None: :data:`SECONDS`, and :data:`SECONDS_EACH` a document.
 
     Raises:
         DataError: If it is not an archive of ours, or the file of allowed signers is none.
         TlsTasksError: If there is a signature and OpenSSH is not installed.
     """
-    verified = Verified(*verify(folder))
+    verified = Verified([], manifest_of(folder), [])
+    seconds = SECONDS + SECONDS_EACH * n_rows(folder) if time_limit is None else time_limit
     _check_signature(verified, folder / MANIFEST, signers)
-    if verified.refusals:
-        return verified
+    try:
+        with _limited(seconds):
+            refusals, _, verified.scored = verify(folder)
+            verified.refusals[:0] = refusals
+            if not verified.refusals:
+                _check_further(verified, data, judge, sample)
+    except _OutOfTimeError:
+        left = ", ".join(task.name for task in verified.scored if task.name not in verified.facts)
+        what = f"some of {left or 'the tasks'}" if verified.scored else "answers, scores and records"
+        verified.late = f"{what}: the time limit of {seconds:g} s is over: --time-limit SECONDS"
+        verified.unchecked.append(verified.late)
+    return verified
+
+
+def _check_further(verified: Verified, data: str | None, judge: Any, sample: int) -> None:
+    """Check what is self-consistent by the means of a maintainer; the arguments are those of the function above."""
     unchecked = verified.unchecked
     unchecked.append("whether the model wrote the answers: only running it again can tell")
     if not verified.signer:
@@ -205,7 +257,6 @@ def verify_submission(
     if own := verified.manifest.get("corrected"):
         n = sum(int(value) for key, value in own.items() if key.endswith("_unjudged"))
         unchecked.append(f"{LABELS}: who labelled; and items without a verdict, left out of the corrected results: {n}")
-    return verified
 
 
 def _compare_documents(verified: Verified, task: ScoredTask, data: str) -> None:

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import DataError
+from tls_tasks.core.errors import DataError, memory_for, warn_caller
 from tls_tasks.core.whole import replaced
 from tls_tasks.reports.types import PARTLY, Verdict
 
@@ -34,7 +34,7 @@ _DOCUMENTS = """
 PRAGMA page_size = 8192;
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
-CREATE TABLE documents (id TEXT NOT NULL, packed BLOB NOT NULL);
+CREATE TABLE documents (id TEXT NOT NULL, packed BLOB NOT NULL, checksum TEXT NOT NULL);
 """
 
 
@@ -143,7 +143,11 @@ class DocumentStore(Mapping[str, dict[str, str]]):
         # Read-only and immutable: no locks, so that threads and forks may share it, and the disk may be read-only.
         uri = f"{Path(path).resolve().as_uri()}?mode=ro&immutable=1"
         self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
-        self.get("")  # any other file is refused now
+        with _naming(self._label):  # any other file is refused now
+            columns = self._connection.execute("SELECT packed, * FROM documents WHERE id = ''").description
+        if len(columns) < 4:
+            told = "without checksums, as tls-tasks 0.2 wrote it; tls-tasks build-store makes one with them"
+            warn_caller(f"{self._label} {told}", UserWarning)
 
     def __getitem__(self, doc_id: str) -> dict[str, str]:
         """The document.
@@ -152,21 +156,25 @@ class DocumentStore(Mapping[str, dict[str, str]]):
             KeyError: There is no document with this id.
             DataError: The file is damaged.
         """
-        with _naming(self._label):
+        with _naming(f"{self._label}: document {doc_id!r}", "; build it again: tls-tasks build-store"):
             try:
-                [(packed,)] = self._connection.execute("SELECT packed FROM documents WHERE id = ?", (doc_id,))
+                [(_, packed, *checksum)] = self._connection.execute("SELECT * FROM documents WHERE id = ?", (doc_id,))
             except ValueError:  # no row; or a lone surrogate: sqlite has UTF-8 only
                 raise KeyError(doc_id) from None
+            if checksum not in ([], [_checksum(doc_id, packed)]):
+                raise sqlite3.DatabaseError("damaged: it is not as it was written")
             document: dict[str, str] = json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass"))
         return document
 
     def __iter__(self) -> Iterator[str]:
         """The ids, in the order in which the store was built."""
-        return (doc_id for (doc_id,) in self._connection.execute("SELECT id FROM documents ORDER BY rowid"))
+        with _naming(self._label):
+            yield from (doc_id for (doc_id,) in self._connection.execute("SELECT id FROM documents ORDER BY rowid"))
 
     def __len__(self) -> int:
         """How many documents there are."""
-        return int(self._connection.execute("SELECT count(*) FROM documents").fetchone()[0])
+        with _naming(self._label):
+            return int(self._connection.execute("SELECT count(*) FROM documents").fetchone()[0])
 
 
 def build_store(path: str | Path, documents: Iterable[tuple[str, Mapping[str, Any]]]) -> int:
@@ -185,7 +193,7 @@ def build_store(path: str | Path, documents: Iterable[tuple[str, Mapping[str, An
     """
     with _naming(str(path)), replaced(Path(path)) as file, closing(sqlite3.connect(file)) as connection:
         connection.executescript(_DOCUMENTS)
-        connection.executemany("INSERT INTO documents VALUES (?, ?)", map(_packed, documents))
+        connection.executemany("INSERT INTO documents VALUES (?, ?, ?)", map(_packed, documents))
         n_documents = connection.total_changes
         try:
             connection.execute("CREATE UNIQUE INDEX by_id ON documents (id)")
@@ -196,10 +204,12 @@ def build_store(path: str | Path, documents: Iterable[tuple[str, Mapping[str, An
     return n_documents
 
 
-def _packed(row: tuple[str, Mapping[str, Any]]) -> tuple[str, bytes]:
+def _packed(row: tuple[str, Mapping[str, Any]]) -> tuple[str, bytes, str]:
     doc_id, document = row
     kept = {"title": document.get("title") or "", "text": document["text"]}
-    return doc_id, zlib.compress(json.dumps(kept, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    with memory_for(f"document {doc_id!r}"):
+        packed = zlib.compress(json.dumps(kept, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+        return doc_id, packed, _checksum(doc_id, packed)
 
 
 @contextmanager

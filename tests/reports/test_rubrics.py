@@ -243,6 +243,8 @@ def test_the_task_is_scored_by_recorded_verdicts_and_shows_its_criteria():
     # By hand: 15 of 27, 3 - 8 of 24, 8 of 22, 3 - 8 of 22, 13 of 23, 3 - 8 of 22.
     assert results["rubric_score"] == pytest.approx((15 / 27 - 5 / 24 + 8 / 22 - 5 / 22 + 13 / 23 - 5 / 22) / 6)
     assert results["criteria_met"] == 15 / 37 and results["criteria_unscored"] == 0
+    assert own.results([own.process(docs[1], answers[1])])["rubric_score"] == -5 / 24  # a document is never clipped
+    assert own.results([own.process(docs[1], answers[1])] * 2)["rubric_score"] == 0  # their mean is
     picture = task.picture(docs[1], answers[1], task.explain(docs[1], answers[1]))
     assert [row["points"] for row in picture["criteria"] if row["value"] == 1] == [3, -8]
     with warnings.catch_warnings():

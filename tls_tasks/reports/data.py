@@ -35,7 +35,6 @@ from tls_tasks.data.models import DataRow, Id, named, read_model, read_models
 from tls_tasks.data.order import EMBEDDED, Loaded, Reading, load, read_place
 from tls_tasks.reports.documents import CollectionRow, DocumentRow
 from tls_tasks.reports.json_lines import read_objects
-from tls_tasks.reports.rubrics import as_rubric
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of documents in a prompt, some 6,000 tokens of English: a context of 8k has room for the report."""
@@ -215,6 +214,8 @@ def prompt(doc: Mapping[str, Any]) -> str:
 
 def _read_at(folder: Path, budget: int, criteria: bool = False) -> tuple[dict[str, Any], ...]:
     if criteria:  # of the requests beside them, or of the embedded ones
+        from tls_tasks.reports.rubrics import as_rubric  # as late as here: judges are imported without numpy
+
         place = folder if any(folder.glob("requests.jsonl*")) else EMBEDDED / "report_generation"
         of, found = {doc["doc_id"]: doc for doc in _read_at(place, budget)}, []
         for where, row in folder_rows(folder, "rubrics"):

@@ -152,11 +152,13 @@ def rubric_table(profile: str, tags: Sequence[str]) -> dict[str, Result]:
     table = {}
     for key in ("rubric_score", *(f"rubric_score_{tag}" for tag in tags)):
         mean = ratio(f"{key}_sum", f"{key}_n", empty=math.nan, bounded=profile != _GRADED)
-        table[key] = mean if profile == _GRADED else replace(mean, of=partial(_clipped, mean.of))
+        clipped = replace(mean, parts=("reports", *mean.parts), of=partial(_clipped, mean.of))
+        table[key] = mean if profile == _GRADED else clipped
     table["criteria_met"] = ratio("criteria_met_hits", "criteria_met_of", empty=math.nan, better=None)
     return {**table, "criteria_unscored": total("criteria_unscored", better=False)}
 
 
-def _clipped(of: Any, *sums: float) -> float:
+def _clipped(of: Any, n_reports: float, *sums: float) -> float:
     value = float(of(*sums))
-    return value if math.isnan(value) else min(1.0, max(0.0, value))
+    # Hosts show a document as a corpus of one.
+    return value if n_reports == 1 or math.isnan(value) else min(1.0, max(0.0, value))

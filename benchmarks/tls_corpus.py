@@ -69,7 +69,7 @@ def cells(results: dict[str, Any]) -> str:
 
 def one_answer(rules: Any, prompt: str) -> str:
     """The rules' answer to the task's own prompt: the dates that most of its sentences name, each with its centre."""
-    from tls_tasks.text.centrality import centrality
+    from tls_tasks.timelines.prompts import centrality
 
     n_dates = int(re.findall(r"Choose about (\d+) date", prompt)[-1])
     lengths = re.findall(r"in at most (\d+) sentences", prompt)

@@ -4,7 +4,7 @@ import datetime
 import re
 from collections import Counter
 
-from tls_tasks.text.centrality import centrality
+from tls_tasks.timelines.prompts import centrality
 
 MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()

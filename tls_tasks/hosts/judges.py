@@ -8,12 +8,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from tls_tasks.core.coroutines import run_to_end
 from tls_tasks.core.errors import MissingExtraError
 from tls_tasks.core.options import check_choice, check_options, check_whole_number
 from tls_tasks.reports.judges.model import DEFAULTS
 from tls_tasks.reports.judges.prompts import Message, prompts_hash, render, second_try
-from tls_tasks.reports.judges.questions import WINDOW, ask_once, from_probability, shorten, verdict_in, window_name
+from tls_tasks.reports.judges.questions import (
+    WINDOW,
+    ask_once,
+    from_probability,
+    run_to_end,
+    shorten,
+    verdict_in,
+    window_name,
+)
 from tls_tasks.reports.types import PARTLY, Query, Verdict
 
 WORDS = (" YES", " NO")

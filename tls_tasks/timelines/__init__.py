@@ -61,8 +61,8 @@ def score(
     """
     from tls_tasks.core.options import check_options, options_of
     from tls_tasks.timelines.alignment_rouge import alignment_rouge
-    from tls_tasks.timelines.both import merged
     from tls_tasks.timelines.date_f1 import date_f1
+    from tls_tasks.timelines.pairs import merged
 
     shared: dict[str, Any] = {
         "topics": topics, "reference_mode": reference_mode, "aggregate": aggregate, "beta": beta, "policy": policy

@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tls_tasks.text.centrality import centrality
-from tls_tasks.timelines.prompts import CLOSED_BOOK_OPENING, MONTHS, OPENING, day_or_none, mentioned_dates
+from tls_tasks.timelines.prompts import CLOSED_BOOK_OPENING, MONTHS, OPENING, centrality, day_or_none, mentioned_dates
 
 _PROMPT = re.compile(rf"^(?:{OPENING}|{CLOSED_BOOK_OPENING})", re.MULTILINE)
 _HEADING = re.compile(r"[A-Z][a-z]+day, (\d{4})-(\d{2})-(\d{2})")

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.score import grouped
-from tls_tasks.text.centrality import centrality
-from tls_tasks.timelines.prompts import MONTHS, counted, day_heading, filled, sentences_by_day
+from tls_tasks.timelines.prompts import MONTHS, centrality, counted, day_heading, filled, sentences_by_day
 from tls_tasks.timelines.read import TimelinePolicy, parse_timeline
 from tls_tasks.timelines.topics import Article
 

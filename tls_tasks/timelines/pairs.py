@@ -1,6 +1,7 @@
 """What the timeline metrics share: from scored (row, reference) pairs to a score, and what explains a pair."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -92,3 +93,29 @@ def _explanation(rows: Sequence[TimelineRow], item: Item) -> Iterator[str]:
             yield f"  dates {name}: {', '.join(listed) or '-'}"
     if item.flags:
         yield f"  flags: {', '.join(item.flags)}"
+
+
+def merged(words: Score, dates: Score) -> Score:
+    """AR-1, AR-2 and date F1 of the same timelines in one score: their units and definitions side by side."""
+    return replace(
+        words,
+        metric="timelines",
+        signature=f"{words.signature} + {dates.signature}",
+        units=[{**left, **right} for left, right in zip(words.units, dates.units, strict=True)],
+        definitions={**words.definitions, **dates.definitions},
+        items=list(map(_merged_item, words.items, dates.items)),
+        details=partial(_merged_details, words),
+    )
+
+
+def _merged_item(left: Item, right: Item) -> Item:
+    flags = tuple(dict.fromkeys((*left.flags, *right.flags)))
+    return replace(left, counts={**left.counts, **right.counts}, flags=flags, details=partial(_both, left, right))
+
+
+def _both(left: Item, right: Item) -> dict[str, Any]:
+    return {**left.details(), **right.details()}
+
+
+def _merged_details(words: Score, score: Score) -> dict[str, Any]:
+    return {**words.details(words), **({} if score.topics is None else {"topics": score.by_topic()})}

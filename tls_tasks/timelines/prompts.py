@@ -4,6 +4,7 @@ The instruction comes last, since a prompt that is too long loses its beginning.
 """
 
 import datetime
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tls_tasks.data.files import filled_text
-from tls_tasks.text.centrality import centrality
+from tls_tasks.text.rouge155 import tokenize
 from tls_tasks.text.tokenizers import as_written, count_words
 from tls_tasks.timelines.topics import Article
 
@@ -65,6 +66,36 @@ def _near(year: str, month: str, day: str, published: datetime.date) -> datetime
     years = [int(year)] if year else [published.year + offset for offset in (-1, 0, 1)]
     around = [day_or_none(near, number, day) for near in years]
     return min(filter(None, around), key=lambda candidate: abs((candidate - published).days), default=None)
+
+
+def centrality(texts: Sequence[str]) -> list[float]:
+    """How central each text is, up to a factor that all share: which is the order of cosines with the centroid.
+
+    Words are those of ROUGE-1.5.5; a word's weight is its count times ``log(1 + n / df)``.
+
+    Example:
+        >>> scores = centrality(["Protests in Cairo.", "The army fires at protests in Cairo.", "It rains."])
+        >>> scores.index(min(scores))
+        2
+    """
+    vectors = _tf_idf([tokenize(text) for text in texts])
+    centre: Counter[str] = Counter()
+    for vector in vectors:
+        centre.update(vector)
+    return [math.fsum(weight * centre[word] for word, weight in vector.items()) for vector in vectors]
+
+
+def _tf_idf(documents: Sequence[Sequence[str]]) -> list[Mapping[str, float]]:
+    """Vectors of length 1: word -> weight."""
+    frequency = Counter(word for words in documents for word in set(words))
+    vectors: list[Mapping[str, float]] = []
+    for words in documents:
+        weights = {
+            word: count * math.log(1 + len(documents) / frequency[word]) for word, count in Counter(words).items()
+        }
+        length = math.sqrt(math.fsum(weight**2 for weight in weights.values())) or 1.0
+        vectors.append({word: weight / length for word, weight in weights.items()})
+    return vectors
 
 
 _DECAY = 0.15

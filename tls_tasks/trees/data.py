@@ -308,6 +308,15 @@ _FORMS = {
 """What an answer is called, and what one looks like, without and with quotes, by the root of its schema."""
 
 
+GROUNDED = "tree_grounded"
+"""The task whose prompt asks for quotes."""
+
+
+def sources_of(doc: Mapping[str, Any]) -> list[str] | None:
+    """What the prompt showed, where it asked for quotes."""
+    return [doc["text"]] if doc.get("data_set") == GROUNDED else None
+
+
 def grounded_prompt(doc: Mapping[str, Any]) -> str:
     """The same with a line that asks for quotes."""
     return prompt(doc, quotes=True)

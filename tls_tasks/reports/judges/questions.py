@@ -2,7 +2,9 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import chain
 from operator import attrgetter
@@ -282,3 +284,28 @@ def from_probability(probability: float) -> Verdict:
     if math.isnan(probability):
         return Verdict(None, "unreadable", "NaN")
     return Verdict(probability >= 0.5, probability=probability)
+
+
+def run_to_end(work: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine to its end, also where a loop is running already, as in Jupyter."""
+    import asyncio  # 8 MB, which those who only look up documents do without
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        _run(work)
+        return
+    thread = ThreadPoolExecutor(1)
+    try:
+        thread.submit(_run, work).result()
+    finally:
+        thread.shutdown(wait=False)  # an interrupt is raised at once
+
+
+def _run(work: Coroutine[Any, Any, None]) -> None:
+    if sys.version_info >= (3, 11):
+        from asyncio import Runner
+    else:  # there asyncio raises an interrupt wherever the loop is, also where httpx takes it for the end of a request
+        from backports.asyncio.runner import Runner
+    with Runner() as runner:
+        runner.run(work)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from tls_tasks.text.centrality import centrality
+from tls_tasks.timelines.prompts import centrality
 
 
 def test_the_sum_of_cosines_by_hand():

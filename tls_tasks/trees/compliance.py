@@ -83,6 +83,16 @@ def fits(value: Any, leaf: Leaf) -> bool:
     return True
 
 
+def is_scalar(leaf: Leaf) -> bool:
+    """Whether a leaf is of a type of which no object may be a value.
+
+    Example:
+        >>> [is_scalar(Leaf(name)) for name in ("string", "date-time", "any", "object", "isbn")]
+        [True, True, False, False, False]
+    """
+    return leaf.type == "date-time" or not fits({}, leaf)
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 

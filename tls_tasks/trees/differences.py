@@ -248,8 +248,8 @@ def compare(reference: Any, prediction: Any, plan: Plan, alignments: Alignments)
         if not node.path and isinstance(node.reference, dict) and node.state == "branch":
             hidden = 1
         else:
-            row = _row(node, len(node.path) - hidden, plan.options.types == "loose")
-            rows.append(row._replace(other=node.other))
+            is_loose = plan.options.types == "loose"
+            rows.append(_row(node, len(node.path) - hidden, is_loose)._replace(other=node.other))
     return rows
 
 

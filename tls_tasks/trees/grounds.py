@@ -18,7 +18,7 @@ from tls_tasks.text.dates import MAX_LENGTH, dates_in, leading_dates, read_date
 from tls_tasks.text.quotes import Source
 from tls_tasks.trees.align import assign
 from tls_tasks.trees.alignments import Alignments, Search, below, chosen
-from tls_tasks.trees.compliance import base_type, fits
+from tls_tasks.trees.compliance import base_type, is_scalar
 from tls_tasks.trees.differences import inner_node, is_pair, side_by_side, similarity
 from tls_tasks.trees.meanings import number_in
 from tls_tasks.trees.nodes import values_outside
@@ -144,7 +144,7 @@ def _quoted(plan: Plan, node: SchemaNode | None, value: Any, pieces: Sequence[st
     if isinstance(value, dict):
         return {key: _quoted(plan, inner_node(node, key), own, pieces, str(key)) for key, own in value.items()}
     node = node and part_for(node, value)
-    if value is None or not isinstance(node, Field) or fits({}, node):
+    if value is None or not isinstance(node, Field) or not is_scalar(node):
         return value
     words = str(value).casefold(), *re.findall(r"[a-z]{3,}", key.casefold())
     holding = [piece for piece in pieces if can_be_read(plan, node, value, piece)]

@@ -15,7 +15,7 @@ from tls_tasks.core.json_text import is_whole_json
 from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.core.rows import as_values, describe, read_columns, read_text
 from tls_tasks.text.quotes import Source
-from tls_tasks.trees.compliance import complies, fits
+from tls_tasks.trees.compliance import complies, is_scalar
 from tls_tasks.trees.nodes import children_of
 from tls_tasks.trees.read import ParsedTree, TooDeepError, in_style, looks_like, parse_tree, plain
 from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, AnyOf, Branch, Leaf, SchemaNode, part_for
@@ -30,7 +30,7 @@ def read_rows(
     mode: str = "lenient",
     any_style: bool = True,
     sources: Any = None,
-    ground: Callable[..., Any] = tuple,
+    ground: Any = None,
 ) -> list[tuple[ParsedTree, Any]]:
     """Both columns row by row: a parsed prediction, and the tree of its reference.
 
@@ -107,7 +107,7 @@ def read_quoted(
 ) -> ParsedTree:
     """Read a prediction and take off its quotes, which are kept in ``grounds``.
 
-    ``{"value": …, "quote": …}`` is a value and its quote at a leaf that no object fits, if it has no other keys but
+    ``{"value": …, "quote": …}`` is a value and its quote at a leaf of scalar type, if it has no other keys but
     ``citations``. ``{"answer": …, "quotes": …}`` are a tree and one of its quotes, unless the schema has such a key.
 
     The arguments are those of :func:`read_prediction`; ``ground`` makes what is kept of leaf, value and quote.
@@ -132,7 +132,7 @@ def _taken_off(value: Any, node: SchemaNode | None, beside: Any, ground: Callabl
     """A value without its quotes, and these by key and position; ``beside``: what a parallel tree has there."""
     node = node and part_for(node, value)
     if isinstance(node, Leaf):
-        if isinstance(value, dict) and {"value"} <= value.keys() <= _QUOTED and not fits({}, node):
+        if isinstance(value, dict) and {"value"} <= value.keys() <= _QUOTED and is_scalar(node):
             value, beside = value["value"], value.get("quote", beside)
         is_quoted = isinstance(beside, str) and beside.strip() and not isinstance(value, dict | list | None)
         return value, ground(node, value, beside) if is_quoted else {}

@@ -73,10 +73,10 @@ def trees(case):
 
 
 def reports(case):
-    from tls_tasks.reports.task import _parse_answer
+    from tls_tasks.reports.task import parse_answer
 
     doc = document_of(case)
-    report = _parse_answer(case["answer"], doc).value
+    report = parse_answer(case["answer"], doc).value
     numbers = {shown["id"]: place for place, shown in enumerate(json.loads(doc["documents"]), start=1)}
     sentences = [] if report is None else report.sentences
     found = [(squeezed(one.text), [numbers.get(name, name) for name in one.citations]) for one in sentences]

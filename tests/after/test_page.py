@@ -400,6 +400,7 @@ def test_what_is_taken_away(report, scored, open_page):
     assert download.value.suggested_filename == "tree_extraction.png"
     page.emulate_media(media="print")
     assert page.locator(".forest").is_visible() and not page.locator("#documents").is_visible()
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf())) == 1  # the head; a page of one document prints it, too
     assert opened.errors == []
 
 

@@ -14,8 +14,8 @@ from tls_tasks.cli.judge import _judge_spec, add_parser
 from tls_tasks.core.errors import DataError
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.judges import Recorded
+from tls_tasks.reports.runs import read_run, score_run
 from tls_tasks.reports.score import KEYS
-from tls_tasks.reports.task import read_run, score_run
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 

@@ -22,8 +22,9 @@ from tls_tasks.reports.judges.callable import from_callable
 from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.report_eval import UnknownCitationsWarning, UnscoredWarning, report_eval
 from tls_tasks.reports.rows import read_rows
+from tls_tasks.reports.runs import read_run, score_run
 from tls_tasks.reports.score import KEYS
-from tls_tasks.reports.task import _parse_answer, read_run, score_run
+from tls_tasks.reports.task import parse_answer
 from tls_tasks.reports.types import Report, ReportSentence, Verdict
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -579,7 +580,7 @@ def test_text_is_read_as_the_task_reads_it():
         documents = {shown["id"]: shown for shown in json.loads(doc["documents"])}
         for request in ({"items": []}, {"items": [], "doc_ids": list(documents)}):
             (row,) = read_rows([case["answer"]], [request], documents, limit=doc["limit"])
-            of_task = _parse_answer(case["answer"], doc).value
+            of_task = parse_answer(case["answer"], doc).value
             if (row.report and row.report.sentences) != (of_task and of_task.sentences):
                 differing.append(case["id"])
     assert differing == []

@@ -22,7 +22,7 @@ from tls_tasks.reports.judges.choose import _cache_file, check_judge, make_judge
 from tls_tasks.reports.nuggets import parse_request
 from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
 from tls_tasks.reports.score import KEYS
-from tls_tasks.reports.task import TASKS, _shown_documents
+from tls_tasks.reports.task import TASKS, shown_documents
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
@@ -231,7 +231,7 @@ def test_the_target_scores_perfectly():
     )
     for doc, text in zip(asked, filtered, strict=True):
         report = json.loads(text)["report"]
-        score = report_eval([report], [json.loads(doc["nuggets"])], _shown_documents(doc), agrees)
+        score = report_eval([report], [json.loads(doc["nuggets"])], shown_documents(doc), agrees)
         assert score.results["recall"] == score.results["precision"] == score.results["f1"] == 1.0
 
 

@@ -212,9 +212,9 @@ function runRow(of, taskAt, run, runAt, common) {
 function amongRow(of, taskAt, common) {
   const name = taskAt === state.task ? metricName() : of.headline, value = of.among?.values[name];
   const ends = common && metricOf(name, of)?.range ? common : axisOf(name, of);
-  return isNumber(value) && el("tr", {}, el("th", { scope: "row" }, of.among.name, soft(of.among.about)),
+  return isNumber(value) && el("tr", {}, el("th", { scope: "row", class: "soft" }, of.among.name, soft(of.among.about)),
     el("td", { class: "cell" }, draw("svg", { class: "plot", "aria-hidden": "true" },
-      ticks(ends).map((tick) => line("grid", tick, tick, ends, 0, "100%")), line("mean", value, value, ends, 4, 36))),
+      ticks(ends).map((tick) => line("grid", tick, tick, ends, 0, "100%")), line("mean", value, value, ends, "15%", "85%"))),
     el("td", { class: "figure" }, el("b", {}, number(value))));
 }
 
@@ -351,6 +351,7 @@ function showHead() {
     isMany && choice("Run", "run", models, state.run, (at) => choose({ run: Number(at) })),
     isMany && choice("against", "other", others, state.other, (at) => choose({ other: Number(at) })),
     metricOf(metricName())?.range && button(state.whole ? "Cut the axis" : "Axis 0 to 1", turn));
+  document.body.classList.toggle("alone", runA().ids.length === 1);
   fill("headline", sentence(), plot());
   fill("versus", runB() && scatter());
   const trouble = fold(`${count(problems.length, "problem")} of the logs`, bullets(problems, "trouble"));

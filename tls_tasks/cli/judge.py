@@ -23,8 +23,8 @@ from tls_tasks.reports.judges import Recorded, Recorder, choose, known_answers, 
 from tls_tasks.reports.judges.model import DEFAULTS
 from tls_tasks.reports.report_eval import UnscoredWarning
 from tls_tasks.reports.rubrics import PROFILES
+from tls_tasks.reports.runs import ReportRun, read_run, score_run
 from tls_tasks.reports.score import KEYS, runs_of
-from tls_tasks.reports.task import ReportRun, read_run, score_run
 from tls_tasks.reports.types import PARTLY, Judge
 
 _PROGRAM = "report_gen_eval"

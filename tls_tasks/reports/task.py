@@ -8,156 +8,34 @@ import json
 import logging
 import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import partial, wraps
+from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError, warn_caller
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.prf import f_beta
-from tls_tasks.core.score import Results, Score, Unit, grouped, mean, total
+from tls_tasks.core.score import Results, Score, Unit, mean, total
 from tls_tasks.core.secrets import hide_headers
 from tls_tasks.core.task import Doc, Task, answer_text
-from tls_tasks.data.files import text_lines
-from tls_tasks.data.keyed import files_in, some
 from tls_tasks.reports.data import ALL_SETS, examples, load_documents, prompt, shorter
 from tls_tasks.reports.documents import look_up
-from tls_tasks.reports.json_lines import BadRow, Read, T, read_objects
+from tls_tasks.reports.json_lines import read_objects
 from tls_tasks.reports.judges.choose import check_judge, is_paid, make_judge, unpaid
 from tls_tasks.reports.judges.price import price, read_prices
 from tls_tasks.reports.judges.recordings import Recorded, record
 from tls_tasks.reports.labels import Item, Items, Key, corrections, items_of, read_labels
-from tls_tasks.reports.nuggets import parse_request, read_requests
+from tls_tasks.reports.nuggets import parse_request
 from tls_tasks.reports.picture import picture
 from tls_tasks.reports.plan import Outcome, ReportPlan, Walk, walk_together
-from tls_tasks.reports.read import parse_report, read_reports
+from tls_tasks.reports.read import parse_report
 from tls_tasks.reports.report_eval import UnknownCitationsWarning, UnscoredWarning, report_eval
 from tls_tasks.reports.rubrics import PROFILES, as_rubric, criteria_walk, rubric_table
-from tls_tasks.reports.score import KEYS, RATIOS, from_items, macro, micro
+from tls_tasks.reports.score import KEYS, RATIOS, macro, micro
 from tls_tasks.reports.types import Judge, Query, Report, ReportRequest, ReportSentence, Verdict
-
-_WANTED = {"doc_id", "documents", "nuggets", "limit", "collection_id"}
-"""What a document in a samples log must have."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReportRun:
-    """Reports that can be judged and scored.
-
-    Attributes:
-        reports: In the order of the file.
-        requests: Each report's request; without nuggets if there is no row for it.
-        documents: What the prompts showed, request id -> id -> document; None for a file of reports.
-        bad: Rows of the files, and parts of rows, that could not be read as they stood.
-        unanswered: Run -> the requests that it has no report for.
-        rubrics: Request id -> its criteria; None: nothing is asked about whole reports.
-    """
-
-    reports: tuple[Report, ...]
-    requests: tuple[ReportRequest, ...]
-    documents: Mapping[str, Mapping[str, Any]] | None
-    bad: tuple[BadRow, ...] = ()
-    unanswered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    rubrics: Mapping[str, Any] | None = None
-
-
-def read_run(reports: Path, nuggets: Path | None, rubrics: Path | None = None) -> ReportRun:
-    """Read a run.
-
-    Args:
-        reports: Reports in JSON Lines (the forms of :mod:`tls_tasks.reports.read`), a folder of such files, or a
-            samples log of the harness.
-        nuggets: The requests with their nuggets (:mod:`tls_tasks.reports.nuggets`), in a file or a folder of files;
-            None: ``reports`` is a samples log, which has its own.
-        rubrics: Criteria of requests, JSON Lines; requests may then lack nuggets.
-
-    Raises:
-        DataError: A file that can't be read, that holds no report, or nuggets that are missing.
-    """
-    if nuggets is None:
-        return _read_samples(reports)
-    answers, bad = _read_all(read_reports, reports, lambda report: (report.run_id, report.request_id), "report")
-    named = [(parse_request(row, has_rubric=True).value, row) for _, row in read_objects(rubrics)] if rubrics else []
-    criteria = {request.request_id: row for request, row in reversed(named) if request} or None  # the first row counts
-    read = partial(read_requests, has_rubric=rubrics is not None)
-    asked, bad_nuggets = _read_all(read, nuggets, lambda request: request.request_id, "request")
-    by_id = {request.request_id: request for request in asked}
-    wanted = list(dict.fromkeys(report.request_id for report in answers))
-    if by_id.keys().isdisjoint(wanted):
-        raise DataError(f"{nuggets}: nuggets of {some(list(by_id))}, but {reports} has reports of {some(wanted)}")
-    has_nuggets = any(request.by_sentence for request in asked)
-    none = {name: ReportRequest(name, by_sentence=has_nuggets) for name in wanted}
-    requests = tuple({**none, **by_id}[report.request_id] for report in answers)
-    answered = grouped([report.request_id for report in answers], [report.run_id for report in answers])
-    lacking = {str(run): tuple(name for name in by_id if name not in names) for run, names in answered.items()}
-    unanswered = {run: names for run, names in lacking.items() if names}
-    return ReportRun(answers, requests, None, (*bad, *bad_nuggets), unanswered, criteria)
-
-
-def _read_all(
-    read: Callable[[Iterable[str], str], Read[T]], place: Path, key: Callable[[T], Any], kind: str
-) -> Read[T]:
-    """What is in a file, or in all files of a folder, as a run a file or the nuggets of a request a file."""
-    values: dict[Any, T] = {}
-    bad: list[BadRow] = []
-    for file in files_in(place):
-        rows, bad_rows = read(text_lines(file), str(file))
-        bad += bad_rows
-        for row in rows:
-            if values.setdefault(key(row), row) is not row:
-                raise DataError(f"{file}: {key(row)!r} stands in another file of {place}, too")
-    if not values:
-        raise DataError(f"{place}: no {kind} in it{f'; {bad[0]}' if bad else ''}")
-    return tuple(values.values()), tuple(bad)
-
-
-def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, batch_size: int = 0, **options: Any) -> Score:
-    """Judge and score a run; with a recording as the judge, nobody is asked.
-
-    Args:
-        run: The run.
-        judge: The judge.
-        documents: See :func:`~tls_tasks.reports.report_eval.report_eval`; a samples log has its own.
-        batch_size: How many reports are judged at a time; 0: all.
-        **options: Those of ``report_eval``.
-
-    Raises:
-        JudgeError: If the judge can't be used at all.
-        InputError: As ``report_eval``.
-    """
-    find = documents if run.documents is None else run.documents
-    size = batch_size if batch_size > 0 else len(run.reports)
-    items: list[Any] = []
-    for start in range(0, len(run.reports), size):
-        rows = slice(start, start + size)
-        part = report_eval(run.reports[rows], run.requests[rows], find, judge, rubrics=run.rubrics, **options)
-        items += (replace(item, row=item.row + start) for item in part.items)
-    return replace(part, **from_items(items))
-
-
-def _read_samples(path: Path) -> ReportRun:
-    samples: dict[str, tuple[Report, ReportRequest, Mapping[str, Any]]] = {}
-    rubrics: dict[str, Any] = {}
-    for place, sample in read_objects(path):
-        doc = sample.get("doc")
-        if "resps" not in sample or not isinstance(doc, dict) or not doc.keys() >= _WANTED:
-            raise DataError(f"{place}: no sample of report_generation; a file of reports needs the nuggets file")
-        request_id = str(doc["doc_id"])
-        if request_id in samples:
-            continue  # the same answer under another filter, or a further repeat
-        report = _parse_answer(answer_text(sample["resps"]), doc).value or Report(request_id, "")
-        # A request's documents are a collection of their own: what its prompt did not show can't be cited.
-        report = replace(report, run_id=path.stem, collection_ids=(request_id,))
-        samples[request_id] = (report, _request_of(doc), _shown_documents(doc))
-        rubrics |= {request_id: _rubric_of(doc)} if doc.get("rubrics") else {}
-    if not samples:
-        raise DataError(f"{path}: no report in it")
-    reports, requests, documents = zip(*samples.values(), strict=True)
-    return ReportRun(reports, requests, dict(zip(samples, documents, strict=True)), rubrics=rubrics or None)
-
 
 _log = logging.getLogger(__name__)
 
@@ -187,7 +65,8 @@ _OF_RUBRICS = {**rubric_table(PROFILES[0], ()), **{key: _RESULTS[key] for key in
 _RUBRIC_TASK = "report_rubric"
 
 
-def _rubric_of(doc: Doc) -> list[Any] | None:
+def rubric_of(doc: Doc) -> list[Any] | None:
+    """The criteria that a report to the document's request is judged by, if there are some."""
     return json.loads(doc["rubrics"]) if doc.get("rubrics") else None
 
 
@@ -209,7 +88,7 @@ def _judge_answers(answers: Sequence[str], docs: Sequence[Doc]) -> list[str]:
     Nothing is raised: an exception here would lose the answers of the whole run. Where the judge fails, its verdicts
     are missing, the log says why, and ``tls-tasks reports`` can ask again from the samples log.
     """
-    parsed = [_parse_answer(answer, doc) for answer, doc in zip(answers, docs, strict=True)]
+    parsed = [parse_answer(answer, doc) for answer, doc in zip(answers, docs, strict=True)]
     asker = _Asker()
     outcomes: list[tuple[Outcome, ...]] = [() for _ in docs]
     try:
@@ -224,10 +103,10 @@ def _judge_answers(answers: Sequence[str], docs: Sequence[Doc]) -> list[str]:
 
 
 def _walks(doc: Doc, report: Report | None) -> list[Walk[Outcome]]:
-    request, nothing = _request_of(doc), Report(str(doc["doc_id"]), "")
-    if (rubric := _rubric_of(doc)) is not None:
+    request, nothing = request_of(doc), Report(str(doc["doc_id"]), "")
+    if (rubric := rubric_of(doc)) is not None:
         return [criteria_walk(report, as_rubric(rubric, request.request_id), request, PROFILES[0])]
-    return ReportPlan(report or nothing, request, look_up(_shown_documents(doc))).walks()
+    return ReportPlan(report or nothing, request, look_up(shown_documents(doc))).walks()
 
 
 def _read_judged(doc: Doc, text: str) -> dict[str, Any]:
@@ -236,7 +115,7 @@ def _read_judged(doc: Doc, text: str) -> dict[str, Any]:
         value = json.loads(text)
         if isinstance(value, dict) and {"report", "judge", "judgments"} <= value.keys():
             return value
-    return _judged(doc, _parse_answer(text, doc), (), _Asker())
+    return _judged(doc, parse_answer(text, doc), (), _Asker())
 
 
 @wraps(load_documents)  # it takes the same options
@@ -265,7 +144,7 @@ def _log_price(name: str, judge: Mapping[str, Any], documents: Sequence[Doc], pr
 
     def score(supposed: Judge) -> None:
         for doc in documents:
-            ids = list(_shown_documents(doc))
+            ids = list(shown_documents(doc))
             texts = [f"{_TEXT} ({doc['doc_id']}, {number})." for number in range(10)]
             sentences = [ReportSentence(text, (ids[number % len(ids)],)) for number, text in enumerate(texts)]
             walk_together([_walks(doc, Report(str(doc["doc_id"]), "", (), tuple(sentences)))], supposed)
@@ -284,8 +163,8 @@ def _log_price(name: str, judge: Mapping[str, Any], documents: Sequence[Doc], pr
 
 def _target(doc: Doc) -> str:
     """The answers of the request's nuggets, each with the numbers of the documents that attest it."""
-    numbers = {doc_id: str(number) for number, doc_id in enumerate(_shown_documents(doc), start=1)}
-    answers = [answer for nugget in _request_of(doc).nuggets for answer in nugget.answers]
+    numbers = {doc_id: str(number) for number, doc_id in enumerate(shown_documents(doc), start=1)}
+    answers = [answer for nugget in request_of(doc).nuggets for answer in nugget.answers]
     marks = (", ".join(numbers[name] for name in answer.references if name in numbers) for answer in answers)
     return "\n".join(f"{answer.text} [{mark}]." for answer, mark in zip(answers, marks, strict=True))
 
@@ -294,7 +173,7 @@ def _unit(doc: Doc, answer: str) -> dict[str, float]:
     """The unit of a judged report; of one that nobody has judged only what can be counted."""
     judged = _read_judged(doc, answer)
     n_sentences = len(judged["report"]["sentences"]) if judged["report"] else 0
-    unit: Unit = {"unscored_sentences": n_sentences, "criteria_unscored": len(_rubric_of(doc) or ())}
+    unit: Unit = {"unscored_sentences": n_sentences, "criteria_unscored": len(rubric_of(doc) or ())}
     unit = unit if judged["judge"] == _NOBODY else _score(doc, judged).units[0]
     counts = {"n": 1, "n_sentences": n_sentences, "parse_failures": int(judged["report"] is None)}
     return {**unit, **counts, "unknown_citations": int(judged["problems"].get("unknown_citation", 0))}
@@ -310,8 +189,8 @@ def _score(doc: Doc, judged: Mapping[str, Any]) -> Score:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnscoredWarning)  # n_unscored counts them for the whole run
         warnings.simplefilter("ignore", UnknownCitationsWarning)  # and unknown_citations these
-        rubrics = None if (rubric := _rubric_of(doc)) is None else [rubric]
-        return report_eval([report], [_request_row(doc)], _shown_documents(doc), judge, rubrics=rubrics)
+        rubrics = None if (rubric := rubric_of(doc)) is None else [rubric]
+        return report_eval([report], [_request_row(doc)], shown_documents(doc), judge, rubrics=rubrics)
 
 
 class _Asker:
@@ -337,9 +216,9 @@ class _Asker:
         _log.error(message, self.error, exc_info=not isinstance(error, ValueError | OSError))
 
 
-def _parse_answer(text: str, doc: Doc) -> Parsed[Report]:
+def parse_answer(text: str, doc: Doc) -> Parsed[Report]:
     """The report in an answer to a document of the task."""
-    documents, name = _shown_documents(doc), str(doc["doc_id"])
+    documents, name = shown_documents(doc), str(doc["doc_id"])
     titles = [document["title"] for document in documents.values()]
     collections, limit = [doc["collection_id"]] if doc["collection_id"] else [], doc["limit"] or None
     return parse_report(text, list(documents), titles=titles, request_id=name, collection_ids=collections, limit=limit)
@@ -355,7 +234,7 @@ def _judged(doc: Doc, parsed: Parsed[Report], outcomes: Sequence[Outcome], asker
     return {**told, "judge_error": asker.error} if asker.error else told
 
 
-def _request_of(doc: Doc) -> ReportRequest:
+def request_of(doc: Doc) -> ReportRequest:
     """The request of a document, with its nuggets."""
     return parse_request(_request_row(doc), has_rubric=bool(doc.get("rubrics"))).value or ReportRequest(
         str(doc["doc_id"])
@@ -370,7 +249,7 @@ def _request_row(doc: Doc) -> Any:
     return json.loads(doc["nuggets"]) if doc["nuggets"] else {"query_id": doc["doc_id"], "items": []}
 
 
-def _shown_documents(doc: Doc) -> dict[str, dict[str, str]]:
+def shown_documents(doc: Doc) -> dict[str, dict[str, str]]:
     """The documents that the prompt showed by id; others can't be cited."""
     return {document["id"]: document for document in json.loads(doc["documents"])}
 
@@ -392,7 +271,7 @@ def read_items(path: Path, documents: Any = None) -> Items:
     for where, row in read_objects(place):
         try:
             if "filtered_resps" in row:
-                find = look_up(_shown_documents(row["doc"]))
+                find = look_up(shown_documents(row["doc"]))
                 (item,) = _scores(row["doc"], answer_text(row["filtered_resps"]))["report_eval"].items
                 row = item.as_dict()
             found = dict(items_of(row, find))

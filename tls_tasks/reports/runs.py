@@ -1,0 +1,142 @@
+"""Files of reports that are judged after a run: read with their requests, and scored.
+
+A file of reports and one of nuggets, or a samples log of the harness, which holds both.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tls_tasks.core.errors import DataError
+from tls_tasks.core.score import Score, grouped
+from tls_tasks.core.task import answer_text
+from tls_tasks.data.files import text_lines
+from tls_tasks.data.keyed import files_in, some
+from tls_tasks.reports.json_lines import BadRow, Read, T, read_objects
+from tls_tasks.reports.nuggets import parse_request, read_requests
+from tls_tasks.reports.read import read_reports
+from tls_tasks.reports.report_eval import report_eval
+from tls_tasks.reports.score import from_items
+from tls_tasks.reports.task import parse_answer, request_of, rubric_of, shown_documents
+from tls_tasks.reports.types import Judge, Report, ReportRequest
+
+_WANTED = {"doc_id", "documents", "nuggets", "limit", "collection_id"}
+"""What a document in a samples log must have."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRun:
+    """Reports that can be judged and scored.
+
+    Attributes:
+        reports: In the order of the file.
+        requests: Each report's request; without nuggets if there is no row for it.
+        documents: What the prompts showed, request id -> id -> document; None for a file of reports.
+        bad: Rows of the files, and parts of rows, that could not be read as they stood.
+        unanswered: Run -> the requests that it has no report for.
+        rubrics: Request id -> its criteria; None: nothing is asked about whole reports.
+    """
+
+    reports: tuple[Report, ...]
+    requests: tuple[ReportRequest, ...]
+    documents: Mapping[str, Mapping[str, Any]] | None
+    bad: tuple[BadRow, ...] = ()
+    unanswered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rubrics: Mapping[str, Any] | None = None
+
+
+def read_run(reports: Path, nuggets: Path | None, rubrics: Path | None = None) -> ReportRun:
+    """Read a run.
+
+    Args:
+        reports: Reports in JSON Lines (the forms of :mod:`tls_tasks.reports.read`), a folder of such files, or a
+            samples log of the harness.
+        nuggets: The requests with their nuggets (:mod:`tls_tasks.reports.nuggets`), in a file or a folder of files;
+            None: ``reports`` is a samples log, which has its own.
+        rubrics: Criteria of requests, JSON Lines; requests may then lack nuggets.
+
+    Raises:
+        DataError: A file that can't be read, that holds no report, or nuggets that are missing.
+    """
+    if nuggets is None:
+        return _read_samples(reports)
+    answers, bad = _read_all(read_reports, reports, lambda report: (report.run_id, report.request_id), "report")
+    named = [(parse_request(row, has_rubric=True).value, row) for _, row in read_objects(rubrics)] if rubrics else []
+    criteria = {request.request_id: row for request, row in reversed(named) if request} or None  # the first row counts
+    read = partial(read_requests, has_rubric=rubrics is not None)
+    asked, bad_nuggets = _read_all(read, nuggets, lambda request: request.request_id, "request")
+    by_id = {request.request_id: request for request in asked}
+    wanted = list(dict.fromkeys(report.request_id for report in answers))
+    if by_id.keys().isdisjoint(wanted):
+        raise DataError(f"{nuggets}: nuggets of {some(list(by_id))}, but {reports} has reports of {some(wanted)}")
+    has_nuggets = any(request.by_sentence for request in asked)
+    none = {name: ReportRequest(name, by_sentence=has_nuggets) for name in wanted}
+    requests = tuple({**none, **by_id}[report.request_id] for report in answers)
+    answered = grouped([report.request_id for report in answers], [report.run_id for report in answers])
+    lacking = {str(run): tuple(name for name in by_id if name not in names) for run, names in answered.items()}
+    unanswered = {run: names for run, names in lacking.items() if names}
+    return ReportRun(answers, requests, None, (*bad, *bad_nuggets), unanswered, criteria)
+
+
+def _read_all(
+    read: Callable[[Iterable[str], str], Read[T]], place: Path, key: Callable[[T], Any], kind: str
+) -> Read[T]:
+    """What is in a file, or in all files of a folder, as a run a file or the nuggets of a request a file."""
+    values: dict[Any, T] = {}
+    bad: list[BadRow] = []
+    for file in files_in(place):
+        rows, bad_rows = read(text_lines(file), str(file))
+        bad += bad_rows
+        for row in rows:
+            if values.setdefault(key(row), row) is not row:
+                raise DataError(f"{file}: {key(row)!r} stands in another file of {place}, too")
+    if not values:
+        raise DataError(f"{place}: no {kind} in it{f'; {bad[0]}' if bad else ''}")
+    return tuple(values.values()), tuple(bad)
+
+
+def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, batch_size: int = 0, **options: Any) -> Score:
+    """Judge and score a run; with a recording as the judge, nobody is asked.
+
+    Args:
+        run: The run.
+        judge: The judge.
+        documents: See :func:`~tls_tasks.reports.report_eval.report_eval`; a samples log has its own.
+        batch_size: How many reports are judged at a time; 0: all.
+        **options: Those of ``report_eval``.
+
+    Raises:
+        JudgeError: If the judge can't be used at all.
+        InputError: As ``report_eval``.
+    """
+    find = documents if run.documents is None else run.documents
+    size = batch_size if batch_size > 0 else len(run.reports)
+    items: list[Any] = []
+    for start in range(0, len(run.reports), size):
+        rows = slice(start, start + size)
+        part = report_eval(run.reports[rows], run.requests[rows], find, judge, rubrics=run.rubrics, **options)
+        items += (replace(item, row=item.row + start) for item in part.items)
+    return replace(part, **from_items(items))
+
+
+def _read_samples(path: Path) -> ReportRun:
+    samples: dict[str, tuple[Report, ReportRequest, Mapping[str, Any]]] = {}
+    rubrics: dict[str, Any] = {}
+    for place, sample in read_objects(path):
+        doc = sample.get("doc")
+        if "resps" not in sample or not isinstance(doc, dict) or not doc.keys() >= _WANTED:
+            raise DataError(f"{place}: no sample of report_generation; a file of reports needs the nuggets file")
+        request_id = str(doc["doc_id"])
+        if request_id in samples:
+            continue  # the same answer under another filter, or a further repeat
+        report = parse_answer(answer_text(sample["resps"]), doc).value or Report(request_id, "")
+        # A request's documents are a collection of their own: what its prompt did not show can't be cited.
+        report = replace(report, run_id=path.stem, collection_ids=(request_id,))
+        samples[request_id] = (report, request_of(doc), shown_documents(doc))
+        rubrics |= {request_id: rubric_of(doc)} if doc.get("rubrics") else {}
+    if not samples:
+        raise DataError(f"{path}: no report in it")
+    reports, requests, documents = zip(*samples.values(), strict=True)
+    return ReportRun(reports, requests, dict(zip(samples, documents, strict=True)), rubrics=rubrics or None)

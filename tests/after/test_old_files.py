@@ -90,7 +90,9 @@ def documents():
     places = [(path.name, "data") for path in sorted(Path("data").iterdir())]
     places += [("tls_crisis", "prepared/tls_crisis"), ("summ_custom", "prepared/summaries")]
     places += [("evidence_custom", "prepared/evidence"), ("tree_custom", "prepared/trees")]
-    made = {f"{task} {place}": list(find_task(task).documents(data=place)) for task, place in places}
+    made = {f"{task} {place}": find_task(task).documents(data=place) for task, place in places}
+    since = {"article_dates", "reference_dates"}
+    made = {name: [{key: row[key] for key in row.keys() - since} for row in rows] for name, rows in made.items()}
     return {name: hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest() for name, rows in made.items()}
 
 
@@ -132,7 +134,15 @@ def expected():
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_files_give_the_numbers_of_then(kind, expected):
     with unpacked():
-        assert json.loads(json.dumps(kind())) == expected[kind.__name__]
+        assert _of_then(json.loads(json.dumps(kind())), expected[kind.__name__]) == expected[kind.__name__]
+
+
+def _of_then(found, then, is_results=False):
+    """What is found, without results that have come since."""
+    if not isinstance(found, dict) or not isinstance(then, dict):
+        return found
+    kept = found.keys() & then.keys() if is_results else found.keys()
+    return {key: _of_then(found[key], then.get(key), key == "metrics") for key in kept}
 
 
 @pytest.mark.parametrize("kind", [blocks, cited_documents])

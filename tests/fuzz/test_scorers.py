@@ -42,7 +42,7 @@ def test_any_answer_is_scored_and_explained(name, data):
     assert task.score(document, answer) == unit
     for key, value in task.results([unit]).items():
         if task.table[key].better is not None and not task.table[key].is_count:
-            assert 0 <= value <= 1 or (task.judge is not None and math.isnan(value)), key
+            assert 0 <= value <= 1 or (math.isnan(value) and math.isnan(task.table[key].empty)), key
     explained = task.explain(document, answer)
     json.dumps(plain(task.picture(document, answer, explained)), allow_nan=False)
 

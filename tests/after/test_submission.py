@@ -309,10 +309,8 @@ class TestLeaderboard:
         results = ("rouge_l_precision", "rouge_l_recall", "rouge_l_f1")
         for name, mean in (("acme/a", 0.5), ("acme/worst", 0.2), ("acme/b", 0.49)):
             values = [dict.fromkeys(results, mean + generator.uniform(-0.1, 0.1)) for _ in range(20)]
-            units = [
-                {**value, "n": 1, "n_words": 1, "empty_answers": 0, "numbers_in_source": 0, "with_numbers": 0}
-                for value in values
-            ]
+            rest = dict.fromkeys(parts_of(task.table), 0) | {"n": 1}
+            units = [rest | value for value in values]
             samples = tuple(Sample(n, {}, [], n, {"doc_hash": f"h{n}"}) for n in range(20))
             score = Score("summ_qmsum", "", units, task.table, list(range(20)))
             log = SampleLog(ORACLES, samples)

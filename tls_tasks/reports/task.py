@@ -21,11 +21,11 @@ from tls_tasks.core.prf import f_beta
 from tls_tasks.core.score import Results, Score, Unit, grouped, mean, total
 from tls_tasks.core.secrets import hide_headers
 from tls_tasks.core.task import Doc, Task, answer_text
-from tls_tasks.data.files import text_lines
+from tls_tasks.data.files import read_objects, text_lines
 from tls_tasks.data.keyed import files_in, some
 from tls_tasks.reports.data import ALL_SETS, examples, load_documents, prompt, shorter
 from tls_tasks.reports.documents import look_up
-from tls_tasks.reports.json_lines import BadRow, Read, T, read_objects
+from tls_tasks.reports.json_lines import BadRow, Read, T
 from tls_tasks.reports.judges.choose import check_judge, is_paid, make_judge, unpaid
 from tls_tasks.reports.judges.price import price, read_prices
 from tls_tasks.reports.judges.recordings import Recorded, record
@@ -356,9 +356,8 @@ def _judged(doc: Doc, parsed: Parsed[Report], outcomes: Sequence[Outcome], asker
 
 def _request_of(doc: Doc) -> ReportRequest:
     """The request of a document, with its nuggets."""
-    return parse_request(_request_row(doc), has_rubric=bool(doc.get("rubrics"))).value or ReportRequest(
-        str(doc["doc_id"])
-    )
+    request = parse_request(_request_row(doc), has_rubric=bool(doc.get("rubrics"))).value
+    return request or ReportRequest(str(doc["doc_id"]))
 
 
 def _request_row(doc: Doc) -> Any:

@@ -274,8 +274,6 @@ def _in_any_order(reference: Sequence[Hashable], candidates: Sentences) -> list[
 
 def _warn_without_boundaries(items: Sequence[Item]) -> None:
     if items and all("no_boundary" in item.flags for item in items):
-        warn_caller(
-            f"rougeLsum: no text of the {len(items)} rows has more than one sentence, so that it equals rougeL; put "
-            "line ends between sentences, or give split_summaries='regex' or a function",
-            NoBoundaryWarning,
-        )
+        told = f"rougeLsum: no text of the {len(items)} rows has more than one sentence, so that it equals rougeL"
+        advice = "put line ends between sentences, or give split_summaries='regex' or a function"
+        warn_caller(f"{told}; {advice}", NoBoundaryWarning)

@@ -171,9 +171,8 @@ def _explanation(words: Tokenizer, rows: Sequence[Any], item: Item) -> Iterator[
     prefix, position = next(iter(item.details()["best_reference"].items()))
     prediction, references = rows[item.row]
     met = _in_any_order if prefix in _NGRAMS else union_lcs
-    predicted, wanted = (
-        _ngrams(words(text), _NGRAMS.get(prefix, 1)) for text in (prediction or "", references[position])
-    )
+    both = (prediction or "", references[position])
+    predicted, wanted = (_ngrams(words(text), _NGRAMS.get(prefix, 1)) for text in both)
     common = len(met(wanted, [predicted]))
     unit = ("pair" if prefix == "rouge2" else "word") + "s" * (common != 1)
     yield f"  {common} {unit} in common of {len(predicted)} predicted and {len(wanted)} in reference {position}"

@@ -43,7 +43,7 @@ def share_in_source(text: str, source: str) -> float | None:
     for begin, after, _ in dates:
         kept.append(text[end:begin])
         end = after
-    written = [{expression.date} for _, _, expression in dates]
+    written: list[set[Hashable]] = [{expression.date} for _, _, expression in dates]
     written += [values for part in (*kept, text[end:]) for values in _numbers(part) if values != {Decimal(1)}]
     if not written:
         return None

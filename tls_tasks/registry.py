@@ -91,9 +91,8 @@ class MetricSpec:
 
 
 def _read() -> dict[str, MetricSpec]:
-    raw, people = (
-        json.loads((_FOLDER / name).read_text(encoding="utf-8")) for name in ("metrics.json", "data/people.json")
-    )
+    files = (_FOLDER / "metrics.json", _FOLDER / "data/people.json")
+    raw, people = (json.loads(file.read_text(encoding="utf-8")) for file in files)
     metrics = {}
     for name, given in raw.items():
         tuples: dict[str, Any] = {key: tuple(part) if isinstance(part, list) else part for key, part in given.items()}

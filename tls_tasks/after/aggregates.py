@@ -149,8 +149,7 @@ def _not_finite(runs: Sequence[Logged]) -> str:
     values = [value for run in runs for value in run.values]
     n_wrong = sum(isinstance(value, int | float) and not abs(value) <= _MOST for value in values)
     counts = {f"NaN, infinite or above {_MOST:g}": n_wrong, "missing or null": values.count(None)}
-    said = [f"{n} of {len(values)} values {what}" for what, n in counts.items() if n]
-    return " and ".join(said)
+    return " and ".join(f"{n} of {len(values)} values {what}" for what, n in counts.items() if n)
 
 
 def same_number(left: float, right: float, tolerance: float) -> bool:

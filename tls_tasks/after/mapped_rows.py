@@ -20,7 +20,7 @@ from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.core.options import check_options
 from tls_tasks.core.rows import shorten
 from tls_tasks.core.score import Score
-from tls_tasks.data.files import json_lines
+from tls_tasks.data.files import read_objects
 from tls_tasks.data.keyed import PREDICTION_FIELDS
 from tls_tasks.registry import METRICS
 
@@ -71,10 +71,7 @@ def logs_and_rows(places: Iterable[Path], newest: bool = False) -> tuple[list[Ru
         except DataError:  # no log: a reader of rows says what else is wrong with it
             logs = []
         runs += logs
-        for where, value in () if logs else json_lines(place):
-            if not isinstance(value, dict):
-                raise DataError(f"{where}: expected an object, got {type(value).__name__}")
-            rows.append((where, [value]))
+        rows += ((where, [value]) for where, value in (() if logs else read_objects(place)))
     if runs and rows:
         raise InputError("files", None, "logs and rows of another tool", "one kind at a time")
     if not rows and not any(run.samples for run in runs):

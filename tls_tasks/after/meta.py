@@ -95,11 +95,8 @@ def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int =
     """
     if wrong := [system for system, own in scores.items() if not isinstance(own, Mapping)]:
         raise InputError(f"scores[{wrong[0]!r}]", None, describe(scores[wrong[0]]), "a mapping document id -> score")
-    values = {
-        (str(system), str(doc_id)): value if isinstance(value, Mapping) else {"score": value}
-        for system, own in scores.items()
-        for doc_id, value in own.items()
-    }
+    given = (((str(system), str(name)), value) for system, own in scores.items() for name, value in own.items())
+    values = {cell: value if isinstance(value, Mapping) else {"score": value} for cell, value in given}
     if not values:
         raise InputError("scores", None, "no score", "system -> document id -> score, or metric -> score")
     systems, ids = (list(dict.fromkeys(names)) for names in zip(*values, strict=True))
@@ -202,10 +199,8 @@ def _agreement(scores: Table, people: Table) -> Table:
     neither = np.isnan(gaps + wanted)
     gaps[neither] = wanted[neither] = 0  # a pair that adds nothing to any sum
     signs, order = np.sign(gaps), np.sign(wanted)
-    cosines = [
-        (left * right).sum(axis=0) / np.sqrt((left**2).sum(axis=0) * (right**2).sum(axis=0))
-        for left, right in ((signs, order), (gaps, wanted))
-    ]
+    pairs = ((signs, order), (gaps, wanted))
+    cosines = [(a * b).sum(axis=0) / np.sqrt((a**2).sum(axis=0) * (b**2).sum(axis=0)) for a, b in pairs]
     # Pairs that people tie say nothing; those that the metric ties are half right.
     accuracy = ((1 + signs * order) / 2 * abs(order)).sum(axis=0) / abs(order).sum(axis=0)
     return np.array([*cosines, accuracy])

@@ -118,9 +118,8 @@ def _filled(title: str, index: Mapping[str, Any], table: str = "", blocks: Mappi
     pictures = [resources.files(f"tls_tasks.{family}").joinpath("picture.js") for family in FAMILIES]
     script = "\n".join(['"use strict";', *(file.read_text(encoding="utf-8") for file in pictures), asset("page.js")])
     fields = {"script": script, "index": _inert(_json(index)), "table": table, "version": __version__}
-    fields["blocks"] = "\n".join(
-        f'<script type="application/json" id="{key}">{_inert(block)}</script>' for key, block in (blocks or {}).items()
-    )
+    element = '<script type="application/json" id="{}">{}</script>'
+    fields["blocks"] = "\n".join(element.format(key, _inert(block)) for key, block in (blocks or {}).items())
     return document("runs.html", visible(title), f"script-src {_csp_hash(script)}", "img-src blob:", **fields)
 
 

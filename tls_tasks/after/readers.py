@@ -59,11 +59,8 @@ def logged_runs(run: RunFiles, *, task: str | None = None, tasks: Collection[str
 
 def _harness_metrics(name: str, log: SampleLog, results: Results) -> dict[str, Logged]:
     """A metric is called as the harness prints it, with its filter where there are several: ``acc,strict-match``."""
-    configured = {
-        _called(entry["metric"]): entry
-        for entry in results.get("configs", {}).get(name, {}).get("metric_list") or ()
-        if isinstance(entry, dict) and "metric" in entry
-    }
+    listed = results.get("configs", {}).get(name, {}).get("metric_list") or ()
+    configured = {_called(own["metric"]): own for own in listed if isinstance(own, dict) and "metric" in own}
     better = results.get("higher_is_better", {}).get(name, {})
     numbers = results.get("results", {}).get(name, {})
     logged, known = {}, SampleRow.__annotations__
@@ -218,11 +215,8 @@ def _read_inspect(run: RunFiles, path: Path) -> Run:
         numbers.setdefault(doc_id, []).append(_inspect_numbers(sample.scores or {}))
     scores = log.results.scores if log.results else []
     keys = {key for epochs in numbers.values() for row in epochs for key in row}
-    logged = {
-        key: Logged([_mean([row.get(key) for row in epochs]) for epochs in numbers.values()], "mean", None, value)
-        for key, value in _reported(scores).items()
-        if key in keys
-    }
+    means = {key: [_mean([row.get(key) for row in epochs]) for epochs in numbers.values()] for key in keys}
+    logged = {key: Logged(means[key], "mean", None, value) for key, value in _reported(scores).items() if key in keys}
     # What the harness's results file would say of a task of ours, whose scorer has its name.
     own: Mapping[str, Any] = next((score.metrics for score in scores if score.name == name), {})
     results: Results = {

@@ -124,11 +124,9 @@ class ScoredTask(Run):
     @property
     def problems(self) -> list[LogProblem]:
         """Everything that is wrong with the log: lines, documents, and numbers that aren't the reported ones."""
-        other_numbers = [
-            LogProblem("other_number", str(self.run.results), f"{self.name}: {key} is {reported!r}, rescored {now!r}")
-            for key, (reported, now) in self.disagreements.items()
-        ]
-        return [*self.log.problems, *other_numbers, *self.stale]
+        place, pairs = str(self.run.results), self.disagreements.items()
+        said = (f"{self.name}: {key} is {reported!r}, rescored {now!r}" for key, (reported, now) in pairs)
+        return [*self.log.problems, *(LogProblem("other_number", place, detail) for detail in said), *self.stale]
 
     def explain(self, sample: Sample) -> dict[str, dict[str, Any]]:
         """Metric -> all that it has to say of one answer.

@@ -8,8 +8,9 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import permutations
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias, TypeVar
@@ -121,6 +122,15 @@ def note(command: str, *messages: object) -> int:
     for message in messages:
         say(f"tls-tasks {command}: {visible(str(message))}", file=sys.stderr)
     return int(bool(messages))
+
+
+@contextmanager
+def warnings_as_notes(command: str) -> Iterator[None]:
+    """Print warnings as notes, each once, without Python's file and line."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    note(command, *dict.fromkeys(str(warning.message) for warning in caught))
 
 
 def say(text: object, *, file: TextIO | None = None, flush: bool = False) -> None:

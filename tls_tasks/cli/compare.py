@@ -65,10 +65,8 @@ def _run(args: argparse.Namespace) -> int:
     """
     gates = dict(map(_gate, args.fail_if_worse))
     settings = Settings(args.permutations, args.resamples, args.confidence, args.seed)
-    systems = [
-        read_system(path, tasks=_tasks(args.task, index > 0), progress=progress)
-        for index, path in enumerate(args.systems)
-    ]
+    tasks = [_tasks(args.task, is_other=place > 0) for place in range(len(args.systems))]
+    systems = [read_system(path, tasks=own, progress=progress) for path, own in zip(args.systems, tasks, strict=True)]
     plan = Plan(args.join, args.cluster, args.by_document, args.show, args.lower_is_better, settings)
     comparisons = compare_systems(systems, args.metric or (), plan)
     problems = [problem for system in systems for task in system.tasks.values() for problem in task.problems]

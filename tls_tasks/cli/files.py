@@ -8,7 +8,6 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,18 @@ from typing import Any
 
 import tls_tasks
 from tls_tasks.cli import printed
-from tls_tasks.cli.base import Run, Subparsers, add_command, add_places, no_formula, note, number, read_places, styled
+from tls_tasks.cli.base import (
+    Run,
+    Subparsers,
+    add_command,
+    add_places,
+    no_formula,
+    note,
+    number,
+    read_places,
+    styled,
+    warnings_as_notes,
+)
 from tls_tasks.core.errors import InputError, ParseFailureWarning
 from tls_tasks.core.score import Score
 from tls_tasks.core.terminal import text_table
@@ -89,15 +99,6 @@ def _add_command(subparsers: Subparsers, name: str, run: Run, **files: str) -> C
     return parser.add_argument
 
 
-@contextmanager
-def _warnings_as_notes(args: argparse.Namespace) -> Iterator[None]:
-    """Print warnings as notes, each once, without Python's file and line."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    note(args.command, *dict.fromkeys(str(warning.message) for warning in caught))
-
-
 def _timelines(args: argparse.Namespace) -> None:
     """Score timelines by AR-1, AR-2 and date F1.
 
@@ -121,7 +122,7 @@ def _timelines(args: argparse.Namespace) -> None:
       tls-tasks timelines --predictions answer.txt --references gold/egypt --detailed
     """
     options = {name: getattr(args, name) for name in ("reference_mode", "variant", "tokenizer", "tolerance")}
-    with _warnings_as_notes(args):
+    with warnings_as_notes(args.command):
         rows = read_places(read_topics, args, "references", "predictions")
         both = score_timelines([row.prediction for row in rows], [row.references for row in rows], **options)
     note("timelines", *missing_note(((row.topic, row.told) for row in rows), "topics", "scored 0"))
@@ -159,7 +160,7 @@ def _summaries(args: argparse.Namespace) -> None:
     types = ["rougeL", *["rougeLsum"] * args.lsum, *["rouge1", "rouge2"] * args.ngrams]
     options = {"rouge_types": types, "use_stemmer": args.stem, "split_summaries": args.split}
     columns = [row.prediction or "" for row in rows], [row.references for row in rows]
-    with _warnings_as_notes(args):
+    with warnings_as_notes(args.command):
         score = tls_tasks.rouge_l(*columns, tokenizer=args.tokenizer, **options)
     note("summaries", *missing_note(((row.id, row.prediction) for row in rows), "summaries", "scored 0"))
     names, keys = [row.id for row in rows], [*score.definitions]
@@ -188,7 +189,7 @@ def _evidence(args: argparse.Namespace) -> None:
     sources = args.sources and [journal.text for journal in journals]
     columns = predictions, [journal.objects for journal in journals], sources
     options = {name: getattr(args, name) for name in ("threshold", "matching", "postprocess")}
-    with _warnings_as_notes(args):
+    with warnings_as_notes(args.command):
         score = tls_tasks.evidence_extraction(*columns, schema=schema, **options)
     note("evidence", *missing_note(answers.items(), "journals", "all gold objects missed"))
     names = [journal.id for journal in journals]

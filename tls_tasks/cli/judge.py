@@ -169,11 +169,9 @@ def _run(args: argparse.Namespace) -> int:
         return _dry_run(args, out, reports, options)
     recorder = Recorder(judge := judge or _judge(args, out))
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with base.warnings_as_notes(args.command):
             warnings.simplefilter("ignore", UnscoredWarning)  # the exit code and the last line say so
             score = score_run(reports, recorder, batch_size=args.batch_size, **options)
-        note(args.command, *dict.fromkeys(str(warning.message) for warning in caught))
     finally:
         if out is not None and (rows := recorder.rows()):  # also what was answered before a judge failed
             write_rows(out / "verdicts.jsonl", rows)

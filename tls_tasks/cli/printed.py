@@ -84,17 +84,12 @@ def value_table(results: Mapping[str, float], intervals: Intervals, headline: st
         f1         0.2500
         precision  0.5000
     """
-    ends = {key: ends_text(interval) for key, interval in intervals.items()}
+    ends = {key: f"[{number(low)}, {number(high)}]" for key, (low, high) in intervals.items()}
     keys = sorted(results, key=lambda key: key != headline)
     rows = [("", "", ""), *((key, number(results[key]), ends.get(key, "")) for key in keys)]
     _, first, *lines = text_table(rows).split("\n")
     cautions = [f"caution: {text}"] if intervals and (text := caution(intervals)) else []
     return "\n".join([styled(first) if headline else first, *lines, *cautions])
-
-
-def ends_text(interval: Interval | None) -> str:
-    """The ends of an interval; empty where there is none."""
-    return f"[{number(interval.low)}, {number(interval.high)}]" if interval else ""
 
 
 def columns_table(columns: Mapping[str, Mapping[str, Any]], head: str = "") -> str:

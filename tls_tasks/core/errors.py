@@ -163,10 +163,8 @@ def warn_of_repeated(repeated: Sequence[str]) -> None:
     """
     if repeated:
         shown = f"{', '.join(repeated[:10])}{' …' if len(repeated) > 10 else ''}"
-        warn_caller(
-            f"a date that a reference timeline has more than once is one day with all its texts: {shown}",
-            RepeatedDateWarning,
-        )
+        told = "a date that a reference timeline has more than once is one day with all its texts"
+        warn_caller(f"{told}: {shown}", RepeatedDateWarning)
 
 
 def warn_of_unread(unread: Sequence[int], of: int, what: str) -> None:
@@ -179,7 +177,5 @@ def warn_of_unread(unread: Sequence[int], of: int, what: str) -> None:
     """
     if unread:
         rows = f"{[*unread[:10]]}{' …' if len(unread) > 10 else ''}"
-        warn_caller(
-            f"{len(unread)} of {of} predictions could not be read as {what} and count as empty: rows {rows}",
-            ParseFailureWarning,
-        )
+        told = f"{len(unread)} of {of} predictions could not be read as {what} and count as empty"
+        warn_caller(f"{told}: rows {rows}", ParseFailureWarning)

@@ -80,9 +80,8 @@ def caution(intervals: Mapping[str, Interval | None]) -> str:
         return "no intervals: they need two topics or documents at least that add to a result"
     said = []
     if (least := min(interval.n for interval in found)) < LEAST_TRUSTED:
-        said.append(
-            f"with only {least} topics or documents these intervals are too narrow; use at least {LEAST_TRUSTED}"
-        )
+        few = f"with only {least} topics or documents these intervals are too narrow"
+        said.append(f"{few}; use at least {LEAST_TRUSTED}")
     if flat := [key for key, interval in intervals.items() if interval is not None and not interval.has_width]:
         said.append(f"no width, because all documents gave the same value: {', '.join(flat)}")
     return "; ".join(said)

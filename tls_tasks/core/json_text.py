@@ -168,9 +168,8 @@ def _in_fences(text: str, search: _Search) -> FoundJson | None:
         places = tuple((start + begin, start + stop) for begin, stop in result.places)
         results.append(replace(result, places=places))
     stages = {result.stage for result in results if result.values}
-    values, problems, places = (
-        tuple(part for result in results for part in getattr(result, name)) for name in ("values", "problems", "places")
-    )
+    names = ("values", "problems", "places")
+    values, problems, places = (tuple(part for own in results for part in getattr(own, name)) for name in names)
     return FoundJson(values, _last(stages, "fence"), problems, places) if values else None
 
 

@@ -95,11 +95,8 @@ def decoded(text: str, notes: Notes, *, strict: bool = True) -> Any:
         ValueError: The text is no JSON document.
         RecursionError: It is nested too deeply.
     """
-    number, items = partial(number_of, notes=notes), partial(object_of, notes=notes)
-    decoder = json.JSONDecoder(
-        strict=strict, object_pairs_hook=items, parse_int=number, parse_float=number, parse_constant=number
-    )
-    return decoder.decode(text)
+    numbers: Any = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), partial(number_of, notes=notes))
+    return json.loads(text, strict=strict, object_pairs_hook=partial(object_of, notes=notes), **numbers)
 
 
 def loosely_decoded(text: str, notes: Notes) -> Any:
@@ -139,18 +136,14 @@ def mended(text: str, notes: Notes) -> Any:
         kind, written = str(token.lastgroup), token[0]
         if kind == "string" or (kind == "mark" and written not in ",\u00a0"):  # nearly all there are
             return written
-        if kind == "comment":
+        if kind in ("comment", "blank") or written == "\u00a0" or (written == "," and _CLOSES.match(text, token.end())):
             new = " "
         elif kind in ("single", "curly"):
             new = _quoted(written)
         elif kind == "call":
             new = _constructed(token)
-        elif kind == "blank":
-            new = " "
         elif kind == "key":
             new = f'"{written}"'
-        elif kind == "mark" and (written == "\u00a0" or (written == "," and _CLOSES.match(text, token.end()))):
-            new = " "
         else:
             new = _WORDS.get(written, written)
         if new != written:

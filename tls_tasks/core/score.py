@@ -354,10 +354,8 @@ class Sums:
             for size in {size for _, size in places if size}
             for topic, members in grouped(units, topics or ()).items()
         }
-        clusters = (
-            topics if by_topic and topics is not None else range(len(units)) if score.rows is None else score.rows
-        )
-        rows = []
+        of_input = range(len(units)) if score.rows is None else score.rows
+        clusters, rows = topics if by_topic and topics is not None else of_input, []
         for members in grouped(range(len(units)), clusters).values():
             own = [units[member] for member in members]
             sums = {part: math.fsum(unit[part] for unit in own) for part, _ in places}
@@ -369,9 +367,8 @@ class Sums:
         """What intervals and standard errors are made of: these results, or all, without the counts."""
         wanted = [key for key in (self.table if keys is None else keys) if not self.table[key].is_count]
         bounds = {key: (0.0, 1.0) for key in wanted if self.table[key].bounded}
-        return Statistics(
-            self.rows, {key: self.columns[key] for key in wanted}, partial(self.values, keys=wanted), bounds
-        )
+        columns = {key: self.columns[key] for key in wanted}
+        return Statistics(self.rows, columns, partial(self.values, keys=wanted), bounds)
 
     def values(self, sums: Any, keys: Iterable[str] | None = None) -> dict[str, float]:
         """The results of one row of sums."""

@@ -98,15 +98,9 @@ def without_secrets(text: str, secrets: Iterable[str | None]) -> str:
         >>> without_secrets("You are Bearer abcd1234.", ["Bearer abcd1234", "t"])
         'You are ***.'
     """
-    values = {
-        part
-        for secret in (*secrets, *_hidden.values())
-        if secret
-        for part in (secret, secret.split()[-1])
-        if len(part) >= 8
-    }
-    for value in sorted(values, key=len, reverse=True):
-        text = text.replace(value, "***")
+    parts = {part for secret in (*secrets, *_hidden.values()) if secret for part in (secret, secret.split()[-1])}
+    for part in sorted(parts, key=len, reverse=True):
+        text = text.replace(part, "***") if len(part) >= 8 else text
     return text
 
 

@@ -109,11 +109,8 @@ class Task:
     @property
     def with_errors(self) -> tuple[str, ...]:
         """The results whose standard error a host can't know: no plain mean, or documents that belong together."""
-        return tuple(
-            key
-            for key, result in self.table.items()
-            if not result.is_count and result.better is not None and (self.topic or not result.is_mean)
-        )
+        judged = {key: own for key, own in self.table.items() if not own.is_count and own.better is not None}
+        return tuple(key for key, own in judged.items() if self.topic or not own.is_mean)
 
     def score(self, doc: Doc, answer: str) -> dict[str, float]:
         """The answer's unit; may raise whatever the scorer raises for a document that no task has made."""

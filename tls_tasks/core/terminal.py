@@ -76,10 +76,8 @@ def _aligned(column: Sequence[str]) -> list[str]:
     if numeric and all(cell in _NO_NUMBER for cell in cells if cell not in numeric):
         behind = [len(cell) - len(cell.partition(".")[0]) for cell in cells]
         widest = max(behind)
-        cells = [
-            cell + " " * (widest - n if cell in numeric and cell != "NaN" else 0)
-            for cell, n in zip(cells, behind, strict=True)
-        ]
+        pads = [widest - n if cell in numeric and cell != "NaN" else 0 for cell, n in zip(cells, behind, strict=True)]
+        cells = [cell + " " * pad for cell, pad in zip(cells, pads, strict=True)]
         width = max(map(len, [head, *cells]))
         return [cell.rjust(width) for cell in (head, *cells)]
     width = max(map(_width, column))

@@ -35,7 +35,8 @@ def replaced(path: Path) -> Iterator[Path]:
         ['scores.csv']
     """
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
-    if _is_device(path, target):
+    is_file_or_folder = not target.exists() or target.is_file() or target.is_dir()
+    if not is_file_or_folder or path.absolute().parts[1:2] == ("dev",):  # or what standard output leads to
         with _named(path, path):
             yield path
         return
@@ -76,8 +77,7 @@ def made_folder(path: Path, *, into: bool = False) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     holds = target.is_dir() and any(target.iterdir())
     if holds and not into:
-        text = "not empty; choose another folder or remove it"
-        raise OSError(errno.ENOTEMPTY, text, str(path))
+        raise OSError(errno.ENOTEMPTY, "not empty; choose another folder or remove it", str(path))
     stays = holds or (target.is_dir() and (target.is_mount() or target == Path.cwd()))
     with _unfinished(target / target.name if stays else target, path, is_folder=True) as unfinished:
         yield unfinished
@@ -98,13 +98,6 @@ def made_folder(path: Path, *, into: bool = False) -> Iterator[Path]:
         _flush(target.parent)
 
 
-def _make_folder(path: Path) -> None:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except FileExistsError as error:  # true, but no help
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from error
-
-
 @contextmanager
 def _unfinished(target: Path, wanted: Path, *, is_folder: bool = False) -> Iterator[Path]:
     """What is unfinished, beside the target; in the end it is removed, unless it has another name by then."""
@@ -112,7 +105,10 @@ def _unfinished(target: Path, wanted: Path, *, is_folder: bool = False) -> Itera
     unfinished = target.with_name(f"{name}.{secrets.token_hex(4)}")
     try:
         with _named(unfinished, wanted), ExitStack() as locks:
-            _make_folder(target.parent)
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+            except FileExistsError as error:  # true, but no help
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(target.parent)) from error
             for left in target.parent.iterdir():
                 if re.fullmatch(rf"\.*{re.escape(name)}(\.[0-9a-f]{{8}})+", left.name):  # or of an unfinished one
                     with suppress(OSError, ImportError), _lock(left):  # else another process is writing it
@@ -148,11 +144,6 @@ def _lock(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def _is_device(path: Path, target: Path) -> bool:
-    """Whether there is nothing to be replaced: no file, or what standard output leads to."""
-    return (target.exists() and not target.is_file() and not target.is_dir()) or path.absolute().parts[1:2] == ("dev",)
 
 
 @contextmanager

@@ -96,7 +96,7 @@ class Prepared:
         configs = [_config("default", "data/test-*.parquet")]
         if self.rows is None:
             configs = [{"config_name": Path(name).stem, "data_files": name} for name in self.texts]
-        return _yaml({**head, "task_categories": [category], "tags": [tag], "configs": configs})
+        return as_yaml({**head, "task_categories": [category], "tags": [tag], "configs": configs})
 
     def _card(self, licence: str | None) -> Iterator[str]:
         yield from ("", f"# {self.labels[0]}, prepared for tls-tasks", "", "Made by `tls-tasks prepare`.", *self.card)
@@ -115,16 +115,16 @@ def write_rows(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     import pyarrow.parquet as pq
 
     kinds = {name: pa.list_(pa.string()) if isinstance(one, list) else pa.string() for name, one in rows[0].items()}
-    pq.write_table(
-        pa.Table.from_pylist(rows, schema=pa.schema(kinds)), path, compression="zstd", write_page_checksum=True
-    )
+    table = pa.Table.from_pylist(rows, schema=pa.schema(kinds))
+    pq.write_table(table, path, compression="zstd", write_page_checksum=True)
 
 
 def _config(name: str, path: str) -> dict[str, Any]:
     return {"config_name": name, "data_files": [{"split": "test", "path": path}]}
 
 
-def _yaml(value: Any) -> str:
+def as_yaml(value: Any) -> str:
+    """A value as YAML, in the order of its keys."""
     return str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True))
 
 
@@ -153,7 +153,7 @@ def write_eval_yaml(task: Task, repo: str, folder: Path) -> int:
     _, head, body = card.read_text(encoding="utf-8").split("---\n", 2)
     front = yaml.safe_load(head)
     front["configs"].append(_config(task.name, file.relative_to(folder).as_posix()))
-    card.write_text(f"---\n{_yaml(front)}---\n{body}", encoding="utf-8")
+    card.write_text(f"---\n{as_yaml(front)}---\n{body}", encoding="utf-8")
     results = task.for_document(documents[0]).table.items()
     keys = [key for key, result in results if result.better is not None and not result.best_of_nothing]
     benchmark = {
@@ -171,5 +171,5 @@ def write_eval_yaml(task: Task, repo: str, folder: Path) -> int:
         ],
     }
     comment = textwrap.indent(_COMMENT.format(task=task.name, repo=repo), "# ")
-    (folder / "eval.yaml").write_text(comment + _yaml(benchmark), encoding="utf-8")
+    (folder / "eval.yaml").write_text(comment + as_yaml(benchmark), encoding="utf-8")
     return len(rows)

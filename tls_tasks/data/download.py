@@ -84,7 +84,6 @@ def _content(url: str, size: int, report: Report) -> bytes:
             raise DataError(f"{url}: can't be reached: {reason}; {advice}") from error
     if len(content) > size:
         report(-len(content))
-        raise DataError(
-            f"{url}: sends more than the {size:,} bytes that are pinned: not the file that we know; {_BY_HAND}"
-        )
+        problem = f"sends more than the {size:,} bytes that are pinned: not the file that we know"
+        raise DataError(f"{url}: {problem}; {_BY_HAND}")
     return bytes(content)

@@ -158,10 +158,9 @@ class PublicCopy:
                 (made / _ORIGIN).write_text(json.dumps(origin, indent=2) + "\n", encoding="utf-8")
         except OSError as error:
             if not self.is_there:  # another process may have been faster
-                raise DataError(
-                    f"{error.filename or folder}: can't be written: {error.strerror or error}; make room, or set "
-                    f"{CACHE_VARIABLE} to another folder, and run the same command again: what has arrived is kept"
-                ) from error
+                problem = f"{error.filename or folder}: can't be written: {error.strerror or error}"
+                advice = f"make room, or set {CACHE_VARIABLE} to another folder, and run the same command again"
+                raise DataError(f"{problem}; {advice}: what has arrived is kept") from error
         return folder
 
 

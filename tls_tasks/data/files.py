@@ -93,6 +93,18 @@ def json_lines(path: Path) -> Rows:
     return _json_values(text_lines(path), str(path))
 
 
+def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a JSON Lines file, decompressed if its name ends in ``.gz``, each with its place for errors.
+
+    Raises:
+        DataError: A file that can't be read, or a line that is not a JSON object; names file and line.
+    """
+    for place, value in json_lines(path):
+        if not isinstance(value, dict):
+            raise DataError(f"{place}: got {type(value).__name__}, expected an object")
+        yield place, value
+
+
 def _json_values(lines: Iterable[str], where: str) -> Rows:
     """The values of JSON lines, each with its place for messages; empty lines are passed over.
 
@@ -178,6 +190,18 @@ def _zip_rows(file: Path, member: str) -> Rows:
             yield from _json_values(io.TextIOWrapper(content, encoding="utf-8"), f"{file}/{member}")
     except (KeyError, OSError, UnicodeDecodeError, zipfile.BadZipFile) as error:
         raise DataError(f"{file}: can't read {member}: {error}") from error
+
+
+def example_rows(module: str, name: str) -> tuple[str, list[tuple[str, Any]]]:
+    """The rows of ``fewshot.json`` beside a module, each with its place; of another data set if this has none.
+
+    Returns:
+        Whose they are, and the rows.
+    """
+    file = Path(module).with_name("fewshot.json")
+    by_name = json.loads(file.read_text(encoding="utf-8"))
+    own = name if name in by_name else next(iter(by_name))
+    return own, [(file.name, row) for row in by_name[own]]
 
 
 def filled_text(file: Path, **fields: Any) -> str:

@@ -192,11 +192,8 @@ def files_in(place: Path) -> list[Path]:
     """
     if not place.is_dir():
         return [place]
-    files = [
-        file
-        for file in sorted(place.iterdir())
-        if file.is_file() and not file.name.startswith(".") and not file.stem.lower().startswith(_NO_DOCUMENTS)
-    ]
+    visible = (file for file in sorted(place.iterdir()) if file.is_file() and not file.name.startswith("."))
+    files = [file for file in visible if not file.stem.lower().startswith(_NO_DOCUMENTS)]
     if not files:
         raise DataError(f"{place}: no file in it, expected one a document, named by its id")
     return files

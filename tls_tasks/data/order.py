@@ -69,7 +69,7 @@ class Loaded(Generic[DocumentT]):
     data: str = ""
     fingerprint: str = ""
 
-    def note(self, provenance: MutableMapping[str, str] | None, name: object = None) -> None:
+    def noted(self, provenance: MutableMapping[str, str] | None, name: object = None) -> "Loaded[DocumentT]":
         """Write where the data is from and what it is into a task's metadata, so that they stand in the results file.
 
         Args:
@@ -80,7 +80,7 @@ class Loaded(Generic[DocumentT]):
             InputError: If the name is no text.
         """
         if provenance is None:
-            return
+            return self
         provenance.update(edition=self.edition, origin=self.origin, fingerprint=self.fingerprint)
         if self.data == _OWN and name is not None:
             if not isinstance(name, str) or not name.strip():
@@ -88,6 +88,7 @@ class Loaded(Generic[DocumentT]):
             provenance["data"] = name
         elif self.data:
             provenance["data"] = self.data
+        return self
 
 
 @dataclass(frozen=True, slots=True)

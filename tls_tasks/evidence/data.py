@@ -16,7 +16,7 @@ from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_choice, check_whole_number
 from tls_tasks.core.score import grouped
 from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
-from tls_tasks.data.files import Rows, file_rows, filled_text, split_files, text_lines
+from tls_tasks.data.files import Rows, example_rows, file_rows, filled_text, split_files, text_lines
 from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed
 from tls_tasks.data.models import DataRow, Id, named, read_model
 from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, load, read_place, text_fields
@@ -225,7 +225,6 @@ ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 
 DATA_SETS = public_sets(ALL_SETS)
 
-_EXAMPLES = Path(__file__).with_name("fewshot.json")
 
 _OWN = "which the task's YAML reports; for other attributes copy the YAML and name them in its metric_list"
 
@@ -283,13 +282,12 @@ def load_documents(
     other = None
     if schema is not None:
         other = read_schema(schema) if isinstance(schema, Mapping) else schema_at(Path(schema).expanduser())
-    loaded = _load_evidence(data_set, data, edition, other)
+    loaded = _load_evidence(data_set, data, edition, other).noted(provenance, name)
     own = other or schema_of(ALL_SETS[data_set])
     if accuracies is not None and sorted(accuracies) != sorted(own.accuracy_names):
         raise InputError("schema", None, f"accuracies {own.accuracy_names}", f"{list(accuracies)}, {_OWN}")
     check_choice("postprocess", postprocess, (None, *UNGROUNDED))
     check_uncertain("postprocess", postprocess, own)
-    loaded.note(provenance, name)
     rows = [_row(data_set, document, own, loaded.edition, budget) for document in loaded.documents]
     return rows if postprocess is None else [{**row, "postprocess": postprocess} for row in rows]
 
@@ -301,10 +299,9 @@ def examples(name: str) -> list[dict[str, Any]]:
         >>> json.loads(examples("evidence_journals")[1]["references"])
         []
     """
-    by_name = json.loads(_EXAMPLES.read_text(encoding="utf-8"))
-    own = name if name in by_name else next(iter(by_name))
+    own, rows = example_rows(__file__, name)
     schema = schema_of(find_data_set(ALL_SETS, own))
-    documents = read_rows(schema, [(_EXAMPLES.name, row) for row in by_name[own]])
+    documents = read_rows(schema, rows)
     return [_row(name, document, schema, "examples", DEFAULT_CONTEXT_BUDGET) for document in documents]
 
 

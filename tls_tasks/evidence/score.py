@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -272,11 +272,14 @@ def details(matcher: Matcher, score: Score) -> dict[str, Any]:
     """Other ways to count the same matches, confusion tables, and how often the schema was violated in which way."""
     buckets = [attribute.name for attribute in matcher.schema.attributes if attribute.bucket]
     right, asked = (sum(_sum(score, f"{name}/{part}") for name in buckets) for part in ("right", "asked"))
+    tp, fp, fn, exact = (_sum(score, part) for part in ("tp", "fp", "fn", "exact"))
+    # A match of other words than the reference's counts as none, as a half (as in MUC), or as much as it overlaps.
+    hits = {"exact": exact, "partial": exact + (tp - exact) / 2, "soft": _sum(score, "overlap")}
     documents: Sequence[Document] = score.items
     issues = Counter(issue for document in documents for entry in document.parsed.value or () for issue in entry.issues)
     changes = Counter(change.kind for document in documents for change in document.changes)
     return {
-        "schemes": _schemes(score),
+        "schemes": {name: Counts(hit, tp + fp, hit, tp + fn).prf()._asdict() for name, hit in hits.items()},
         "bucket_field_accuracy": right / asked if asked else 0.0,
         "confusions": _confusions(documents, matcher),
         "issues": dict(issues.most_common()),
@@ -286,17 +289,6 @@ def details(matcher: Matcher, score: Score) -> dict[str, Any]:
 
 def _sum(score: Score, part: str) -> float:
     return math.fsum(unit[part] for unit in score.units)
-
-
-def _schemes(score: Score) -> Mapping[str, Any]:
-    """The same matches, counted differently.
-
-    ``exact`` counts a match if both spans are the same text, ``partial`` counts 1 if they are and 1/2 otherwise, as in
-    MUC, and ``soft`` counts the overlap.
-    """
-    tp, fp, fn, exact = (_sum(score, part) for part in ("tp", "fp", "fn", "exact"))
-    hits = {"exact": exact, "partial": exact + (tp - exact) / 2, "soft": _sum(score, "overlap")}
-    return {name: Counts(hit, tp + fp, hit, tp + fn).prf()._asdict() for name, hit in hits.items()}
 
 
 def _confusions(documents: Sequence[Document], matcher: Matcher) -> dict[str, dict[str, dict[str, int]]]:
@@ -321,10 +313,8 @@ def _domain_pairs(document: Document, matcher: Matcher) -> list[tuple[str, str]]
     wanted = {position: document.label(entry.domain) for position, entry in enumerate(document.wanted)}
     predicted = {position: document.label(entry.domain) for position, entry in enumerate(document.predicted)}
     sides = zip((document.wanted, document.predicted), map(set, document.unmatched()), strict=True)
-    across = matcher.match(
-        *([entry if position in rest else None for position, entry in enumerate(side)] for side, rest in sides),
-        across_domains=True,
-    )
+    rest = ([entry if place in places else None for place, entry in enumerate(side)] for side, places in sides)
+    across = matcher.match(*rest, across_domains=True)
     pairs = [(wanted.pop(match.reference), predicted.pop(match.prediction)) for match in (*document.matches, *across)]
     return [*pairs, *((label, _NONE) for label in wanted.values()), *((_NONE, label) for label in predicted.values())]
 

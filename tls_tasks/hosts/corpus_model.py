@@ -14,6 +14,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partialmethod
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -174,14 +175,6 @@ class CorpusLM(LM):
     all_gather, gather_object, barrier = map(_of_base, ("all_gather", "gather_object", "barrier"))
     chat_template, apply_chat_template = map(_of_base, ("chat_template", "apply_chat_template"))
 
-    def loglikelihood(self, requests: list[Any], **options: Any) -> Any:
-        """The base model's."""
-        return self._pass_on("loglikelihood", requests, **options)
-
-    def loglikelihood_rolling(self, requests: list[Any], **options: Any) -> Any:
-        """The base model's."""
-        return self._pass_on("loglikelihood_rolling", requests, **options)
-
     def get_model_info(self) -> dict[str, Any]:
         """The base model's, and what the rounds came to: the harness writes it into the results."""
         of_base = self.base.get_model_info() if hasattr(self.base, "get_model_info") else {}
@@ -191,6 +184,9 @@ class CorpusLM(LM):
         """Requests that are none of ours; their answers go into the harness's cache, not into that of our questions."""
         self.base.set_cache_hook(self.cache_hook)
         return getattr(self.base, method)(requests, **options) if requests else []
+
+    loglikelihood = partialmethod(_pass_on, "loglikelihood")
+    loglikelihood_rolling = partialmethod(_pass_on, "loglikelihood_rolling")
 
     # --- the two rounds ---
 

@@ -64,11 +64,8 @@ def _check_options(task: Task, options: Mapping[str, Any]) -> None:
         if families := [family for family in tasks if any(name in other.options for other in tasks[family])]:
             said = f"tasks of {task.family} do not read the option {name!r}; those of {', '.join(families)} do"
         else:
-            guess = (
-                nearest(name, [*task.options, *sorted(others)])
-                or f"; available: {', '.join([*baseline, *task.options])}"
-            )
-            said = f"unknown option {name!r}{guess}"
+            there = f"; available: {', '.join([*baseline, *task.options])}"
+            said = f"unknown option {name!r}{nearest(name, [*task.options, *sorted(others)]) or there}"
         _log.warning("%s (--metadata or --model_args)", said)
 
 

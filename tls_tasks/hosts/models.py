@@ -28,9 +28,8 @@ class _BaselineLM(LM):
     def __init__(self, **given: Any) -> None:
         """Take the options; batch size, device and the like mean nothing to a baseline."""
         super().__init__()
-        self.chosen = {
-            name: check_whole_number(name, given.get(name, n), self.least) for name, n in self.options.items()
-        }
+        wanted = {name: given.get(name, n) for name, n in self.options.items()}
+        self.chosen = {name: check_whole_number(name, n, self.least) for name, n in wanted.items()}
 
     def answer(self, prompt: str) -> str:
         """The answer to one prompt."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.reports.json_lines import read_objects
+from tls_tasks.data.files import read_objects
 from tls_tasks.reports.judges.recordings import Judgment, keep, read_judgment
 from tls_tasks.reports.types import PARTLY
 

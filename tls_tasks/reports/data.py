@@ -30,11 +30,10 @@ from tls_tasks.core.errors import DataError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.task import beginning
 from tls_tasks.data.catalogue import find_data_set, public_sets, read_catalogue
-from tls_tasks.data.files import filled_text
+from tls_tasks.data.files import example_rows, filled_text, read_objects
 from tls_tasks.data.models import DataRow, Id, named, read_model, read_models
 from tls_tasks.data.order import EMBEDDED, Loaded, Reading, load, read_place
 from tls_tasks.reports.documents import CollectionRow, DocumentRow
-from tls_tasks.reports.json_lines import read_objects
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of documents in a prompt, some 6,000 tokens of English: a context of 8k has room for the report."""
@@ -49,8 +48,6 @@ ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 """The data sets, and the name under which a user's own runs."""
 
 DATA_SETS = public_sets(ALL_SETS)
-
-_EXAMPLES = Path(__file__).with_name("fewshot.json")
 
 
 def _filled(text: str) -> str:
@@ -116,8 +113,8 @@ def load_documents(
         >>> documents[0]["doc_id"], len(json.loads(documents[0]["documents"]))
         ('e01', 22)
     """
-    loaded = load(_reading(data_set, check_whole_number("context_budget", context_budget)), data, edition)
-    loaded.note(provenance, name)
+    reading = _reading(data_set, check_whole_number("context_budget", context_budget))
+    loaded = load(reading, data, edition).noted(provenance, name)
     return [_finished(document, judge, loaded.edition) for document in loaded.documents]
 
 
@@ -148,11 +145,10 @@ def examples(name: str) -> list[dict[str, Any]]:
         >>> examples("report_generation")[0]["limit"]
         300
     """
-    by_name = json.loads(_EXAMPLES.read_text(encoding="utf-8"))
     documents = []
-    for row in by_name.get(name) or next(iter(by_name.values())):
-        request = read_model(_RequestRow, row, _EXAMPLES.name)
-        shown = list(read_models(DocumentRow, ((_EXAMPLES.name, document) for document in row["documents"])))
+    for where, row in example_rows(__file__, name)[1]:
+        request = read_model(_RequestRow, row, where)
+        shown = list(read_models(DocumentRow, ((where, document) for document in row["documents"])))
         nuggets = json.dumps(row["nuggets"], ensure_ascii=False)
         more = {"rubrics": ""} if ALL_SETS[name].settings.get("criteria") else {}  # an example's answer has nuggets
         found = {**_document(request, nuggets, shown, DEFAULT_CONTEXT_BUDGET), **more}

@@ -18,9 +18,9 @@ from pydantic import BeforeValidator
 
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.rows import describe, shorten
-from tls_tasks.data.files import file_rows
+from tls_tasks.data.files import file_rows, read_objects
 from tls_tasks.data.models import DataRow, Id, named, read_model
-from tls_tasks.reports.json_lines import read_objects, write_rows
+from tls_tasks.reports.json_lines import write_rows
 from tls_tasks.reports.types import Report
 
 _SAME_COLLECTION = {"neuclir/1/zho": "neuclir/1/zh", "neuclir/1/fas": "neuclir/1/fa", "neuclir/1/rus": "neuclir/1/ru"}

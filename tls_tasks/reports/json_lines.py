@@ -1,16 +1,14 @@
 """JSON Lines of reports and requests: rows read with file, line and field of what is wrong, and rows written."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from tls_tasks.core.errors import DataError
 from tls_tasks.core.parsed import Parsed, Problem
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.whole import replaced
-from tls_tasks.data.files import json_lines
 from tls_tasks.reports.types import Report, ReportRequest
 
 T = TypeVar("T", Report, ReportRequest)
@@ -44,18 +42,6 @@ class BadRow(NamedTuple):
 
 Read = tuple[tuple[T, ...], tuple[BadRow, ...]]
 """What the rows of a file hold, and what was wrong with them."""
-
-
-def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a JSON Lines file, decompressed if its name ends in ``.gz``, each with its place for errors.
-
-    Raises:
-        DataError: A file that can't be read, or a line that is not a JSON object; names file and line.
-    """
-    for place, value in json_lines(path):
-        if not isinstance(value, dict):
-            raise DataError(f"{place}: got {type(value).__name__}, expected an object")
-        yield place, value
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:

@@ -167,9 +167,8 @@ def parse_report_row(row: Any, *, limit: int | None = None, of_a_model: bool = F
     if not isinstance(references, list | tuple | None):
         problems.append(problem("bad_references", f"references: got {shown(references)}"))
         references = None
-    sentences = [
-        _sentence(told, references, f"{field}[{index}]", problems, of_a_model) for index, told in enumerate(row[field])
-    ]
+    given = enumerate(row[field])
+    sentences = [_sentence(own, references, f"{field}[{n}]", problems, of_a_model) for n, own in given]
     kept, beyond = within_limit(sentences, limit)
     collections = tuple(filter(None, map(id_text, _listed(about.get("collection_ids")))))
     request_id = first_id(about, ID_FIELDS)

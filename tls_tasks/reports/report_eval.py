@@ -161,7 +161,7 @@ def report_eval(
     profile = None if rubrics is None else f"{rubric_profile}#{criterion_hash()}"
     settings = _Settings(compat, unit, scope, answers, limit, profile, aggregate, named, interval_sign)
     rows = read_rows(predictions, references, documents, limit=limit, compat=compat is not None)
-    read_rubrics(rubrics, rows)  # what can't be read is refused before anybody is asked
+    criteria = read_rubrics(rubrics, rows)  # what can't be read is refused before anybody is asked
     find = None if documents is None else look_up(documents)
     # NliJudge is a CallableJudge, too, but reads documents.
     if find is None and type(judged_by) not in (Recorded, CallableJudge, _NoJudge):
@@ -180,7 +180,7 @@ def report_eval(
         items = score_as_program(rows, find, judged_by)
     table = scores.results_table(aggregate, zero=compat is not None)
     if rubrics is not None:
-        items, more, ends = with_rubrics(items, rows, rubrics, rubric_profile, judged_by)
+        items, more, ends = with_rubrics(items, rows, criteria, rubric_profile, judged_by)
         table, outcomes = table | more, outcomes + ends
     warn_of_unread([item.row for item in items if item.unit["parse_failures"]], len(items), "reports")
     signed = options.signature("report_eval", settings, VERSION)

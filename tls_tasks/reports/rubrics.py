@@ -30,12 +30,13 @@ PROFILES = ("healthbench", "researchrubrics")
 _GRADED = "researchrubrics"
 
 Rubric = tuple[Criterion, ...]
+Rubrics = tuple[list[Rubric | None], list[str]]
 
 _FORM = 'a list of {"criterion", "points", "tags"} or {"title", "weight"}, or an object with such a list in "rubrics"'
 
 
-def read_rubrics(given: Any, rows: Sequence[ReportRow]) -> list[Rubric | None]:
-    """The rubric of each report.
+def read_rubrics(given: Any, rows: Sequence[ReportRow]) -> Rubrics:
+    """The rubric of each report, and the tags of all criteria.
 
     Args:
         given: Request id -> rubric, or a rubric for each report: a list of criteria, or an object with that list in
@@ -43,7 +44,8 @@ def read_rubrics(given: Any, rows: Sequence[ReportRow]) -> list[Rubric | None]:
         rows: The reports.
 
     Returns:
-        A rubric for each report; None where there is none for its request.
+        A rubric for each report, None where there is none for its request; and the tags in order, of a mapping also
+        those of reports that are scored another time.
 
     Raises:
         InputError: Anything else, naming row and criterion; a request with neither nuggets nor rubrics.
@@ -52,19 +54,16 @@ def read_rubrics(given: Any, rows: Sequence[ReportRow]) -> list[Rubric | None]:
         for row in rows:
             if not row.request.by_sentence:
                 raise InputError("references", row.row, NO_LIST, REQUEST_FORMS)
-        return []
-    if isinstance(given, Mapping):
-        return [as_rubric(given[row.ids[0]], row.ids[0]) if row.ids[0] in given else None for row in rows]
-    if not isinstance(given, list | tuple) or len(given) != len(rows):
-        got = f"{len(given)} rubrics" if isinstance(given, list | tuple) else describe(given)
-        raise InputError("rubrics", None, got, f"{len(rows)}, one for each prediction: {_FORM}")
-    return [as_rubric(own, place) for place, own in enumerate(given)]
-
-
-def _all_tags(given: Any) -> list[str]:
-    """The tags of all criteria, in order: of a mapping also those of reports that are scored another time."""
-    rubrics = (as_rubric(own, "") for own in (given.values() if isinstance(given, Mapping) else given))
-    return list(dict.fromkeys(tag for rubric in rubrics for criterion in rubric for tag in criterion.tags))
+        return [], []
+    names: Sequence[Any] = [row.ids[0] for row in rows]
+    if not isinstance(given, Mapping):
+        if not isinstance(given, list | tuple) or len(given) != len(rows):
+            got = f"{len(given)} rubrics" if isinstance(given, list | tuple) else describe(given)
+            raise InputError("rubrics", None, got, f"{len(rows)}, one for each prediction: {_FORM}")
+        given, names = dict(enumerate(given)), range(len(rows))
+    known = {name: as_rubric(own, name) for name, own in given.items()}
+    tags = dict.fromkeys(tag for rubric in known.values() for criterion in rubric for tag in criterion.tags)
+    return [known.get(name) for name in names], list(tags)
 
 
 def as_rubric(rows: Any, place: object) -> Rubric:
@@ -105,10 +104,10 @@ Ends = list[tuple[Outcome, ...]]
 
 
 def with_rubrics(
-    items: Sequence[ReportItem], rows: Sequence[ReportRow], given: Any, profile: str, judge: Judge
+    items: Sequence[ReportItem], rows: Sequence[ReportRow], rubrics: Rubrics, profile: str, judge: Judge
 ) -> tuple[list[ReportItem], dict[str, Result], Ends]:
     """The reports' numbers with those of their rubrics, the results of these, and what was asked."""
-    pairs, tags = list(zip(rows, read_rubrics(given, rows), strict=True)), _all_tags(given)
+    pairs, tags = list(zip(rows, rubrics[0], strict=True)), rubrics[1]
     ends = walk_together([[criteria_walk(row.report, own, row.request, profile)] for row, own in pairs], judge)
     judged = zip(items, pairs, ends, strict=True)
     more = [_with_rubric(item, row.report, own, end, profile, tags) for item, (row, own), (end,) in judged]

@@ -21,9 +21,9 @@ from tls_tasks.core.prf import f_beta
 from tls_tasks.core.score import Results, Score, Unit, mean, total
 from tls_tasks.core.secrets import hide_headers
 from tls_tasks.core.task import Doc, Task, answer_text
+from tls_tasks.data.files import read_objects
 from tls_tasks.reports.data import ALL_SETS, examples, load_documents, prompt, shorter
 from tls_tasks.reports.documents import look_up
-from tls_tasks.reports.json_lines import read_objects
 from tls_tasks.reports.judges.choose import check_judge, is_paid, make_judge, unpaid
 from tls_tasks.reports.judges.price import price, read_prices
 from tls_tasks.reports.judges.recordings import Recorded, record
@@ -236,9 +236,8 @@ def _judged(doc: Doc, parsed: Parsed[Report], outcomes: Sequence[Outcome], asker
 
 def request_of(doc: Doc) -> ReportRequest:
     """The request of a document, with its nuggets."""
-    return parse_request(_request_row(doc), has_rubric=bool(doc.get("rubrics"))).value or ReportRequest(
-        str(doc["doc_id"])
-    )
+    request = parse_request(_request_row(doc), has_rubric=bool(doc.get("rubrics"))).value
+    return request or ReportRequest(str(doc["doc_id"]))
 
 
 def _request_row(doc: Doc) -> Any:

@@ -19,7 +19,7 @@ from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.rows import read_text
 from tls_tasks.core.score import grouped
 from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
-from tls_tasks.data.files import Rows, file_rows, split_files, text_lines
+from tls_tasks.data.files import Rows, example_rows, file_rows, split_files, text_lines
 from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of
 from tls_tasks.data.models import DataRow, Id, Texts, named, read_model
 from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, load, read_place, text_fields
@@ -30,7 +30,6 @@ ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 
 DATA_SETS = public_sets(ALL_SETS)
 
-_EXAMPLES = Path(__file__).with_name("fewshot.json")
 
 TEXT_FIELDS = ("text", "document", "dialogue", "transcript", "source", "report", "input")
 """Fields that may hold the document; the first one present is read."""
@@ -114,8 +113,7 @@ def load_documents(
         [3, 3, 3]
     """
     budget = check_whole_number("context_budget", context_budget)
-    loaded = _load_summaries(data_set, data, edition)
-    loaded.note(provenance, name)
+    loaded = _load_summaries(data_set, data, edition).noted(provenance, name)
     lengths = [len(summary.split()) for document in loaded.documents for summary in document.references]
     words = _rounded(ALL_SETS[data_set].settings.get("mean_words") or fmean(lengths))
     return [_row(data_set, document, loaded.edition, budget, words) for document in loaded.documents]
@@ -129,8 +127,8 @@ def examples(name: str) -> list[dict[str, Any]]:
         >>> example["words"], json.loads(example["references"])
         (20, ['#Person1# returns a leaking kettle without a receipt, and #Person2# finds the payment and offers a new one.'])
     """  # noqa: E501 - a summary is one line
-    wanted, rows = find_data_set(ALL_SETS, name), json.loads(_EXAMPLES.read_text(encoding="utf-8"))
-    documents = [_read_row(wanted, _EXAMPLES.name, row, 0) for row in rows.get(name) or next(iter(rows.values()))]
+    wanted, (_, rows) = find_data_set(ALL_SETS, name), example_rows(__file__, name)
+    documents = [_read_row(wanted, where, row, 0) for where, row in rows]
     asked = ((one, _rounded(len(one.references[0].split()))) for one in documents)
     return [_row(name, one, "examples", DEFAULT_CONTEXT_BUDGET, words) for one, words in asked]
 

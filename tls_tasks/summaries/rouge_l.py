@@ -171,9 +171,8 @@ def _explanation(words: Tokenizer, rows: Sequence[Any], item: Item) -> Iterator[
     prefix, position = next(iter(item.details()["best_reference"].items()))
     prediction, references = rows[item.row]
     met = _in_any_order if prefix in _NGRAMS else union_lcs
-    predicted, wanted = (
-        _ngrams(words(text), _NGRAMS.get(prefix, 1)) for text in (prediction or "", references[position])
-    )
+    both = (prediction or "", references[position])
+    predicted, wanted = (_ngrams(words(text), _NGRAMS.get(prefix, 1)) for text in both)
     common = len(met(wanted, [predicted]))
     unit = ("pair" if prefix == "rouge2" else "word") + "s" * (common != 1)
     yield f"  {common} {unit} in common of {len(predicted)} predicted and {len(wanted)} in reference {position}"
@@ -274,8 +273,6 @@ def _in_any_order(reference: Sequence[Hashable], candidates: Sentences) -> list[
 
 def _warn_without_boundaries(items: Sequence[Item]) -> None:
     if items and all("no_boundary" in item.flags for item in items):
-        warn_caller(
-            f"rougeLsum: no text of the {len(items)} rows has more than one sentence, so that it equals rougeL; put "
-            "line ends between sentences, or give split_summaries='regex' or a function",
-            NoBoundaryWarning,
-        )
+        told = f"rougeLsum: no text of the {len(items)} rows has more than one sentence, so that it equals rougeL"
+        advice = "put line ends between sentences, or give split_summaries='regex' or a function"
+        warn_caller(f"{told}; {advice}", NoBoundaryWarning)

@@ -230,11 +230,8 @@ def _with_exact_date_means(score: Score, rows: Sequence[TimelineRow], config: _A
 def _exact_date_mean(prediction: Timeline, reference: Timeline, n: int) -> float:
     """The mean over the reference's sentences of their ROUGE-N F against all that is predicted for the same date."""
     predicted = {entry.date: entry.sentences for entry in prediction}
-    values = [
-        rouge_counts(predicted.get(entry.date, ()), [[sentence]], n, _lower_words).prf().f1
-        for entry in reference
-        for sentence in entry.sentences
-    ]
+    wanted = ((predicted.get(entry.date, ()), sentence) for entry in reference for sentence in entry.sentences)
+    values = [rouge_counts(own, [[sentence]], n, _lower_words).prf().f1 for own, sentence in wanted]
     return math.fsum(values) / len(values) if values else 0.0
 
 
@@ -248,8 +245,6 @@ def _warn_of_large(rows: Sequence[TimelineRow], reference_mode: str) -> None:
     sizes = [(len(row.prediction), sum(map(len, group)), row.index) for row, group in pairs]
     n_predicted, n_reference, index = max(sizes, key=lambda size: size[0] * size[1], default=(0, 0, 0))
     if n_predicted * n_reference > _LARGE:
-        warn_caller(
-            f"row {index} compares {n_predicted:,} x {n_reference:,} dates, which takes about "
-            f"{n_predicted * n_reference * _BYTES_A_PAIR / 1e9:.1f} GB of memory",
-            LargeTimelineWarning,
-        )
+        size = f"about {n_predicted * n_reference * _BYTES_A_PAIR / 1e9:.1f} GB of memory"
+        told = f"row {index} compares {n_predicted:,} x {n_reference:,} dates, which takes {size}"
+        warn_caller(told, LargeTimelineWarning)

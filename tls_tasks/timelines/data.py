@@ -270,8 +270,7 @@ def load_documents(
     room = Room(budget, model, model.answer(_ANSWERS_SHARE[closed_book]) if model else LONGEST_ANSWER)
     if generation is not None:
         generation["max_gen_toks"] = room.answer
-    loaded = _load_topics(data_set, data, need_articles=not closed_book, edition=edition)
-    loaded.note(provenance, name)
+    loaded = _load_topics(data_set, data, need_articles=not closed_book, edition=edition).noted(provenance, name)
     phrases: Mapping[str, str] = ALL_SETS[data_set].settings.get("topics", {})
     contexts = None if closed_book else {topic.name: room.show(topic, phrases) for topic in loaded.documents}
     _say(data_set, room, (contexts or {}).values())

@@ -70,10 +70,8 @@ def read_topics(gold: Path, predictions: Path) -> list[TopicRow]:
             pairs = zip(answers, references, strict=True)
             rows += [TopicRow(name, answer, (one,), f"{name}/{n}") for n, (answer, one) in enumerate(pairs)]
         else:
-            raise DataError(
-                f"{predicted.where if predicted else ''}: {len(answers)} predicted timelines of {name!r}, which has "
-                f"{len(references)} in {gold}; expected one, or one for each"
-            )
+            got = f"{len(answers)} predicted timelines of {name!r}, which has {len(references)} in {gold}"
+            raise DataError(f"{predicted.where if predicted else ''}: {got}; expected one, or one for each")
     return rows
 
 

@@ -145,11 +145,9 @@ class Aligner:
         self.objectives: dict[tuple[int, int, int, int], int] = {}  # owner, row, column, index among counts -> bits
         self.counts: list[Counts] = []
         self.n_counted = 0
-        blocks = [
-            _Block(owner, self.left.spans[i], self.right.spans[j])
-            for owner, (i, j) in enumerate(zip(pairs.rows.tolist(), pairs.columns.tolist(), strict=True))
-            if self.left.spans[i] and self.right.spans[j]
-        ]
+        places = zip(pairs.rows.tolist(), pairs.columns.tolist(), strict=True)
+        spans = ((self.left.spans[i], self.right.spans[j]) for i, j in places)
+        blocks = [_Block(owner, *both) for owner, both in enumerate(spans) if all(both)]
         if node.is_keyed or node.is_ordered:
             for block in blocks:
                 self.add(block, self.by_key(block) if node.is_keyed else _by_position(block))

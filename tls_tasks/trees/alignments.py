@@ -74,10 +74,8 @@ class Search:
             prediction = prediction if isinstance(prediction, list) else []
             matches = self.walk.align(own, Pairs.aligned([reference], [prediction]))
             is_own = matches.is_of[self.objective]
-            matched = [
-                (matches.left.places[i], matches.right.places[j])
-                for i, j in zip(matches.rows[is_own].tolist(), matches.columns[is_own].tolist(), strict=True)
-            ]
+            pairs = zip(matches.rows[is_own].tolist(), matches.columns[is_own].tolist(), strict=True)
+            matched = [(matches.left.places[i], matches.right.places[j]) for i, j in pairs]
             if matched := self.paired(own, reference, prediction, matched, grounds):
                 self.alignments[path] = matched
             for i, j in matched:

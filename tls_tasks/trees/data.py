@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, public_sets, read_catalogue
-from tls_tasks.data.files import ENDINGS, Rows, file_rows, filled_text, split_files
+from tls_tasks.data.files import ENDINGS, Rows, example_rows, file_rows, filled_text, split_files
 from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of
 from tls_tasks.data.models import DataRow, Id, named, read_model
 from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, hub_rows, load, read_place
@@ -174,7 +174,6 @@ ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 
 DATA_SETS = public_sets(ALL_SETS)
 
-_EXAMPLES = Path(__file__).with_name("fewshot.json")
 
 _log = logging.getLogger(__name__)
 
@@ -216,8 +215,7 @@ def load_documents(
         ('invoice', 342.3)
     """
     budget = check_whole_number("context_budget", context_budget)
-    loaded = _load_trees(data_set, data, edition)
-    loaded.note(provenance, name)
+    loaded = _load_trees(data_set, data, edition).noted(provenance, name)
     return [_row(data_set, document, loaded.edition, budget) for document in loaded.documents]
 
 
@@ -228,9 +226,7 @@ def examples(name: str) -> list[dict[str, Any]]:
         >>> json.loads(examples("tree_extraction")[0]["reference"])["delivered_on"]
         '2023-06-06'
     """
-    by_name = json.loads(_EXAMPLES.read_text(encoding="utf-8"))
-    rows = by_name.get(name) or next(iter(by_name.values()))
-    documents = read_rows(name, [(_EXAMPLES.name, row) for row in rows])
+    documents = read_rows(name, example_rows(__file__, name)[1])
     return [_row(name, document, "examples", DEFAULT_CONTEXT_BUDGET) for document in documents]
 
 

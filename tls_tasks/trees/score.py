@@ -295,9 +295,7 @@ class Sample(NamedTuple):
 
     def differences(self) -> list[dict[str, Any]]:
         """What of its values is wrong, missed or invented, see :func:`~tls_tasks.trees.differences.differences`."""
-        by_value = (
-            self.alignments if self.plan.follows_treeval else aligned(self.plan, *self.trees, self.parsed.grounds)
-        )
+        by_value = self.alignments if self.plan.follows_treeval else self.alignments_by_value
         found = differences(*self.trees, self.plan, by_value, self.has_grounds)
         return [{"row": self.row, **own} for own in found]
 
@@ -314,10 +312,9 @@ class Sample(NamedTuple):
     def explained(self) -> Iterator[str]:
         """Both trees side by side, and what was wrong with the text."""
         yield from (f"  {line}" if line else "" for line in table_lines(self.side_by_side()))
-        lacking = (
-            [] if self.parsed.grounds is None else [one for one in self.differences() if one["kind"] == "ungrounded"]
-        )
-        yield from (shown(f"  ungrounded: {one['path']}: {one['got']!r}", _LONGEST) for one in lacking)
+        for own in self.differences() if self.parsed.grounds is not None else ():
+            if own["kind"] == "ungrounded":
+                yield shown(f"  ungrounded: {own['path']}: {own['got']!r}", _LONGEST)
         for one in self.parsed.problems:
             yield f"  reading: {shown(one.kind)}: {shown(one.detail, _LONGEST)}"
         issues = [] if self.parsed.failed else complies(self.parsed.value, self.plan.root)

@@ -269,13 +269,9 @@ def verify(folder: Path) -> tuple[list[str], Manifest, list[ScoredTask]]:
     """
     manifest, present = manifest_of(folder), file_hashes(folder)
     stated, version = manifest["files"], manifest.get("tls_tasks")
-    problems = [
-        f"file: {name} {'is not in the manifest with this hash' if name in present else 'is missing'}; {AS_WRITTEN}"
-        for name in sorted({*stated, *present})
-        if stated.get(name) != present.get(name)
-    ]
-    if problems:
-        return problems, manifest, []
+    if wrong := [name for name in sorted({*stated, *present}) if stated.get(name) != present.get(name)]:
+        how = {True: "is not in the manifest with this hash", False: "is missing"}
+        return [f"file: {name} {how[name in present]}; {AS_WRITTEN}" for name in wrong], manifest, []
     for path in (folder / _RUN).glob("samples_*"):
         check_rows(path)
     scored = list(score_places([folder / _RUN], newest=True))
@@ -286,11 +282,8 @@ def verify(folder: Path) -> tuple[list[str], Manifest, list[ScoredTask]]:
         return problems, manifest, scored
     records = records_of(scored, manifest, EVAL_RESULTS in stated)
     advice = AS_WRITTEN if version == __version__ else f"verify it with tls-tasks {version}, which wrote it"
-    problems = [
-        f"record: {name} is not what the samples give; {advice}"
-        for name, content in records.items()
-        if present.get(name) != hashlib.sha256(content).hexdigest()
-    ]
+    other = [name for name, content in records.items() if present.get(name) != hashlib.sha256(content).hexdigest()]
+    problems = [f"record: {name} is not what the samples give; {advice}" for name in other]
     own = {f"{_RUN}/{path.name}" for path in packed_files(scored)}
     if "corrected" in manifest:
         own.add(LABELS)

@@ -54,9 +54,8 @@ def told_apart(submissions: Mapping[str, Verified], bound: Collection[str]) -> d
         if (len(rivals) > 1 or is_bound(_look(submission.org), map(_look, bound))) and rivals & rightful != {digest}:
             names[digest] = f"{name} (by {_submitter(submission)}, {submission.signed})"
     n_of_name = Counter(names.values())
-    return {
-        name if n_of_name[name] == 1 else f"{name} #{digest[:8]}": submissions[digest] for digest, name in names.items()
-    }
+    unique = {digest: name if n_of_name[name] == 1 else f"{name} #{digest[:8]}" for digest, name in names.items()}
+    return {name: submissions[digest] for digest, name in unique.items()}
 
 
 def _look(name: str) -> str:

@@ -5,16 +5,16 @@ import hashlib
 import json
 import math
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-
-import yaml
 
 from tls_tasks import __version__
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.core.intervals import LEAST_TRUSTED, Interval
 from tls_tasks.core.options import LEAST_BOOTSTRAP
+from tls_tasks.core.score import without_nan
 from tls_tasks.core.task import answer_text
+from tls_tasks.data.cards import as_yaml
 
 EVAL_RESULTS = ".eval_results/tls_tasks.yaml"
 """The file for the model's repository on the hub."""
@@ -33,9 +33,9 @@ def records_of(scored: Sequence[ScoredTask], manifest: Mapping[str, Any], hub_re
     """
     model_index, eval_results = _for_the_hub(scored)
     name = manifest["model"].partition("/")[2]
-    records = {"model-index.yml": _yaml({"model-index": [{"name": name, "results": model_index}]})}
+    records = {"model-index.yml": as_yaml({"model-index": [{"name": name, "results": model_index}]})}
     if hub_records:
-        records[EVAL_RESULTS] = _yaml(eval_results)
+        records[EVAL_RESULTS] = as_yaml(eval_results)
     for task in scored:
         records |= _every_eval_ever(task, manifest)
     return {name: encoded(text) for name, text in records.items()}
@@ -44,10 +44,6 @@ def records_of(scored: Sequence[ScoredTask], manifest: Mapping[str, Any], hub_re
 def encoded(text: str) -> bytes:
     """Text that every reader takes: half a surrogate pair, which JSON can hold, becomes a question mark."""
     return text.encode("utf-8", "replace")
-
-
-def _yaml(value: object) -> str:
-    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
 
 
 def _for_the_hub(scored: Sequence[ScoredTask]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -91,7 +87,7 @@ def _every_eval_ever(scored: ScoredTask, manifest: Mapping[str, Any]) -> dict[st
     path = f"data/tls-tasks/{model}/{name}"  # below the folder that the validator takes
     stated = {"schema_version": "0.3.0", "evaluation_id": evaluation}
     library = {"name": "lm_eval", "version": str(results.get("lm_eval_version", "unknown"))}
-    rows = _rows(scored, {**stated, "model_id": model})
+    rows = list(_rows(scored, {**stated, "model_id": model}))
     record: dict[str, Any] = {
         **stated,
         "evaluation_timestamp": stamp,
@@ -231,10 +227,9 @@ def _generation(scored: ScoredTask) -> dict[str, Any]:
     return {"generation_args": arguments, "additional_details": texts}
 
 
-def _rows(scored: ScoredTask, shared: dict[str, str]) -> list[dict[str, Any]]:
+def _rows(scored: ScoredTask, shared: dict[str, str]) -> Iterator[dict[str, Any]]:
     """A row for each document that has a number of its own, with the task's first result; the others beside it."""
     (first, *_) = scored.ranked or ("",)
-    rows = []
     for position, (doc_id, sample) in enumerate(scored.documents):
         numbers = {key: value for key, value in scored.of_document(position).items() if key in scored.ranked}
         if not math.isfinite(numbers.get(first, math.nan)):
@@ -244,22 +239,19 @@ def _rows(scored: ScoredTask, shared: dict[str, str]) -> list[dict[str, Any]]:
         request, target, answer, name = (encoded(text).decode() for text in (*texts, doc_id))
         identity = json.dumps({"raw": request, "reference": target}, sort_keys=True)
         attribution = {"turn_idx": 0, "source": "output.raw", "extracted_value": answer}
-        rows.append(
-            {
-                **shared,
-                "evaluation_name": scored.name,
-                "evaluation_result_id": f"{scored.name}.{first}",
-                "sample_id": name,
-                "sample_hash": hashlib.sha256(identity.encode()).hexdigest(),
-                "interaction_type": "single_turn",
-                "input": {"raw": request, "reference": [target]},
-                "output": {"raw": [answer]},
-                "answer_attribution": [{**attribution, "extraction_method": "none", "is_terminal": True}],
-                "evaluation": {"score": numbers[first], "is_correct": numbers[first] > 1 - 1e-9},
-                "metadata": {
-                    **{key: str(sample.row.get(key, "")) for key in ("doc_hash", "prompt_hash", "target_hash")},
-                    "results": json.dumps({key: None if math.isnan(numbers[key]) else numbers[key] for key in numbers}),
-                },
-            }
-        )
-    return rows
+        yield {
+            **shared,
+            "evaluation_name": scored.name,
+            "evaluation_result_id": f"{scored.name}.{first}",
+            "sample_id": name,
+            "sample_hash": hashlib.sha256(identity.encode()).hexdigest(),
+            "interaction_type": "single_turn",
+            "input": {"raw": request, "reference": [target]},
+            "output": {"raw": [answer]},
+            "answer_attribution": [{**attribution, "extraction_method": "none", "is_terminal": True}],
+            "evaluation": {"score": numbers[first], "is_correct": numbers[first] > 1 - 1e-9},
+            "metadata": {
+                **{key: str(sample.row.get(key, "")) for key in ("doc_hash", "prompt_hash", "target_hash")},
+                "results": json.dumps(without_nan(numbers)),
+            },
+        }

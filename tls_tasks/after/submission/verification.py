@@ -316,12 +316,8 @@ def _compare_documents(verified: Verified, task: ScoredTask, data: str) -> None:
 
 def _other_columns(logged: _Documents, expected: _Documents) -> list[tuple[str, str]]:
     """Where documents differ: id and column."""
-    return [
-        (key, column)
-        for key, document in expected.items()
-        for column in sorted({*logged[key], *document} - NOT_CONTENT)
-        if logged[key].get(column, MISSING) != document.get(column, MISSING)
-    ]
+    cells = ((key, column) for key in expected for column in sorted({*logged[key], *expected[key]} - NOT_CONTENT))
+    return [(key, name) for key, name in cells if logged[key].get(name, MISSING) != expected[key].get(name, MISSING)]
 
 
 def _wrong_columns(

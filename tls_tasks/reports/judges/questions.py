@@ -143,11 +143,8 @@ def read_graded(text: str, prompts: Sequence[str] = ()) -> float | None:
         [False, None, None]
     """
     texts = [_CHOICE.sub(" ", own) for own in (text, *prompts)]
-    yes, no = (
-        read_verdict(said, prompted)
-        for word in ("YES", "NO")
-        for said, *prompted in [[_PARTLY.sub(partial(_in_place, word), own) for own in texts]]
-    )
+    replaced = [[_PARTLY.sub(partial(_in_place, word), own) for own in texts] for word in ("YES", "NO")]
+    yes, no = (read_verdict(said, prompted) for said, *prompted in replaced)
     return yes if yes is no else PARTLY if (yes, no) == (True, False) else None
 
 

@@ -30,7 +30,7 @@ from tls_tasks.core.terminal import text_table  # noqa: E402
 from tls_tasks.reports.data import EMBEDDED_RECORDING  # noqa: E402
 from tls_tasks.reports.judges import Recorded, from_callable  # noqa: E402
 from tls_tasks.reports.judges.prompts import neutral, render  # noqa: E402
-from tls_tasks.reports.task import read_run, score_run  # noqa: E402
+from tls_tasks.reports.runs import read_run, score_run  # noqa: E402
 from tls_tasks.reports.types import Judge, Query, Verdict  # noqa: E402
 
 NUMBERED = re.compile(r"^(\d+)\. (Question: .*)$", re.MULTILINE)

@@ -25,6 +25,8 @@ CASES = [
     ("7 of 7 and 8", "7", 2 / 3),
     ("B52s and one more", "nothing", None),
     ("50%", "50 percent", 1.0),
+    ("1 dog", "seven dogs", 0.0),
+    ("1 million", "a million or one million", 1.0),
     ("\u0661\u0662", "12", 1.0),
     ("", "12", None),
 ]

@@ -55,6 +55,7 @@ class _Rating(DataRow):
     id: Id
     rating: Annotated[float, BeforeValidator(_as_number)] = math.nan
     aspect: str = ""
+    rater: str = ""
 
 
 @np.errstate(invalid="ignore", divide="ignore")  # 0 / 0 is NaN: undefined
@@ -93,6 +94,8 @@ def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int =
         >>> found["by_document"]["tau_b"], found["by_system"]["tau_b_ci"]
         (0.9082482904638631, None)
     """
+    if not isinstance(scores, Mapping):
+        raise InputError("scores", None, describe(scores), "a mapping system -> document id -> score")
     if wrong := [system for system, own in scores.items() if not isinstance(own, Mapping)]:
         raise InputError(f"scores[{wrong[0]!r}]", None, describe(scores[wrong[0]]), "a mapping document id -> score")
     given = (((str(system), str(name)), value) for system, own in scores.items() for name, value in own.items())
@@ -122,16 +125,22 @@ def _read_people(people: People, known: Mapping[str, Set[str]]) -> dict[str, dic
     given = enumerate(() if isinstance(people, str | Path) else people)
     rows = file_rows(Path(people)) if isinstance(people, str | Path) else ((f"people[{n}]", row) for n, row in given)
     rated: dict[str, dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
+    seen: set[tuple[str, str, str, str]] = set()
     for where, row in read_models(_Rating, rows := list(rows)):
         for name, there in known.items():
             if (value := getattr(row, name)) not in there:
                 names = f"there are {some(sorted(there))}{nearest(value, there)}"
                 raise DataError(f"{where}: no score is of {name} {value!r}; {names}")
+        cell = row.aspect, row.rater, row.system, row.id
+        if row.rater and cell in seen:
+            raise DataError(f"{where}: rater {row.rater!r} rates document {row.id!r} of {row.system!r} a second time")
+        seen.add(cell)
         if not math.isnan(row.rating):
             rated[row.aspect or "rating"][row.system, row.id].append(row.rating)
     if not rated:
         names = f" with the columns {', '.join(map(str, rows[0][1]))}" if rows else ""
-        raise InputError("people", None, f"no ratings in rows{names}", "rows with system, id and rating")
+        place = str(people) if isinstance(people, str | Path) else "people"
+        raise InputError(place, None, f"no ratings in rows{names}", "rows with system, id and rating")
     return rated
 
 

@@ -133,8 +133,8 @@ def _run(args: argparse.Namespace) -> int:
     Exit codes:
       0  judged and scored
       1  --self-test: less accurate than --least, or no better than guessing (the interval of its accuracy holds 0.5)
-      1  scored, but more sentences lack a score than --allow-unscored permits, or something in REPORTS or
-         NUGGETS could not be read: file, line and keys are named, with the forms that are known
+      1  scored, but a criterion has no verdict, more sentences lack a score than --allow-unscored permits, or
+         something in REPORTS or NUGGETS could not be read: file, line and keys are named, with the known forms
       2  not scored: wrong arguments or files, or a judge that can't be used (wrong key, unknown model)
 
     Examples:
@@ -188,7 +188,7 @@ def _run(args: argparse.Namespace) -> int:
         say("\n".join([_scores_text(scores), *([] if out is None else [str(out)])]))
         for name, value in scores.get("judge_stats", {}).items():
             say(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
-    return _exit_code(args, scores["counts"], bool(reports.bad))
+    return _exit_code(args, scores["counts"], bool(reports.bad or scores.get("criteria_unscored")))
 
 
 def _judge(args: argparse.Namespace, out: Path | None, *, is_paid: bool = True) -> Judge:

@@ -68,7 +68,7 @@ def read_rubrics(given: Any, rows: Sequence[ReportRow]) -> Rubrics:
 
 def as_rubric(rows: Any, place: object) -> Rubric:
     """A rubric, see :func:`read_rubrics`; ``place`` says in errors whose it is."""
-    where, rows = f"rubrics[{place!r}]", rows.get("rubrics") if isinstance(rows, Mapping) else rows
+    where, rows = f"rubrics[{place!r}]", rows.get("rubrics", rows) if isinstance(rows, Mapping) else rows
     if not isinstance(rows, list | tuple):
         raise InputError(where, None, describe(rows), _FORM)
     return tuple(_criterion(row, f"{where}[{number}]") for number, row in enumerate(rows))
@@ -119,7 +119,8 @@ def _with_rubric(
 ) -> ReportItem:
     # An answer without a report meets nothing, and has no fault either.
     said = [verdict.value for _, verdict in end.verdicts] if report else [0] * len(rubric or ())
-    values = [None if value is None or (value == PARTLY and profile != _GRADED) else float(value) for value in said]
+    allowed = (0, 1, PARTLY) if profile == _GRADED else (0, 1)
+    values = [float(value) if value is not None and value in allowed else None for value in said]
     pairs = list(zip(rubric or (), values, strict=True))
     known = [value for value in values if value is not None]
     unit: dict[str, float] = {"criteria_unscored": len(values) - len(known)}

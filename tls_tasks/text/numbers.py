@@ -26,8 +26,9 @@ _GROUPED = re.compile(r"\d{1,3}([,.'’\u00a0\u202f])\d{3}(?:\1\d{3})*(?:(?!\1)[
 def share_in_source(text: str, source: str) -> float | None:
     """The share of a text's numbers and dates that its source has too, each counted as often as it is written.
 
-    A date that is written with its year is one value, and must be in the source as a date. Of other numbers, "one"
-    and numbers inside words ("B52") are not counted. Words are read in English only.
+    A date that is written with its year is one value, and must be in the source as a date; of one without a year the
+    day counts as a number. The word "one" and digits behind a letter ("B52") are not counted. Number words are those of
+    English up to ninety-nine, alone or before hundred, thousand, million and so on.
 
     Returns:
         None if the text has no number.
@@ -44,7 +45,7 @@ def share_in_source(text: str, source: str) -> float | None:
         kept.append(text[end:begin])
         end = after
     written: list[set[Hashable]] = [{expression.date} for _, _, expression in dates]
-    written += [values for part in (*kept, text[end:]) for values in _numbers(part) if values != {Decimal(1)}]
+    written += [values for part in (*kept, text[end:]) for values in _numbers(part, of_answer=True)]
     if not written:
         return None
     there: set[Hashable] = {expression.date for _, _, expression in dates_in(source)}
@@ -52,9 +53,14 @@ def share_in_source(text: str, source: str) -> float | None:
     return sum(bool(there & values) for values in written) / len(written)
 
 
-def _numbers(text: str) -> Iterator[set[Hashable]]:
-    """Every number with its readings: "5m" may be metres or millions, "1.200" may be a fraction."""
+def _numbers(text: str, of_answer: bool = False) -> Iterator[set[Hashable]]:
+    """Every number with its readings: "5m" may be metres or millions, "1.200" may be a fraction.
+
+    "one" is mostly no number, so that of an answer it is none.
+    """
     for match in _NUMBER.finditer(text):
+        if of_answer and match[0].lower() == "one":
+            continue
         if digits := match["digits"]:
             values = _of_digits(digits)
         else:

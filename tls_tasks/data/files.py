@@ -101,7 +101,7 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """
     for place, value in json_lines(path):
         if not isinstance(value, dict):
-            raise DataError(f"{place}: got {type(value).__name__}, expected an object")
+            raise DataError(f"{place}: expected an object, got {type(value).__name__}")
         yield place, value
 
 

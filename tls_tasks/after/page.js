@@ -214,7 +214,8 @@ function amongRow(of, taskAt, common) {
   const ends = common && metricOf(name, of)?.range ? common : axisOf(name, of);
   return isNumber(value) && el("tr", {}, el("th", { scope: "row", class: "soft" }, of.among.name, soft(of.among.about)),
     el("td", { class: "cell" }, draw("svg", { class: "plot", "aria-hidden": "true" },
-      ticks(ends).map((tick) => line("grid", tick, tick, ends, 0, "100%")), line("mean", value, value, ends, "15%", "85%"))),
+      ticks(ends).map((tick) => line("grid", tick, tick, ends, 0, "100%")),
+      line("mean", value, value, ends, "15%", "85%"))),
     el("td", { class: "figure" }, el("b", {}, number(value))));
 }
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tls_tasks.core.task import beginning
+from tls_tasks.core.terminal import beginning
 
 DAY = "It rained all day. "
 

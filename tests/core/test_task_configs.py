@@ -17,7 +17,7 @@ TASKS = CASES["tasks"]
 
 @pytest.mark.parametrize(("family", "name", "left_out"), CASES["groups"])
 def test_a_group_averages_what_all_its_tasks_have(family, name, left_out):
-    """But for counts, whose mean over tasks says nothing, and for what is perfect by definition in silence."""
+    """But for counts, what is perfect by definition in silence, and what an answer may leave undefined."""
     config = read(ROOT / "task_configs" / family / f"{name}.yaml")
     assert config["group"] == name
     assert config["task"] == [task for task, case in TASKS.items() if case["group"] == name]

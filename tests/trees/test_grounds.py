@@ -91,6 +91,12 @@ def test_of_equal_items_the_grounded_ones_are_matched_first(quotes, n):
     assert score.units[0]["grounded_hits"] == min(n, sum(quote in SOURCE and "Red" in quote for quote in quotes))
 
 
+def test_lists_within_equal_items_are_matched_before_their_grounds_count():
+    given = [{"b": [{"value": own, "quote": quote} for own in ("Red", "blue")]} for quote in ("Red 7", None)]
+    wanted = {"a": [{"b": ["zz"]}, {"b": ["blue", "Red"]}]}
+    assert grounded({"a": given}, wanted, schema={"a": [{"b": ["string"]}]}).units[0]["grounded_hits"] == 1
+
+
 # --- readings ---
 
 

@@ -255,7 +255,14 @@ def test_references():
     assert read_reference({"$any_of": ["x"], "b": 1}) == {"$any_of": ["x"], "b": 1}
 
 
-@pytest.mark.parametrize(("columns", "message"), [*CASES["columns"], (([{}], iter([{}])), "references: got")])
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        *CASES["columns"],
+        (([{}], iter([{}])), "references: got"),
+        (([{}], [AnyOf([{"$any_of": []}])]), r"references\[0\]: got .any_of with"),
+    ],
+)
 def test_columns(columns, message):
     for read in (read_rows, pack):
         with pytest.raises(InputError, match=message):

@@ -117,7 +117,7 @@ def test_words_are_aligned():
 def test_one_word_is_told_in_the_singular():
     told = tls_tasks.rouge_l(["the cat " * 20], ["a cat sat"]).explain(0)
     assert "\n  1 word in common of 40 predicted and 3 in reference 0\n" in told
-    assert told.endswith("\n" + " " * 13 + "cat" + " the cat" * 10)
+    assert "\n" + " " * 13 + "cat the cat" in told
 
 
 def test_dates_are_aligned_with_both_texts():

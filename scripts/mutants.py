@@ -54,7 +54,7 @@ FAMILIES = {
 }
 """Folder of ``tls_tasks`` -> its modules. Their tests are those in the folder of the same name in ``tests``."""
 
-SHARED = "tests/test_batteries.py tests/test_signatures.py tests/core/test_front_door.py tests/core/test_score_shown.py"
+SHARED = "test_batteries test_signatures core/test_front_door core/test_score_shown core/test_warnings"
 """What is run for every family: its part of these is not in its own folder."""
 
 # Tests of time take minutes where each call goes through mutmut's switch; what processes do is not seen by it.
@@ -147,7 +147,8 @@ def _try(family: str, mutants: Sequence[Mutant]) -> dict[Mutant, str]:
     for path in paths:
         (place / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / path, place / path)
-    tests = f"tests/{family.partition('/')[0]} {SHARED}"  # those of a folder within may stand beside it
+    shared = " ".join(f"tests/{name}.py" for name in SHARED.split())
+    tests = f"tests/{family.partition('/')[0]} {shared}"  # those of a folder within may stand beside it
     lists = {
         "only_mutate": sorted({mutant.file for mutant in mutants}),
         "also_copy": sorted({path.partition("/")[0] for path in paths} - {"tls_tasks", "tests"}),

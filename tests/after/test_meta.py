@@ -159,7 +159,7 @@ def test_intervals_and_tests_are_those_of_a_slow_version():
 
     draw = np.random.default_rng(5)
     people = draw.integers(1, 6, (6, 12)).astype(float)
-    good, bad = people + draw.normal(0, 2, people.shape), people * 0.1 + draw.normal(5, 1, people.shape)
+    good, bad = people + draw.normal(0, 2, people.shape), people * 0.1 - np.exp(draw.normal(0, 1, people.shape))
     scores = {s: {d: {"good": good[s, d], "bad": bad[s, d]} for d in range(12)} for s in range(6)}
     found = meta(scores, [{"system": s, "id": d, "rating": people[s, d]} for s in range(6) for d in range(12)])
     found = found["aspects"]["rating"]

@@ -124,7 +124,8 @@ def test_the_interval_of_a_difference_of_few_is_students_t(n):
 
 def test_one_pair_has_no_interval():
     [found] = compare(Mean([0.1]), Mean([0.9]), ["mean"])
-    assert found.interval is None and found.p_value == 1.0
+    assert found.interval is None and found.p_value == 1.0 and math.isnan(found.detectable)
+    assert compare(Mean([0.1, 0.2]), Mean([0.9, 0.7]), ["mean"])[0].detectable > 0
 
 
 def test_seeded():

@@ -207,6 +207,7 @@ def test_the_results_are_a_function_of_the_units_sums(documents):
 def test_details_agree_with_the_numbers(documents):
     result = evidence_extraction(*columns(documents)).as_dict(detailed=True)
     json.dumps(result)
+    assert not any("changes" in item for item in result["items"])
     for key in ("tp", "fp", "fn"):
         assert sum(item[key] for item in result["items"]) == result[key]
     assert sum(len(item["matches"]) for item in result["items"]) == result["tp"]

@@ -279,11 +279,15 @@ def test_schemas_that_cant_be(value, message):
 
 
 @pytest.mark.parametrize(
-    "value",
-    ["diary", {"domains": ["a"], "attribute": []}, {"domains": ["a"], "attributes": [{"name": "x", "value": 1}]}],
+    ("value", "names"),
+    [
+        ("diary", "'journal'"),
+        ({"domains": ["a"], "attribute": []}, "'name', 'domains'"),
+        ({"domains": ["a"], "attributes": [{"name": "x", "value": 1}]}, "'name', 'fields'"),
+    ],
 )
-def test_schemas_with_unknown_names(value):
-    with pytest.raises(OptionError, match="expected one of"):
+def test_schemas_with_unknown_names(value, names):
+    with pytest.raises(OptionError, match=f"expected one of {names}"):
         read_schema(value)
 
 

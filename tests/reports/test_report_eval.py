@@ -208,6 +208,8 @@ def test_reports_are_independent_and_results_are_sums(rows, seed, share_missing)
             result = score.as_dict()
             assert result == back.as_dict()
             assert [item.values() for item in score.items] == [one.items[0].values() for one in alone]
+            fewer = {key for key, own in score.definitions.items() if own.better is False}
+            assert fewer == {"n_unscored", "parse_failures"}
             expected = {key: result[key] for key in score.definitions}
             assert values(score.definitions, score.units) == pytest.approx(expected, abs=0, nan_ok=True)
             halves = [

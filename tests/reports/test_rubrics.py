@@ -89,6 +89,7 @@ def test_what_is_missing_is_left_out_and_counted_and_no_report_meets_nothing():
     assert (score.results["rubric_score"], score.results["criteria_unscored"]) == (1.0, 1)
     assert score.results["criteria_met"] == 1.0 and math.isnan(score.results["rubric_score_fault"])
     assert scored([RUBRIC], {"Names the year.": "PARTLY", "Is wrong.": "NO"}).results["criteria_unscored"] == 1
+    assert "\n  unscored  [" in scored([RUBRIC], {"Names the year.": "PARTLY", "Is wrong.": "NO"}).explain(0)
     empty = tls_tasks.report_eval([""], [{"query_id": "7"}], judge=lambda query: True, rubrics=[RUBRIC])
     assert empty.results["rubric_score"] == empty.results["criteria_met"] == 0 and empty.parse_failures == 1
 

@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 from tests.conftest import ORACLES, SENTENCES, read_jsonl
 from tests.summaries import slow_rouge_l as slow
 from tls_tasks.core.errors import InputError, OptionError, ParseFailureWarning
+from tls_tasks.core.rows import pack_columns
 from tls_tasks.registry import find_task
 from tls_tasks.summaries.evaluators import SummarizationQuality
 from tls_tasks.summaries.evaluators import rouge_l as rouge_l_of_one_pair
 from tls_tasks.summaries.rouge_l import NoBoundaryWarning, _counts, rouge_l
+from tls_tasks.summaries.rows import as_plain, check_row
 from tls_tasks.text.rouge155 import NonAsciiWarning
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -290,6 +292,7 @@ def test_a_refusal_is_a_summary():
     [*CASES["rows_that_cant_be_scored"], ([float("nan")], ["a"], r"predictions\[0\]: got NaN, expected a str")],
 )
 def test_rows_that_cant_be_scored(predictions, references, message):
+    pack_columns({"predictions": ["a", None], "references": [["a", "b"], "a"]}, check_row, as_plain)  # these can
     with pytest.raises(InputError, match=message):
         rouge_l(predictions, references)
 

@@ -81,6 +81,7 @@ def test_nothing_is_guessed(text: str) -> None:
 
 def test_equal_day_and_month_can_be_read_in_one_way_only() -> None:
     assert read_date("05/05/2011") == DateExpression(datetime.date(2011, 5, 5))
+    assert read_date("13/1/2011") == read_date("1/13/2011") == DateExpression(datetime.date(2011, 1, 13))
 
 
 @pytest.mark.parametrize("name", ["May", "Sept", "Sept.", "Sep", "September", "June", "Jun", "March"])

@@ -120,8 +120,8 @@ def test_a_function_weighs_the_alignment_even_if_it_is_our_own():
 
 def test_what_a_large_timeline_takes_is_said_before(monkeypatch):
     monkeypatch.setitem(alignment_rouge.__wrapped__.__globals__, "_LARGE", 3)
-    with pytest.warns(LargeTimelineWarning, match="row 1 compares 5 x 5 dates, which takes about 0.0 GB of memory"):
-        alignment_rouge([{DAY: ["x"]}, GOLD], [GOLD, GOLD])
+    with pytest.warns(LargeTimelineWarning, match="row 1 compares 5 x 10 dates, which takes about 0.0 GB of memory"):
+        alignment_rouge([{DAY: ["x"]}, GOLD], [GOLD, [GOLD, GOLD]], reference_mode="joint")
 
 
 # --- what always holds ---

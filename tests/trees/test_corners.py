@@ -35,6 +35,12 @@ def test_members_of_an_enum_are_their_values(compat):
     assert result["leaves"] == {"color": {"exact_match": 1.0}, "colors": {"exact_match": 1.0}}
 
 
+def test_null_where_the_program_counts_leaves_below_a_dictionary():
+    schema = {"a": {"b": {"c": "integer"}}, "d": "string"}
+    given = {"a": {"b": {"c": 1}}, "d": "x"}
+    assert tree_eval([given], [{"a": None, "d": "x"}], schema, compat="treeval").precision_leaf == 0.5
+
+
 def test_null_among_the_answers_meets_null_in_a_list():
     result = tree_eval([{"a": [None, "b"]}], [{"a": [AnyOf(["b", None]), "b"]}], {"a": ["string"]})
     assert result.as_dict()["fields"]["a"] | {"correct": 1, "absent": 1} == result.as_dict()["fields"]["a"]

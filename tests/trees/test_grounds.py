@@ -91,6 +91,12 @@ def test_of_equal_items_the_grounded_ones_are_matched_first(quotes, n):
     assert score.units[0]["grounded_hits"] == min(n, sum(quote in SOURCE and "Red" in quote for quote in quotes))
 
 
+def test_lists_within_equal_items_are_matched_before_their_grounds_count():
+    given = [{"b": [{"value": own, "quote": quote} for own in ("Red", "blue")]} for quote in (None, "Red 7")]
+    wanted = {"a": [{"b": ["zz"]}, {"b": ["blue", "Red"]}]}
+    assert grounded({"a": given}, wanted, schema={"a": [{"b": ["string"]}]}).units[0]["grounded_hits"] == 1
+
+
 # --- readings ---
 
 
@@ -116,6 +122,11 @@ def test_quotes_are_taken_off_where_they_can_only_be_quotes(form, schema, given,
     parsed = read_quoted(form(given), 0, root, "lenient", True, lambda field, value, quote: quote)
     assert parsed.value == value
     assert json.loads(json.dumps(parsed.grounds)) == quotes
+
+
+def test_keys_of_another_style_stay_as_they_are_beside_quotes():
+    told = {"answer": {"The Name": "x"}, "quotes": {}}
+    assert read_quoted(told, 0, make_plan({"the_name": "string"}).root, "lenient", False, min).value == told["answer"]
 
 
 # --- results ---

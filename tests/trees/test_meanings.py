@@ -273,6 +273,7 @@ NODES = list(nodes_of(read_schema(schema_of(**PLACES))))
 )
 def test_a_field_has_three_spellings(path, names):
     assert [named_path(name, NODES) for name in names] == [path] * len(names)
+    assert named_path("$.*", [("*",), (EACH_KEY,)]) == ("*",)
 
 
 def test_what_differs_names_fields_as_they_are_read():

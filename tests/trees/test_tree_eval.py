@@ -150,6 +150,7 @@ def test_values_by_definition(schema, reference, prediction, expected):
 
 def test_no_rows_are_0():
     result = tree_eval([], [], {"a": "string"}).as_dict()
+    assert result["values"]["a"]["invented"] == 0
     assert {result[key] for key in KEYS} == {0.0} and result["leaves"] == {"a": None}
 
 

@@ -150,7 +150,7 @@ _OUR_FRAMES = ("tls_tasks", "evaluate", "evaluate_modules", "datasets_modules")
 def warn_caller(message: str, category: type[Warning]) -> None:
     """Warn, and point at the first line outside this package and evaluate: the caller's own."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] in _OUR_FRAMES:
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _OUR_FRAMES:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
 

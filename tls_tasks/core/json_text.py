@@ -33,6 +33,8 @@ JSON_PROBLEM_KINDS = (
 )
 """What may be wrong with JSON in a text."""
 
+PACKED = problem("repaired_json", "JSON in a string")
+
 Weigh = Callable[[Any], int]
 """How many of the caller's items a value holds; 0 (or False) if the value is of no use."""
 
@@ -153,7 +155,7 @@ def _whole(text: str, weigh: Weigh) -> FoundJson | None:
         value = unpacked(unpacked(f'"{stripped}"'))  # what a string holds, without its quotes
         if isinstance(value, str):
             return None
-        notes = {problem("repaired_json", "JSON in a string"): None}
+        notes = {PACKED: None}
     usable = _usable(value, weigh, notes)
     return FoundJson(usable, "whole", tuple(notes), ((0, len(text)),)) if usable else None
 
@@ -190,7 +192,7 @@ def _usable(value: Any, weigh: Weigh, notes: Notes) -> tuple[Any, ...]:
     inner = unpacked(value)
     if inner is value:
         return ()
-    notes[problem("repaired_json", "JSON in a string")] = None
+    notes[PACKED] = None
     return _usable(inner, weigh, notes)
 
 

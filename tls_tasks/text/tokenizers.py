@@ -225,9 +225,10 @@ def warn_of_unseen(tokenizer: object, rows: Sequence[Iterable[str]]) -> None:
         tokenizer: Its name; a function of the caller's is trusted.
         rows: The texts of each row.
     """
-    is_unseen, why = _UNSEEN.get(tokenizer if isinstance(tokenizer, str) else "", (None, ""))
-    unseen = [index for index, texts in enumerate(rows) if any(map(is_unseen, texts))] if is_unseen else []
-    if unseen:
+    if not isinstance(tokenizer, str) or tokenizer not in _UNSEEN:
+        return
+    is_unseen, why = _UNSEEN[tokenizer]
+    if unseen := [index for index, texts in enumerate(rows) if any(map(is_unseen, texts))]:
         shown = f"{unseen[:10]}{' …' if len(unseen) > 10 else ''}"
         message = f"in {len(unseen)} of {len(rows)} rows {why} (rows {shown}): use tokenizer='unicode'"
         warn_caller(message, NonAsciiWarning)

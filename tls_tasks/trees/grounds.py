@@ -160,7 +160,7 @@ class _Grounded(Search):
     """Of equal items of a prediction, those belong to the reference's that add most to the grounded hits."""
 
     def paired(self, node: ListOf, reference: Any, prediction: Any, matched: Any, grounds: Grounds) -> Any:
-        if node.is_ordered or node.is_keyed or not grounds:
+        if node.is_ordered or not grounds:  # values of a dictionary meet by key
             return matched
         partners, pairs = {j: i for i, j in matched}, list[tuple[int, int]]()
         for places in grouped(range(len(prediction)), [sort_key(node.item, item) for item in prediction]).values():

@@ -167,6 +167,6 @@ def with_numbers(tree: Any, node: SchemaNode) -> Any:
         return AnyOf([with_numbers(answer, node) for answer in tree.values])
     node = part_for(node, tree)
     if isinstance(tree, dict | list):
-        values = [with_numbers(child, inner) if inner else child for inner, child in children_of(node, tree)]
+        values = [with_numbers(child, inner) for inner, child in children_of(node, tree)]
         return values if isinstance(tree, list) else dict(zip(tree, values, strict=True))
     return _mapped(_as_number, tree) if base_type(getattr(node, "type", "")) in ("integer", "number") else tree

@@ -267,4 +267,4 @@ class _Planner:
             # 1.0, 1.0: the weight and the threshold of release 0.1.0, so that its signatures stay what they were
             leaves.append(((field.path, field.kind, sorted(map(repr, field.choices)), 1.0, 1.0), metrics))
         told = (leaves, self.lists, self.asked) if self.asked else (leaves, self.lists)
-        return hashlib.sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        return hashlib.sha256(repr(told).encode()).hexdigest()[:8]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json, unpacked
+from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, PACKED, FoundJson, Stage, find_json, is_whole_json, unpacked
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.parsed import Parsed, Problem, folded, problem
 from tls_tasks.core.reasoning import first_reading
@@ -441,7 +441,7 @@ def _n_values(value: Any) -> int:
 def _is_valid(found: FoundJson) -> bool:
     """Whether the answer is strict JSON: no NaN, no control characters in strings; 1e999 is allowed."""
     return found.stage == "whole" and not any(
-        (noted.kind == "repaired_json" and noted.detail != "JSON in a string")
+        (noted.kind == "repaired_json" and noted != PACKED)
         or (noted.kind == "non_finite" and noted.detail.lstrip("-")[:1] in ("N", "I"))
         for noted in found.problems
     )

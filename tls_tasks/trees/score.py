@@ -215,8 +215,8 @@ def _of_field(field: Field, sums: Unit) -> dict[str, Any]:
 
     In a list they are those of the items that are aligned by similarity.
     """
-    given = sum(int(sums.get(f"{kind}|{field.name}", 0)) for kind in ("correct", "wrong", "invented"))
-    right, met, spare, wanted = (int(sums.get(f"{part}|{field.name}", 0)) for part in VALUE_PARTS[1:])
+    given = sum(int(sums[f"{kind}|{field.name}"]) for kind in ("correct", "wrong", "invented"))
+    right, met, spare, wanted = (int(sums[f"{part}|{field.name}"]) for part in VALUE_PARTS[1:])
     counts = {"correct": right, "wrong": met - right, "missed": wanted + spare - met, "invented": given - met}
     hits = sums.get(f"soft|sum|{field.name}", 0.0)
     rates = {f"{name}_value": _of_values(name, hits, given, wanted + spare) for name in _DIVISORS}

@@ -150,7 +150,19 @@ def test_values_by_definition(schema, reference, prediction, expected):
 
 def test_no_rows_are_0():
     result = tree_eval([], [], {"a": "string"}).as_dict()
-    assert result["values"]["a"]["invented"] == 0
+    table = tree_eval([], [], {"a": "string"}).definitions
+    assert [key for key in table if table[key].better is False] == [
+        "repaired",
+        "duplicate_keys",
+        "non_finite",
+        "type_errors",
+    ]
+    assert {key for key in table if table[key].best_of_nothing} == {
+        "precision_node",
+        "precision_leaf",
+        "recall_leaf",
+        "f1_leaf",
+    }
     assert {result[key] for key in KEYS} == {0.0} and result["leaves"] == {"a": None}
 
 

@@ -123,7 +123,8 @@ def read_quoted(
     if issues.count("unknown") == len(_PARALLEL) or "type" in issues:
         both = read_prediction(value, index, Branch({"answer": node, "quotes": Leaf("any")}), mode, any_style)
         if isinstance(both.value, dict) and both.value.keys() >= {*_PARALLEL} and not looks_like(both.value, node):
-            parsed, beside = replace(both, value=both.value["answer"]), both.value["quotes"]
+            parsed, quotes = (replace(both, value=both.value[part]) for part in _PARALLEL)
+            beside = (in_style(quotes, node) if any_style and mode == "lenient" else quotes).value
     bare, grounds = _taken_off(parsed.value, node, beside, ground)
     return replace(parsed, value=bare, grounds=grounds)
 

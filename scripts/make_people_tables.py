@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import re
 import sys
 import tempfile
@@ -175,7 +176,10 @@ def qags(known: Known) -> None:
 
 def _spearman(people: Sequence[float], values: Sequence[float | None]) -> list[float]:
     """Rho of those that have a value, and its 95 % interval: 1,000 resamples of summaries."""
-    pairs = np.array([pair for pair in zip(people, values, strict=True) if pair[1] is not None], float).T
+    pairs = np.array([pair for pair in zip(people, values, strict=True) if pair[1] is not None], float)
+    if len(pairs) < 2:
+        return [math.nan] * 3
+    pairs = pairs.T
     draw, n = np.random.default_rng(12345), pairs.shape[1]
     drawn = [spearmanr(*pairs[:, draw.integers(0, n, n)]).statistic for _ in range(1000)]
     return [float(spearmanr(*pairs).statistic), *np.nanquantile(drawn, [0.025, 0.975]).tolist()]

@@ -108,7 +108,7 @@ READERS: Mapping[str, tuple[Reader, Mapping[str, Callable[[int], str]], Sequence
     "evidence": (
         parse_evidence,
         {"JSON": partial(until, part=an_object, head="["), "objects in prose": partial(until, part=an_object)},
-        [("evidence.test_drafts", "REPEATED")],
+        [],
     ),
     "trees": (
         partial(parse_tree, node=SCHEMA),
@@ -124,7 +124,7 @@ READERS: Mapping[str, tuple[Reader, Mapping[str, Callable[[int], str]], Sequence
     "reasoning": (
         strip_thinking,
         {"removed before a short answer": partial(until, part=prose, head="<think>\n", tail="\n</think>\nYes.")},
-        [("core.test_reasoning", "PIECES")],
+        [],
     ),
 }
 """Name -> reader, its realistic texts by form, and where its tests have hostile pieces."""

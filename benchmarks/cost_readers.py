@@ -108,7 +108,7 @@ READERS: Mapping[str, tuple[Reader, Mapping[str, Callable[[int], str]], Sequence
     "evidence": (
         parse_evidence,
         {"JSON": partial(until, part=an_object, head="["), "objects in prose": partial(until, part=an_object)},
-        [],
+        [("evidence.test_read", "REPEATED")],
     ),
     "trees": (
         partial(parse_tree, node=SCHEMA),
@@ -124,7 +124,7 @@ READERS: Mapping[str, tuple[Reader, Mapping[str, Callable[[int], str]], Sequence
     "reasoning": (
         strip_thinking,
         {"removed before a short answer": partial(until, part=prose, head="<think>\n", tail="\n</think>\nYes.")},
-        [],
+        [("core.test_reasoning", "PIECES")],
     ),
 }
 """Name -> reader, its realistic texts by form, and where its tests have hostile pieces."""
@@ -133,9 +133,10 @@ READERS: Mapping[str, tuple[Reader, Mapping[str, Callable[[int], str]], Sequence
 def hostile_pieces(name: str) -> list[tuple[str, str]]:
     """(start, what is repeated), of all readers and of this one."""
     shared = importlib.import_module("tests.hostile")
-    own = [getattr(importlib.import_module(f"tests.{module}"), there) for module, there in READERS[name][2]]
     pieces = [*shared.REPEATED, *shared.PREFIXED]
-    for some in own:
+    for module, there in READERS[name][2]:
+        tests: Any = importlib.import_module(f"tests.{module}")
+        some = getattr(tests, there, None) or tests.CASES[there]
         pieces += some.values() if isinstance(some, dict) else some
     return [("", piece) if isinstance(piece, str) else piece for piece in pieces]
 

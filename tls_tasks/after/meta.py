@@ -78,9 +78,8 @@ def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int =
         (95 %; None: no interval) and ``_undefined``, the resamples that had no value. Where no document has answers to
         order, ``within_system`` has the three of each system's answers, as means over systems. ``near`` counts the
         pairs of systems in people's order by how far apart their scores are; ``systems`` has each system's mean
-        ``score`` and ``rating`` over what both sides have, with ``_ci`` over resampled documents. A test says of two
-        metrics by what
-        ``difference`` the first agrees better than the second, and its ``p_value``. NaN is undefined.
+        ``score`` and ``rating`` over what both sides have, with ``_ci`` over resampled documents. A test says by what
+        ``difference`` the first of two metrics agrees better than the second, with its ``p_value``. NaN is undefined.
 
     Raises:
         InputError: If there is nothing to compare.

@@ -127,7 +127,8 @@ def main() -> int:
     tests = _Tests({mutant.family for mutant in drawn}, args.jobs)
     copies: Queue[Path] = Queue()
     for job in range(args.jobs):
-        copies.put(_copied(FOLDER / str(job)))
+        copies.put(place := _copied(FOLDER / str(job)))
+        _pytest(place, "tests", "--collect-only", PYTHONDONTWRITEBYTECODE="")  # compiles all that is imported, once
     with ThreadPoolExecutor(args.jobs) as pool:
         for mutant, outcome in zip(drawn, pool.map(lambda mutant: _try(mutant, tests, copies), drawn), strict=True):
             print(f"{outcome}: {mutant.full_name}", flush=True)
@@ -184,7 +185,7 @@ def _copied(place: Path) -> Path:
 
 def _pytest(place: Path, *words: str, seconds: float | None = None, **more: str) -> int | None:
     """The exit code of tests in a copy; None if the time is up."""
-    # Nothing compiled is kept: a mutant may be as long, and as old to the second, as the code it changes.
+    # No mutant is kept compiled: it may be as long, and as old to the second, as the code it changes.
     given = {
         "PYTHONPATH": f"{place}{os.pathsep}{FOLDER}",
         "PYTHONDONTWRITEBYTECODE": "1",

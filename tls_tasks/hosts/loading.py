@@ -4,10 +4,10 @@ Of what the user says of the model, a task sees ``--model_args``. Whatever canno
 unknown, and a document is then cut by characters alone.
 
 ``lm_eval --cache_requests`` keeps a task's requests by its name: with other data or another budget, the old ones. The
-harness then asks the old questions and scores the answers by the new documents, in the right form and without a word. A
-task can't see whether the option is set, and nothing of ours is called between the cache and the model. So a file beside
-the requests holds a hash of the documents that were loaded last, and requests of others are removed when documents are
-loaded: the harness makes them anew, and keeps those.
+harness then asks the old questions and scores the answers by the new documents, in the right form and without a word.
+A task can't see whether the option is set, and nothing of ours is called between the cache and the model. So a file
+beside the requests holds a hash of the documents that were loaded last, and requests of others are removed when
+documents are loaded: the harness makes them anew, and keeps those.
 """
 
 from __future__ import annotations
@@ -185,10 +185,8 @@ def drop_stale_requests(name: str, source: object, rows: Sequence[Mapping[str, A
             file.unlink(missing_ok=True)
         write_whole(made_of, digest)
     except OSError as error:
-        remedy = "remove the files of the task there, or set LM_HARNESS_CACHE_PATH to a folder of your own"
-        raise DataError(
-            f"{task}: {folder} keeps stale requests (lm_eval --cache_requests): {error}; {remedy}"
-        ) from error
+        stale = f"{task}: {folder} keeps stale requests (lm_eval --cache_requests): {error}"
+        raise DataError(f"{stale}; remove them, or set LM_HARNESS_CACHE_PATH to a folder of your own") from error
     if files:
         told = "requests that lm_eval --cache_requests kept may be of other documents than those of this run"
         _log.warning("%s: %s; removed, and made anew: %s", task, told, ", ".join(map(str, files)))

@@ -12,12 +12,10 @@ from __future__ import annotations
 import argparse
 import datetime
 import importlib
-import json
 import os
 import re
 import tempfile
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
 from benchmarks.comparisons import ROOT
@@ -44,13 +42,12 @@ def run(model: str, data: str, model_args: dict[str, Any], **options: Any) -> di
     return results
 
 
-def run_corpus(data: str, endpoint: dict[str, Any], chunk_tokens: int) -> tuple[dict[str, Any], Any]:
-    """One run of ``tls_corpus``, and what its steps cost."""
+def run_corpus(data: str, endpoint: dict[str, Any], chunk_tokens: int) -> dict[str, Any]:
+    """One run of ``tls_corpus``."""
     with tempfile.TemporaryDirectory() as cache:
         os.environ["TLS_TASKS_CACHE"] = cache  # nothing of an earlier run
         model_args = {"base": "local-chat-completions", **endpoint, "chunk_tokens": chunk_tokens}
-        results = run("tls_corpus", data, model_args)
-        return results, json.loads(Path(results["config"]["tls_corpus"]["steps"]).read_text(encoding="utf-8"))
+        return run("tls_corpus", data, model_args)
 
 
 def serve() -> tuple[Any, dict[str, Any]]:
@@ -103,22 +100,15 @@ def main() -> None:
         side_by_side.append(f"| `tls_datewise` | {shown} | {cells(found)} |")
         found = run("local-chat-completions", arguments.data, endpoint, context_budget=budget)
         side_by_side.append(f"| the rules | {shown} | {cells(found)} |")
-    costs = [
-        "| topic | chunk tokens | map calls | in | out | write calls | in | out |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+    costs = ["| chunk tokens | map calls | in | out | write calls | in | out |", "|---|---|---|---|---|---|---|"]
     for chunk_tokens in arguments.chunks:
-        results, steps = run_corpus(arguments.data, endpoint, chunk_tokens)
+        results = run_corpus(arguments.data, endpoint, chunk_tokens)
         side_by_side.append(
             f"| the rules in `tls_corpus` | all, {chunk_tokens:,} tokens at a time | {cells(results)} |"
         )
-        for topic in steps:
-            amounts = [
-                f"{topic[f'{name}_{what}']:,}"
-                for name in ("map", "write")
-                for what in ("calls", "tokens_in", "tokens_out")
-            ]
-            costs.append(f"| {topic['topic']} | {chunk_tokens:,} | {' | '.join(amounts)} |")
+        totals = results["config"]["tls_corpus"]
+        figures = [f"{name}_{figure}" for name in ("map", "write") for figure in ("calls", "tokens_in", "tokens_out")]
+        costs.append(f"| {chunk_tokens:,} | {' | '.join(f'{totals[figure]:,}' for figure in figures)} |")
     server.close()
     print("\n".join([*side_by_side, "", *costs]))
 

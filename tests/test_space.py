@@ -3,7 +3,7 @@
 One server holds all of them, and nothing is fetched from anywhere else.
 """
 
-import inspect
+import json
 import re
 import threading
 from contextlib import contextmanager
@@ -113,7 +113,7 @@ def test_a_slip_is_told_and_the_next_try_is_scored(visit):
         assert page.locator("iframe").count() == 0
         choose(page, "A parcel, with one slip", example)
         page.get_by_role("button", name="Options").click()
-        page.get_by_label("hierarchical_averaging").check()
+        labelled(page, space._OPTIONS).fill('{"hierarchical_averaging": true}')
         page.get_by_role("button", name="Score", exact=True).click()
         page.locator("#result table").wait_for()
         assert "|avg:hierarchical|" in page.locator("#signature").get_by_role("textbox").input_value()
@@ -149,17 +149,18 @@ def test_every_app_is_made_and_scores_its_examples():
             assert "<table" in result and signature.startswith(name) and "<iframe" in picture
 
 
-def test_every_choice_that_a_metric_names_is_accepted():
-    for name, spec in METRICS.items():
-        example = next(iter(space.examples(name).values()))
-        asked = {"aggregate", "tokenizer", "matching", "overlap", "recall_unit", "parse_mode", "rouge_types"}
-        for option in asked & set(inspect.signature(spec.load()).parameters):
-            for choice in space.choices(name, option, many := option == "rouge_types"):
-                spec.load()(**space._arguments(spec, {**example, option: [choice] if many else choice}))
-    row = {"predictions": "a b", "references": "b a"}
+def test_options_are_json_with_the_defaults_and_a_slip_in_them_is_told():
+    row, defaults = {"predictions": "a b", "references": "b a"}, space._fields(METRICS["rouge_l"])[1]
+    assert defaults["rouge_types"] == ("rougeL",) and "seed" not in defaults
+
+    def answered(**options):
+        return space._answer(METRICS["rouge_l"], [*row, space._OPTIONS], *row.values(), json.dumps(defaults | options))
+
+    assert answered()[1] == METRICS["rouge_l"].load()(["a"], ["b"]).signature
     for types in (["rougeLsum"], ["rouge1", "rouge2"]):
-        table, _, picture = space._answer(METRICS["rouge_l"], [*row, "rouge_types"], *row.values(), types)
+        table, _, picture = answered(rouge_types=types)
         assert "_precision" in table and "<iframe" in picture
-    assert space.choices("rouge_l", "tokenizer") == ("whitespace", "rouge", "unicode")
-    assert space.choices("tree_eval", "compat") == (None, "treeval", "extractbench")
-    assert space.choices("date_f1", "beta") == ()
+    assert "did you mean &#x27;unicode&#x27;" in answered(tokenizer="unicod")[0]
+    assert "use_stemer" in answered(use_stemer=True)[0]
+    for text in ("[1]", "{broken"):
+        assert 'role="alert"' in space._answer(METRICS["rouge_l"], [*row, space._OPTIONS], *row.values(), text)[0]

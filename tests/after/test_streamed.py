@@ -81,9 +81,16 @@ def here(header, blocks):
         yield scorer(block)
 
 
-def stream(path, folder, block_bytes, shard=(1, 1), begin=None):
-    task = path.name.split("_2026")[0].removeprefix("samples_")
-    score_streamed(str(path), task, folder, shard=shard, engine=here, block_bytes=block_bytes, begin=begin)
+def stream(path, folder, block_bytes, shard=(1, 1)):
+    """Score a log; how many blocks there were to score."""
+    task, numbers = path.name.split("_2026")[0].removeprefix("samples_"), []
+
+    def progress(blocks, what, n):
+        numbers.append(n)
+        return blocks
+
+    score_streamed(str(path), task, folder, shard=shard, engine=here, block_bytes=block_bytes, progress=progress)
+    return numbers[0]
 
 
 def told(capsys, *args):
@@ -229,17 +236,10 @@ def test_a_timestamp_in_parquet_is_no_text(tmp_path):
 
 
 def test_what_is_there_is_not_scored_again(tmp_path, capsys, log):
-    numbers = []
-
-    def begin(n):
-        numbers.append(n)
-        return lambda blocks, documents: None
-
-    stream(log, tmp_path / "units", 2000, begin=begin)
+    numbers = [stream(log, tmp_path / "units", 2000)]
     for block in (1, 3):
         block_file(tmp_path / "units", block).unlink()
-    stream(log, tmp_path / "units", 2000, begin=begin)
-    stream(log, tmp_path / "units", 2000, begin=begin)
+    numbers += [stream(log, tmp_path / "units", 2000) for _ in range(2)]
     assert numbers[1:] == [2, 0] and numbers[0] > 4
     assert told(capsys, "merge", "units") == told(capsys, "score", log)
 
@@ -307,7 +307,7 @@ def test_odd_texts_and_empty_logs(tmp_path, capsys):
 
 
 FAULTS = {
-    # What the report of the third block does -> the exit code.
+    # What happens when the third block is written -> the exit code.
     "os.kill(os.getpid(), signal.SIGKILL)": -signal.SIGKILL,
     "os.kill(multiprocessing.active_children()[0].pid, signal.SIGKILL)": 1,
     "os.killpg(0, signal.SIGINT)": -signal.SIGINT,
@@ -318,15 +318,13 @@ import multiprocessing, os, signal, sys
 from pathlib import Path
 from tls_tasks.after import streamed
 
-def begin(n_blocks):
-    done = []
-    def report(blocks, documents):
-        done.append(blocks)
-        if len(done) == 3:
+def progress(blocks, what, n):
+    for done, block in enumerate(blocks, start=1):
+        yield block
+        if done == 3:
             FAULT
-    return report
 
-streamed.score_streamed(sys.argv[1], "summ_dialogsum", Path("units"), n_workers=2, block_bytes=600, begin=begin)
+streamed.score_streamed(sys.argv[1], "summ_dialogsum", Path("units"), n_workers=2, block_bytes=600, progress=progress)
 """
 
 
@@ -342,9 +340,8 @@ def test_what_was_killed_goes_on_where_it_stopped(tmp_path, capsys, fault):
     done = {file: file.stat().st_ino for file in (tmp_path / "units").glob("block-*.parquet")}
     begun = {file.name.split(".")[1] for file in (tmp_path / "units").glob(".block-*")}
     assert len(done) >= 3 and len(begun) <= 2
-    left = []
-    stream(path, tmp_path / "units", 600, begin=lambda n: left.append(n) or (lambda blocks, documents: None))
-    assert left == [StoredUnits([tmp_path / "units"]).header.log.n_blocks - len(done)] and left[0] > 3
+    left = stream(path, tmp_path / "units", 600)
+    assert left == StoredUnits([tmp_path / "units"]).header.log.n_blocks - len(done) and left > 3
     assert {file: file.stat().st_ino for file in done} == done and not list((tmp_path / "units").glob(".*"))
     assert told(capsys, "merge", "units") == told(capsys, "score", path)
 
@@ -362,17 +359,18 @@ def test_ray_goes_on_without_a_node(tmp_path, capsys):
     nodes = [cluster.add_node(**node) for _ in range(2)]
     came = []
 
-    def begin(n_blocks):
-        def report(blocks, documents):
+    def progress(blocks, what, n):
+        for block in blocks:
+            yield block
             if not came:
                 cluster.remove_node(nodes[0], allow_graceful=False)
-            came.append(blocks)
-
-        return report
+            came.append(block)
 
     try:
         engine = engine_on(cluster.address)
-        score_streamed(str(path), "tls_crisis", tmp_path / "units", engine=engine, block_bytes=30_000, begin=begin)
+        score_streamed(
+            str(path), "tls_crisis", tmp_path / "units", engine=engine, block_bytes=30_000, progress=progress
+        )
     finally:
         cluster.shutdown()
     capsys.readouterr()  # what Ray says of the node

@@ -52,17 +52,13 @@ def answers_of(results, task="tls_crisis"):
     return [sample["resps"][0][0] for sample in results["samples"][task]]
 
 
-def steps_of(results):
-    return json.loads(Path(results["config"]["tls_corpus"]["steps"]).read_text(encoding="utf-8"))
-
-
 def test_two_rounds_over_all_articles_and_what_is_kept_of_them(task_manager, rules):
     results = run(task_manager, rules, system_instruction="Be terse.")
     assert len(rules.requests) == MAP_CALLS + WRITE_CALLS
     told = results["config"]["tls_corpus"]
     assert told["map"] == {"questions": MAP_CALLS, "different": MAP_CALLS, "from_cache": 0}
     assert told["write"] == {"questions": WRITE_QUESTIONS, "different": WRITE_CALLS, "from_cache": 0}
-    assert (told["topics"], told["sentences"], told["chunk_tokens"]) == (4, 397, 2048)
+    assert (told["topics"], told["map_calls"], told["chunk_tokens"]) == (4, MAP_CALLS, 2048) and told["events"] > 4
     # every sentence of the corpus was shown, though the task's own prompt has no room for them all
     shown = "".join(request["messages"][1]["content"] for request in rules.requests[:MAP_CALLS])
     assert shown.count("\n- ") == 397 + 4 * MAP_CALLS  # and the four rules of each question
@@ -76,10 +72,6 @@ def test_two_rounds_over_all_articles_and_what_is_kept_of_them(task_manager, rul
         days = [line[:10] for line in text.splitlines()]
         assert len(days) == sample["doc"]["n_dates"] and days == sorted(set(days))
     assert results["results"]["tls_crisis"]["date_f1,none"] > 0.4
-    steps = steps_of(results)
-    assert [step["topic"] for step in steps] == ["egypt", "libya", "syria", "yemen"]
-    assert sum(step["map_calls"] + step["write_calls"] for step in steps) == MAP_CALLS + WRITE_CALLS
-    assert all(step["days"][0]["events"] for step in steps)
 
 
 def test_the_command_line_as_installed_and_what_is_said_of_its_run(run_installed, rules, tmp_path):
@@ -90,7 +82,7 @@ def test_the_command_line_as_installed_and_what_is_said_of_its_run(run_installed
     done, results, _ = run_installed(
         tmp_path, "tls_corpus", f"--tasks tls_crisis --model_args {arguments} --apply_chat_template"
     )
-    assert f"tls_corpus: map round: {MAP_CALLS} questions" in done.stderr and '"topic": "egypt"' in done.stderr
+    assert f"tls_corpus: map round: {MAP_CALLS} questions" in done.stderr and '"topics": 4' in done.stderr
     assert results["config"]["tls_corpus"]["write_calls"] == WRITE_CALLS
     (scored,) = score_places([tmp_path / "out"])
     assert scored.model == "acme/rules+tls_corpus"  # not to be taken for the model by itself
@@ -141,7 +133,6 @@ def test_no_answer_stops_a_run(task_manager, rules):
     rules.change = lambda text, n: text if n % 2 else bad[n // 2 % len(bad)]
     results = run(task_manager, rules)
     told = results["config"]["tls_corpus"]
-    assert told["answers_without_events"] == MAP_CALLS / 2 - 1  # half a character is a text like another
     assert told["map_unfinished_thinking"] == 1 and told["write_unfinished_thinking"] >= 1
     # where the write round gave nothing, the model's own note stands
     assert all(len(line) > 12 for text in answers_of(results) for line in text.splitlines())
@@ -189,7 +180,7 @@ def test_limit_and_the_harnesss_own_caches(task_manager, rules, tmp_path, monkey
 def test_topics_of_several_data_sets_are_kept_apart(task_manager, rules):
     tasks = ["tls_crisis", "tls_timeline17", "tls_open"]
     results = run(task_manager, rules, tasks)
-    assert results["config"]["tls_corpus"]["topics"] == len(steps_of(results)) > 4
+    assert results["config"]["tls_corpus"]["topics"] > 4
     alone = [answers_of(run(task_manager, rules, [task]), task) for task in tasks]
     assert [answers_of(results, task) for task in tasks] == alone
     assert all(text for answers in alone for text in answers)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pickle
 import shutil
 
 import pytest
@@ -17,13 +16,13 @@ from tls_tasks.cli import main
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.hosts import lm_eval as hosts_lm_eval
-from tls_tasks.hosts.loading import drop_stale_requests
 
 pytest.importorskip("lm_eval")
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 TASK = "summ_qmsum"
+TOLD = "requests that lm_eval --cache_requests kept may be of other documents"
 
 
 @pytest.fixture(autouse=True)
@@ -51,53 +50,64 @@ def prompts(task=TASK, **options):
     return [own.prompt(doc) for doc in own.documents(edition="embedded", **options)]
 
 
+def kept(folder):
+    """The files of requests."""
+    return sorted(folder.glob("requests-*"))
+
+
 def test_what_is_fresh_is_used_again_without_a_word(folder, caplog):
-    run(context_budget=300)
-    (file,) = folder.iterdir()
+    for _ in range(2):  # from the second run on it is known of which documents they are
+        run(context_budget=300)
+    (file,) = kept(folder)
     before = file.stat().st_mtime_ns
+    caplog.clear()
     assert asked(run(context_budget=300)) == prompts(context_budget=300)
-    assert file.stat().st_mtime_ns == before and "stale" not in caplog.text
+    assert file.stat().st_mtime_ns == before and TOLD not in caplog.text
 
 
 @pytest.mark.parametrize("chat", [False, True])
 def test_another_budget_makes_the_requests_anew_and_names_the_file(folder, caplog, chat):
     run(chat=chat, context_budget=300)
-    (file,) = folder.iterdir()
+    (file,) = kept(folder)
     second = run(chat=chat, context_budget=100)
     assert asked(second) == prompts(context_budget=100)  # the baseline's chat template is none
-    assert f"{TASK}: the requests that lm_eval --cache_requests keeps in {file} are stale: " in caplog.text
-    assert "is not the one of now, in text, text_truncated. The file was removed" in caplog.text
+    assert f"{TASK}: {TOLD}" in caplog.text and f"removed, and made anew: {file}" in caplog.text
     caplog.clear()
     assert asked(run(chat=chat, context_budget=100)) == prompts(context_budget=100)
-    assert "stale" not in caplog.text
+    assert TOLD not in caplog.text
 
 
 def test_requests_of_a_chat_endpoint_are_read(folder, caplog, server):
     """They are kept as JSON, in a class of the harness's."""
     server.answers[""] = "I can't."
-    for budget, stale in ((300, False), (300, False), (100, True)):
+    run_chat(manager(context_budget=300), [TASK], server, cache_requests=True)
+    for budget, stale in ((300, True), (300, False), (100, True)):
         server.requests.clear()
+        caplog.clear()
         run_chat(manager(context_budget=budget), [TASK], server, cache_requests=True)
         shown = {request["messages"][-1]["content"] for request in server.requests}
         assert shown == set(prompts(context_budget=budget))
-        assert ("are stale" in caplog.text) == stale
+        assert (TOLD in caplog.text) == stale
 
 
 def test_fewer_documents_or_another_order_are_seen(tmp_path, folder, caplog):
     rows = [{"id": str(n), "text": f"Text {n}.", "summary": f"Summary {n}."} for n in range(4)]
-    for kept, found in (
-        (rows, ""),
-        (rows[::-1], "document 3 is not the one of now"),
-        (rows[:2], "its number of documents is 4, not 2"),
-    ):
-        caplog.clear()
+    for documents in (rows, rows[::-1], rows[:2]):
         data = tmp_path / "data.jsonl"
-        data.write_text("\n".join(map(json.dumps, kept)))
+        data.write_text("\n".join(map(json.dumps, documents)))
         outcome = run(data=str(data))
-        assert [sample["doc"]["text"] in sample["arguments"][0][0] for sample in outcome["samples"][TASK]] == [
-            True for _ in kept
-        ]
-        assert (found in caplog.text) if found else "stale" not in caplog.text
+        shown = [sample["doc"]["text"] in sample["arguments"][0][0] for sample in outcome["samples"][TASK]]
+        assert shown == [True for _ in documents]
+    assert caplog.text.count(TOLD) == 2
+
+
+def test_a_run_without_the_option_between_two_with_it(folder):
+    """What it is known by stays that of the last documents, whether or not requests were kept."""
+    run(context_budget=300)
+    for budgets in ((100,), (300, 300), (100,)):
+        manager(context_budget=200).load([TASK])
+        for budget in budgets:
+            assert asked(run(context_budget=budget)) == prompts(context_budget=budget)
 
 
 def test_prompts_of_another_release_are_seen(folder, caplog, monkeypatch):
@@ -108,7 +118,7 @@ def test_prompts_of_another_release_are_seen(folder, caplog, monkeypatch):
         before.setitem(DATA_SETS[TASK].settings, "instruction", "In short?")
         run()
     assert asked(run()) == prompts()
-    assert "its prompts are not the ones of now" in caplog.text
+    assert TOLD in caplog.text
 
 
 def test_a_task_of_the_user_s_own_is_found_by_its_own_name(tmp_path, folder, caplog):
@@ -117,53 +127,33 @@ def test_a_task_of_the_user_s_own_is_found_by_its_own_name(tmp_path, folder, cap
     mine.mkdir()
     text = f"task: my_meetings\ninclude: {ROOT}/task_configs/summaries/{TASK}.yaml\ndoc_to_text: 'Of {{{{text}}}}?'\n"
     (mine / "mine.yaml").write_text(text)
-    for budget, stale in ((300, False), (300, False), (100, True)):
+    for budget, stale in ((300, False), (300, True), (300, False), (100, True)):
+        caplog.clear()
         outcome = run(["my_meetings"], place=mine, context_budget=budget)
         assert all(len(request) == budget + 4 for request in asked(outcome, "my_meetings"))
-        assert ("my_meetings: the requests" in caplog.text) == stale
+        assert (f"my_meetings: {TOLD}" in caplog.text) == stale
 
 
 def test_open_and_closed_book_are_told_apart(folder, caplog):
     names = ["tls_crisis", "tls_crisis_closed_book"]
-    for _ in range(2):
+    for _ in range(3):
         outcome = run(names)
         assert [asked(outcome, name) for name in names] == [prompts(name) for name in names]
-    assert "stale" not in caplog.text and len(list(folder.iterdir())) == 2
+    assert caplog.text.count(TOLD) == len(kept(folder)) == 2
 
 
 def test_a_share_of_the_documents_is_a_rank_s(folder, caplog):
     """Two processes keep a file each."""
-    task = manager(context_budget=300).load([TASK])["tasks"][TASK]
-    for rank in (0, 1):
-        task.build_all_requests(cache_requests=True, rank=rank, world_size=2)
-    assert len(list(folder.iterdir())) == 2
+    for _ in range(2):
+        task = manager(context_budget=300).load([TASK])["tasks"][TASK]
+        for rank in (0, 1):
+            task.build_all_requests(cache_requests=True, rank=rank, world_size=2)
+    assert len(kept(folder)) == 2
+    caplog.clear()
     manager(context_budget=300).load([TASK])
-    assert "stale" not in caplog.text and len(list(folder.iterdir())) == 2
+    assert TOLD not in caplog.text and len(kept(folder)) == 2
     manager(context_budget=100).load([TASK])
-    assert caplog.text.count("are stale") == 2 and not list(folder.iterdir())
-
-
-class Call:
-    def __init__(self, place):
-        self.place = place
-
-    def __reduce__(self):
-        return os.mkdir, (self.place,)
-
-
-def test_nothing_in_a_file_is_run_and_what_can_not_be_compared_is_removed(tmp_path, folder, caplog):
-    folder.mkdir()
-    files = {
-        "a": pickle.dumps([[Call(str(tmp_path / "run"))]]),
-        "b": b"",
-        "c": b"\x80\x04garbage",
-        "d": pickle.dumps({"a": 1}),
-    }
-    for name, content in files.items():
-        (folder / f"requests-{TASK}-0shot-rank0-world_size1-tokenizer{name}").write_bytes(content)
-    drop_stale_requests(TASK, "inline", tls_tasks.task(TASK).documents(edition="embedded"))
-    assert not (tmp_path / "run").exists() and not list(folder.iterdir())
-    assert caplog.text.count("are stale: it can't be read (") == len(files)
+    assert caplog.text.count(TOLD) == 1 and not kept(folder)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may remove everything")
@@ -171,7 +161,7 @@ def test_a_file_that_can_not_be_removed_stops_the_run(folder):
     run(context_budget=300)
     folder.chmod(0o555)
     try:
-        with pytest.raises(DataError, match=r"can't be removed .* set LM_HARNESS_CACHE_PATH to a folder of your own"):
+        with pytest.raises(DataError, match=r"stale requests .* set LM_HARNESS_CACHE_PATH to a folder of your own"):
             run(context_budget=100)
     finally:
         folder.chmod(0o755)

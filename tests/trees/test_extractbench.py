@@ -131,8 +131,8 @@ def test_python_values():
     assert score([answer], [reference])[F1] == 1
 
 
-def test_records_beyond_the_limit_are_paired_where_they_are_equal(monkeypatch):
+def test_records_beyond_the_limit_are_not_paired(monkeypatch):
     monkeypatch.setattr(extractbench, "_MOST_PAIRS", 3)
     rows = [{"a": 1, "b": 1}, {"a": 2, "b": 2}, {"a": 3, "b": 3}]
     found = score([{"l": [rows[0], {"a": 2}, {"a": 3}]}], [{"l": rows}]).results
-    assert (found["v_correct"], found["expected_cells"], found["value_incomplete"]) == (2, 6, 1)
+    assert (found["v_correct"], found["expected_cells"], found["value_incomplete"]) == (0, 6, 1)

@@ -11,8 +11,8 @@ from typing import Any
 from tls_tasks.after.aggregates import paired, table_of
 from tls_tasks.after.foreign import MISSING, value_at
 from tls_tasks.after.logs import Sample
-from tls_tasks.after.run import Run
-from tls_tasks.after.scored_runs import Progress, ScoredTask, read_runs
+from tls_tasks.after.run import Progress, Run
+from tls_tasks.after.scored_runs import ScoredTask, read_runs
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.core.intervals import caution
 from tls_tasks.core.score import Score, Sums

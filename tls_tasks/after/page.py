@@ -16,8 +16,8 @@ from typing import Any
 from tls_tasks import __version__
 from tls_tasks.after.comparisons import System, compare_systems, scores_of
 from tls_tasks.after.meta import LEVELS, meta
-from tls_tasks.after.run import Run, model_arguments, stated_metadata
-from tls_tasks.after.scored_runs import Progress, references_of
+from tls_tasks.after.run import Progress, Run, model_arguments, stated_metadata
+from tls_tasks.after.scored_runs import references_of
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.core.score import without_nan
 from tls_tasks.core.task import Doc, Task
@@ -218,7 +218,8 @@ def _run_entry(scored: Run, label: str, chosen: Sequence[int], prompts: dict[str
     """A run with the scores of some of its documents in columns."""
     ids, topics = ([visible(names[at]) for at in chosen] for names in (scored.ids, scored.topics))
     values, intervals = [without_nan(scored.of_document(at)) for at in chosen], scored.intervals()
-    columns = {key: [own[key] for own in values] for key in scored.score.definitions}
+    shown = [{key: value and round(value, _DIGITS) for key, value in own.items()} for own in values]  # None stays
+    columns = {key: [own[key] for own in shown] for key in scored.score.definitions}
     asked = [scored.log.samples[at].request[:_LONGEST_ANSWER] for at in chosen]
     return {
         "model": visible(label),
@@ -231,14 +232,10 @@ def _run_entry(scored: Run, label: str, chosen: Sequence[int], prompts: dict[str
         "problems": [visible(str(problem)) for problem in scored.problems],
         "ids": ids,
         "topics": topics if topics != ids else None,
-        "columns": {key: list(map(_rounded, own)) for key, own in columns.items() if any(x is not None for x in own)},
+        "columns": {key: own for key, own in columns.items() if any(value is not None for value in own)},
         "prompts": [prompts.setdefault(text, len(prompts)) for text in asked],
         "troubled": [],
     }
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, _DIGITS)
 
 
 def _view(draw: Callable[[], Mapping[str, Any]], answer: str) -> dict[str, Any]:

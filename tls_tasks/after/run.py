@@ -1,6 +1,6 @@
 """One task of one run, whoever ran it: its log, the conditions that the log states, and the numbers of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,15 +14,13 @@ from tls_tasks.core.score import Score, Unit, grouped, values
 from tls_tasks.core.task import Task
 from tls_tasks.core.terminal import shown
 
+Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
+"""Wraps items to show how far the work is: (items, what they are, how many)."""
+
 BUDGET = "context_budget"
 _CORPUS = "tls_corpus"
 _LONGEST = 60  # characters that are shown of a value
-_EFFORT = {
-    "map_calls": "map calls",
-    "write_calls": "write calls",
-    "map_tokens_in": "tokens of articles read",
-    "events": "events found",
-}
+_EFFORT = ("map_calls", "write_calls", "map_tokens_in", "events")
 
 # What the options of a task say of the data or the model; all others change the prompt.
 _NO_PROMPT = frozenset(
@@ -181,7 +179,7 @@ class Run:
     def effort(self) -> str:
         """What a run of ``tls_corpus`` asked its model, in words; empty for other runs."""
         counts = (self.results.get("config") or {}).get("tls_corpus") or {}
-        known = {name: counts.get(key) for key, name in _EFFORT.items()}
+        known = {key.replace("_", " "): counts.get(key) for key in _EFFORT}
         return ", ".join(f"{count:,.0f} {name}" for name, count in known.items() if isinstance(count, float))
 
     @property

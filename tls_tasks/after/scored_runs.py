@@ -19,7 +19,7 @@ from tls_tasks.after.aggregates import same_number, table_of
 from tls_tasks.after.logs import LogProblem, Sample, find_runs
 from tls_tasks.after.meta import among_themselves
 from tls_tasks.after.readers import logged_runs
-from tls_tasks.after.run import BUDGET, Conditions, Run, prompt_options, stated_metadata
+from tls_tasks.after.run import BUDGET, Conditions, Progress, Run, prompt_options, stated_metadata
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Result, Score, unscored
 from tls_tasks.core.task import Task, answer_text, is_asked
@@ -35,9 +35,6 @@ _STALE = (
 _MOST_PAIRS = 3_000  # of references that are scored by each other
 
 _TOLERANCE = 1e-12  # how far a rescored value may be from the reported one
-
-Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
-"""Wraps items to show how far the work is: (items, what they are, how many)."""
 
 _ANSWERS = ("lm_eval", "inspect_ai")  # the hosts whose logs hold the documents of our tasks
 

@@ -25,7 +25,7 @@ from typing import Any, cast
 
 from tls_tasks.after.foreign import Results, SampleRow
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog
-from tls_tasks.after.run import Run, model_name
+from tls_tasks.after.run import Progress, Run, model_name
 from tls_tasks.after.scored_runs import ScoredTask, name_of, of_task, score_sample, task_of, topic_of, was_asked
 from tls_tasks.after.units import Header, LogBlocks, StoredUnits, begin_folder, packed, write_block
 from tls_tasks.core.errors import DataError, MissingExtraError
@@ -39,15 +39,12 @@ BLOCK = 4 << 20
 _FIRST = ("doc_id", "doc", "filtered_resps", "filter")
 """What a folder keeps of the first row."""
 
-Report = Callable[[int, int], None]
-"""Told as blocks are done: (blocks, documents)."""
-
-Block = tuple[int, int, bytes]
-"""The number of a block, its number of documents, and its file."""
+Block = tuple[int, bytes]
+"""The number of a block, and its file."""
 
 _AT_ONCE = 16  # blocks a process: a process without work waits until all of them are done
 
-_CELLS = ("block", "n_documents", "content")
+_CELLS = ("block", "content")
 
 Scored = Generator[Block, None, None]
 """Blocks as they come, in any order."""
@@ -67,11 +64,10 @@ class BlockScorer:
         self._task, _ = task_of(task_file(header.task), self._path, _samples(header.first))
 
     def __call__(self, number: int) -> Block:
-        """A block's number, how many documents it has, and its file."""
+        """A block's number, and its file."""
         lines = [None if read is None else self._row(read) for read in self._log.read(number)]
         rows = [row for row in lines if row is not None]
-        content = packed(rows, len(lines), parts_of(self._task.table))
-        return number, sum("doc_id" in row for row in rows), content
+        return number, packed(rows, len(lines), parts_of(self._task.table))
 
     def _row(self, read: Sample | LogProblem) -> dict[str, Any]:
         if isinstance(read, LogProblem):
@@ -105,7 +101,7 @@ def score_streamed(
     n_workers: int | None = None,
     engine: Engine | None = None,
     block_bytes: int = BLOCK,
-    begin: Callable[[int], Report] | None = None,
+    progress: Progress | None = None,
 ) -> None:
     """Score a share of a log into a folder of units; blocks that are there already are not scored again.
 
@@ -117,7 +113,7 @@ def score_streamed(
         n_workers: How many processes; None: one a core.
         engine: Scores the blocks instead of processes of this machine.
         block_bytes: The length of a block.
-        begin: Told how many blocks there are to score; what it gives is told as they are done.
+        progress: Shows how far it is.
 
     Raises:
         DataError: If the folder holds other units, the first document is none of the task's, or a worker died.
@@ -129,12 +125,10 @@ def score_streamed(
     header = Header(name, log, *shard, first=first)
     task_of(task_file(name), Path(path), _samples(header.first))  # fails here, not in every worker
     blocks = begin_folder(folder, header)
-    report = begin(len(blocks)) if begin else lambda n_blocks, n_documents: None
     try:
         with closing((engine or partial(_in_processes, n_workers))(header, blocks)) as scored:
-            for block, n_documents, content in scored:
+            for block, content in progress(scored, f"{name} blocks", len(blocks)) if progress else scored:
                 write_block(folder, block, content)
-                report(1, n_documents)
     except BrokenProcessPool as error:
         advice = "--workers 1 takes the least memory, and the same command goes on where it stopped"
         raise DataError(f"{folder}: a worker was killed (is there too little memory?); {advice}") from error
@@ -235,7 +229,7 @@ def engine_on(address: str | None, n_actors: int | None = None) -> Engine:
             log = header.log if "://" in path else replace(header.log, path=str(Path(path).absolute()))
             scored = numbers.map(_Actor, fn_constructor_args=(replace(header, log=log),), num_cpus=1, compute=actors)
             for row in scored.iter_rows():
-                yield row["block"], row["n_documents"], row["content"]
+                yield row["block"], row["content"]
 
     return score
 

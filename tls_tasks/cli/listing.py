@@ -75,7 +75,8 @@ def _run_list(args: argparse.Namespace) -> None:
         return
     columns = "version data fetch hub", "version members", "version family keys"
     for title, rows, keys in zip(("task", "group", "metric"), (tasks, groups, metrics), columns, strict=True):
-        cells = [[row["name"], *(_cell(row[key]) for key in keys.split())] for row in rows]
+        values = [[row["name"], *(row[key] for key in keys.split())] for row in rows]
+        cells = [[f"{value:g}" if isinstance(value, float) else str(value) for value in row] for row in values]
         say(f"{text_table([(title, *keys.split()), *cells])}\n")
     if args.obtain:
         say("\n".join(f"{row['name']}: {row['obtain']}" for row in tasks))
@@ -109,10 +110,6 @@ def _row(task: TaskFile) -> dict[str, Any]:
     places = {"data": "yours" if data_set.own else data, "fetch": fetch, "hub": hub, "obtain": obtain}
     head = {"name": task.name, "family": task.family, "version": task.version}
     return {**head, **places, "metrics": task.metrics}
-
-
-def _cell(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _run_fetch(args: argparse.Namespace) -> None:

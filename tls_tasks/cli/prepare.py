@@ -14,7 +14,7 @@ from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.core.whole import made_folder
 from tls_tasks.data.cards import Prepared, write_eval_yaml
 from tls_tasks.data.catalogue import find_data_set
-from tls_tasks.data.order import Loaded
+from tls_tasks.data.order import Loaded, read_place
 from tls_tasks.evidence.data import schema_at
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceSchema
 from tls_tasks.registry import find_task
@@ -102,9 +102,9 @@ def read_prepared(name: str, source: Path, schema: Path | None = None) -> Prepar
     if name not in _FAMILIES:
         return _timelines(name, source)
     make, task, *labels, text = _FAMILIES[name]
-    read_local = importlib.import_module(f"tls_tasks.{name}.data").read_local
+    family = importlib.import_module(f"tls_tasks.{name}.data")
     with_schema = [JOURNAL_SCHEMA if schema is None else schema_at(schema)] if name == "evidence" else []
-    found = read_local(task, source, *with_schema)
+    found = read_place(family.reading(find_data_set(family.ALL_SETS, task), *with_schema), source)
     given = {"counts": count(len(found.documents), "document"), **make(found, *with_schema)}
     return Prepared(found, task=task, labels=labels, card=[text], **given)
 
@@ -112,7 +112,7 @@ def read_prepared(name: str, source: Path, schema: Path | None = None) -> Prepar
 def _timelines(name: str, source: Path) -> Prepared:
     """Topics, one a row; without articles the task is the closed-book form."""
     wanted = find_data_set(timelines.ALL_SETS, name)
-    found = timelines.read_local(wanted, source)
+    found = read_place(timelines.reading(wanted, need_articles=True), source)
     topics = found.documents
     n_timelines, n_articles = (sum(len(getattr(topic, part)) for topic in topics) for part in ("timelines", "articles"))
     return Prepared(

@@ -9,7 +9,6 @@ from typing import Any
 
 import pyarrow as pa
 from pyarrow import csv, parquet
-from tqdm import tqdm
 
 from tls_tasks.after.logs import NamedLog, RunFiles, find_logs, find_runs
 from tls_tasks.after.mapped_rows import logs_and_rows, score_logs, score_rows
@@ -209,13 +208,8 @@ def _score_streamed(args: argparse.Namespace) -> int:
 def _streamed(args: argparse.Namespace, engine: Engine | None, folder: Path, log: NamedLog) -> Run | None:
     """Score a log into a folder of units; the run if that is all of it, and not a shard."""
     (run, name, path, _), shard = log, args.shard or (1, 1)
-    with tqdm(desc=name, unit=" blocks", leave=False, disable=None) as bar:  # only where stderr is a terminal
-
-        def begin(n_blocks: int) -> Callable[[int, int], None]:
-            bar.reset(n_blocks)
-            return lambda n_done, _: bar.update(n_done)
-
-        score_streamed(path, name, folder, shard=shard, n_workers=args.workers, engine=engine, begin=begin)
+    how = {"n_workers": args.workers, "engine": engine, "progress": progress}
+    score_streamed(path, name, folder, shard=shard, **how)
     if shard == (1, 1):
         return read_units([folder], run, run.read_results([name]))
     say(f"{folder}: shard {shard[0]}/{shard[1]} of {Path(path).name}; `tls-tasks merge` joins all {shard[1]}")

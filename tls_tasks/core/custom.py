@@ -1,30 +1,27 @@
 """How a signature names a function of the caller's: its name and a hash of all that decides what it returns.
 
 Of installed code, name and release stand for the code. Of the caller's code it is the compiled code, without its file
-and lines, and the values of defaults, closures and the global names that it reads, and so on from there. If any of
-this can't be described, such as an object that a library in C keeps to itself, the whole function is ``unsigned``.
-The hash is the same in every process and on every machine with this version of Python.
+and lines, and the values of defaults, closures and the global names that it reads, and so on from there. A function
+that reads anything else, such as an object with a state of its own, or that imports modules when it runs, is
+``unsigned``: its hash could be that of another function. The hash is the same in every process with this Python.
 """
 
-import copyreg
+import builtins
 import dis
 import functools
 import hashlib
 import importlib.metadata
+import operator
 import re
 import sys
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 _UNSIGNED = re.compile(r"\bunsigned\(|\bcustom\([^#()]*\)")  # the second is how releases before 0.2 wrote it
-_MOST_VALUES = 10_000
 _PLAIN = frozenset({type(None), type(...), bool, int, float, complex, str, bytes})
-_PICKLING = {"__reduce__", "__reduce_ex__", "__getstate__", "__getnewargs__", "__getnewargs_ex__"}
-_NO_BEHAVIOUR = (
-    "__doc__ __module__ __annotations__ __dataclass_fields__ __firstlineno__ __static_attributes__ __dict__ __weakref__"
-).split()
+_READS_GLOBAL = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
 _OF_CODE = (
     "co_code co_consts co_names co_varnames co_freevars co_cellvars co_exceptiontable co_flags co_argcount "
     "co_posonlyargcount co_kwonlyargcount"
@@ -32,7 +29,7 @@ _OF_CODE = (
 
 
 def custom_sign(function: Any, name: str | None = None) -> str:
-    """A function, or another callable object, as a signature names it.
+    """A function as a signature names it.
 
     Args:
         function: Whatever the caller gave.
@@ -53,8 +50,8 @@ def custom_sign(function: Any, name: str | None = None) -> str:
     label = name or getattr(function, "__qualname__", None) or type(function).__qualname__
     label = re.sub(r"[|#()\s]", "/", str(label))
     try:
-        return f"custom({label}#{_digest(function)[:12]})"
-    except Exception:  # objects of the caller's and of libraries may refuse in any way
+        return f"custom({label}#{hashlib.sha256(_described(function, {}).encode()).hexdigest()[:12]})"
+    except Exception:  # values that have no description; and objects of the caller's may refuse in any way
         return f"unsigned({label})"
 
 
@@ -68,99 +65,77 @@ def is_unsigned(signature: str) -> bool:
     return _UNSIGNED.search(signature) is not None
 
 
-def _digest(value: Any) -> str:
-    return hashlib.sha256(repr(_Description().of(value)).encode()).hexdigest()
+def _described(value: Any, functions: dict[int, int]) -> str:
+    """A text that no other value has; ``functions`` holds the number of each function that was met before, by its id.
+
+    Raises:
+        LookupError: The value, or another that decides what it does, is of a kind that can't be described.
+    """
+    kind = type(value)
+    if kind in _PLAIN:
+        return repr((kind.__name__, repr(value)))
+    if kind in (set, frozenset):
+        return repr((kind.__name__, sorted(_described(item, {}) for item in value)))
+    if id(value) in functions:
+        return repr(("again", functions[id(value)]))
+    if kind is types.FunctionType:
+        functions[id(value)] = len(functions)
+    parts = _name_of_installed(value) or _PARTS[kind](value)
+    return repr((kind.__name__, [_described(part, functions) for part in parts]))
 
 
-class _Description:
-    """Describes values as nested tuples of text, those of equal values alike; what hides its state raises an error."""
-
-    def __init__(self) -> None:
-        self.met: dict[int, tuple[int, Any]] = {}  # with the values, so that no id is used twice
-        self.left = _MOST_VALUES
-
-    def of(self, value: Any) -> tuple[Any, ...]:
-        """A description; of what was met before, such as a function within itself, the number that it had then."""
-        kind = type(value)
-        if kind in _PLAIN:
-            return kind.__name__, repr(value)
-        if id(value) in self.met:
-            return "again", self.met[id(value)][0]
-        if kind not in (tuple, frozenset):  # whether equal constants are one object is up to the compiler
-            self.met[id(value)] = len(self.met), value
-        self.left -= 1
-        if self.left < 0:
-            raise TypeError("too many values")
-        if kind in (set, frozenset):
-            return kind.__name__, *sorted(map(_digest, value))
-        return kind.__name__, *map(self.of, _parts(value))
-
-
-def _parts(value: Any) -> Iterable[Any]:
-    """What decides how a value behaves."""
-    if type(value) in (list, tuple):
-        return value  # type: ignore[no-any-return]
-    if type(value) is dict:
-        return *value.keys(), *value.values()
-    match value:
-        case types.ModuleType() if release := _release(value.__name__):
-            return value.__name__, release
-        case types.FunctionType():
-            return _of_function(value)
-        case type() if "<" not in value.__qualname__ and (release := _release(value.__module__)):
-            return value.__module__, value.__qualname__, release
-        case type():
-            members = {name: member for name, member in vars(value).items() if name not in _NO_BEHAVIOUR}
-            return type(value), value.__qualname__, members, *value.__bases__
-        case types.CodeType():
-            return (getattr(value, name, None) for name in _OF_CODE)
-        case property():
-            return value.fget, value.fset, value.fdel
-        case staticmethod() | classmethod() | functools._lru_cache_wrapper():
-            return (value.__wrapped__,)
-    return _of_object(value)
+def _name_of_installed(value: Any) -> tuple[str, ...]:
+    """Module, name and release of what installed code has by that name; empty for other values."""
+    module = getattr(getattr(value, "__objclass__", value), "__module__", None)
+    try:
+        found = operator.attrgetter(value.__qualname__)(sys.modules[module])
+        return (module, value.__qualname__, _release(module)) if found is value else ()
+    except (AttributeError, LookupError):
+        return ()
 
 
 def _of_function(function: types.FunctionType) -> Iterable[Any]:
-    # Not __module__, which functools.wraps sets; and a name doesn't tell what a closure holds.
-    module, name = function.__globals__.get("__name__"), function.__qualname__
-    if (release := _release(module)) and "<" not in name and not function.__closure__:
-        return module, name, release
     codes = [function.__code__]
     for code in codes:  # it grows by the code within each code
         codes += [value for value in code.co_consts if isinstance(value, types.CodeType)]
     steps = [step for code in codes for step in dis.get_instructions(code)]
-    read = {step.argval for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    known = {name: function.__globals__[name] for name in sorted(read & function.__globals__.keys())}
-    # Code that is imported when the function runs is described, or refused, like a module that it reads.
-    imported = [types.ModuleType(step.argval) for step in steps if step.opname == "IMPORT_NAME"]
+    if any(step.opname == "IMPORT_NAME" for step in steps):
+        raise LookupError("the code of a module that is imported when the function runs")
+    known = {**vars(builtins), **function.__globals__}
+    read = {name: known[name] for name in sorted({step.argval for step in steps if step.opname in _READS_GLOBAL})}
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    return function.__code__, function.__defaults__, function.__kwdefaults__, vars(function), cells, known, imported
-
-
-def _of_object(value: Any) -> Iterable[Any]:
-    """What pickle keeps of an object, which refuses more state than attributes, as C may have it; see the class."""
-    for base in type(value).__mro__:
-        for name in vars(base).keys() & _PICKLING:
-            if _release(getattr(vars(base)[name], "__module__", base.__module__)) != "python":
-                raise TypeError(f"{base.__qualname__} may leave out state when it is pickled")
-    registered = copyreg.dispatch_table.get(type(value))
-    reduced = registered(value) if registered else value.__reduce_ex__(2)
-    if isinstance(reduced, str):
-        return reduced, _release(value.__module__)
-    return type(value), *(list(part) if isinstance(part, Iterator) else part for part in reduced)
+    return function.__code__, function.__defaults__, function.__kwdefaults__, vars(function), cells, read
 
 
 @functools.lru_cache(maxsize=256)
-def _release(module: str | None) -> str:
-    """The release that a module of installed code belongs to; empty for the caller's own code."""
-    top = (module or "").partition(".")[0]
+def _release(module: str) -> str:
+    """The release that a module of installed code belongs to.
+
+    Raises:
+        LookupError: It is the caller's own code.
+    """
+    top = module.partition(".")[0]
     if top in sys.stdlib_module_names:
         return "python"
-    if top == "tls_tasks":
-        return importlib.metadata.version("tls-tasks")
-    file = getattr(sys.modules.get(top), "__file__", None) or ""
-    if {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts):
-        return ""
-    names = importlib.metadata.packages_distributions().get(top, ())
+    # The release says nothing about code outside of these folders, which its author may be editing; ours is released.
+    if top != "tls_tasks" and {"site-packages", "dist-packages"}.isdisjoint(
+        Path(sys.modules[top].__file__ or "").parts
+    ):
+        raise LookupError(f"{module} is not installed")
+    names = importlib.metadata.packages_distributions()[top]
     return ",".join(f"{name}=={importlib.metadata.version(name)}" for name in sorted({*names}))
+
+
+_PARTS: dict[type, Callable[[Any], Iterable[Any]]] = {
+    list: iter,
+    tuple: iter,
+    dict: dict.items,
+    slice: lambda value: (value.start, value.stop, value.step),
+    re.Pattern: lambda value: (value.pattern, value.flags),
+    functools.partial: lambda value: (value.func, value.args, value.keywords),
+    types.ModuleType: lambda value: (value.__name__, _release(value.__name__)),
+    types.BuiltinMethodType: lambda value: (value.__self__, value.__name__),
+    types.CodeType: lambda value: (getattr(value, name, None) for name in _OF_CODE),
+    types.FunctionType: _of_function,
+}
+"""Kind -> what decides how a value of exactly this kind behaves."""

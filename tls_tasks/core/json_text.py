@@ -15,22 +15,13 @@ from typing import Any, Literal
 
 from tls_tasks.core.json_pieces import Piece, cuts, end_of_json, piece_at
 from tls_tasks.core.json_values import MAX_REPAIRED, MAX_REPAIRED_DEPTH, Notes, loosely_decoded, mended, repaired
-from tls_tasks.core.parsed import Problem, problem
+from tls_tasks.core.parsed import Problem, problem, problem_kinds
 from tls_tasks.core.reasoning import strip_thinking
 
 Stage = Literal["none", "whole", "fence", "scan", "truncated", "repaired", "outline"]
 """How a value was found: the later, the further the text is from what was asked for."""
 
-JSON_PROBLEM_KINDS = (
-    "unfinished_thinking",  # a thinking block never ended; what it holds is no answer
-    "next_prompt",  # another prompt behind the answer, made up as base models do, with all that follows; dropped
-    "truncated",  # the text ends inside a list or an object; its last, unfinished entry is dropped
-    "broken_json",  # something inside a list or an object can't be read and was dropped
-    "repaired_json",  # not quite JSON; the detail says what was set right
-    "not_repaired",  # json_repair would take too long, or failed
-    "duplicate_key",  # an object has a key twice; the last one counts
-    "non_finite",  # NaN, Infinity, or a number that no float can hold
-)
+JSON_PROBLEM_KINDS = problem_kinds("json")
 """What may be wrong with JSON in a text."""
 
 PACKED = problem("repaired_json", "JSON in a string")

@@ -1,8 +1,11 @@
 """What every parser of model text returns."""
 
+import json
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -64,6 +67,17 @@ def problem(kind: str, text: str) -> Problem:
     if len(detail) > DETAIL_LENGTH:
         detail = detail[: DETAIL_LENGTH - 1] + "…"
     return Problem(kind, detail.encode("utf-8", "replace").decode("utf-8"))
+
+
+def problem_kinds(*readers: str) -> Mapping[str, str]:
+    """Each kind of problem that readers report -> what it means: those of a family, and of ``json`` in any text.
+
+    Example:
+        >>> problem_kinds("trees", "json")["wrapped"]
+        'a wrapper was taken off'
+    """
+    known = json.loads(Path(__file__).with_name("problem_kinds.json").read_text(encoding="utf-8"))
+    return {kind: meaning for reader in readers for kind, meaning in known[reader].items()}
 
 
 def folded(name: str) -> str:

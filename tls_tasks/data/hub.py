@@ -26,7 +26,8 @@ def fetch(repo_id: str, revision: str, file: str) -> Path:
     place = {"repo_id": repo_id, "filename": file, "repo_type": "dataset", "revision": revision}
     with contextlib.suppress(LocalEntryNotFoundError):
         return Path(hf_hub_download(**place, local_files_only=True))
-    if _offline():
+    switches = [os.environ.get(variable, "").upper() for variable in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")]
+    if not {"1", "ON", "YES", "TRUE"}.isdisjoint(switches):
         raise DataError(f"{repo_id}: {file} is not in the cache, and the hub is switched off (HF_HUB_OFFLINE)")
     try:
         # One look first: with the network down this fails at once, where the download would try again for 20 seconds.
@@ -58,12 +59,6 @@ def split_rows(repo_id: str, revision: str | None) -> Iterable[Mapping[str, Any]
         # As in fetch; the user named this data set, so it is an error here.
         raise DataError(f"data: no folder {repo_id}, and no such hub data set: {_one_line(error)}") from error
     return rows
-
-
-def _offline() -> bool:
-    """Whether the user has switched the hub off."""
-    values = [os.environ.get(variable, "") for variable in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")]
-    return any(value.upper() in {"1", "ON", "YES", "TRUE"} for value in values)
 
 
 def _one_line(error: Exception) -> str:

@@ -19,7 +19,7 @@ from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_c
 from tls_tasks.data.files import Rows, example_rows, file_rows, filled_text, split_files, text_lines
 from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed
 from tls_tasks.data.models import DataRow, Id, named, read_model
-from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, load, read_place, text_fields
+from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, load, text_fields
 from tls_tasks.evidence.postprocess import UNGROUNDED, check_uncertain
 from tls_tasks.evidence.read import ObjectReader
 from tls_tasks.evidence.types import EvidenceSchema, read_schema
@@ -318,16 +318,7 @@ def _load_evidence(
     wanted = find_data_set(ALL_SETS, name)
     if schema is not None and data is None:
         raise InputError("schema", None, schema.name, "data of that schema in the option data")
-    return load(_reading(wanted, schema or schema_of(wanted)), data, edition)
-
-
-def read_local(name: str, place: Path, schema: EvidenceSchema) -> Loaded[EvidenceDocument]:
-    """Read a data set from a folder or a file.
-
-    Raises:
-        DataError: If there is nothing of this data set, or a file is broken.
-    """
-    return read_place(_reading(ALL_SETS[name], schema), place)
+    return load(reading(wanted, schema or schema_of(wanted)), data, edition)
 
 
 def schema_of(wanted: DataSet) -> EvidenceSchema:
@@ -383,6 +374,7 @@ def _one_of(values: Iterable[str]) -> str:
     return "one of " + ", ".join(f'"{value}"' for value in values)
 
 
-def _reading(wanted: DataSet, schema: EvidenceSchema) -> Reading[EvidenceDocument]:
+def reading(wanted: DataSet, schema: EvidenceSchema) -> Reading[EvidenceDocument]:
+    """How a data set is read, wherever it lies."""
     read = partial(read_rows, schema)
     return Reading(wanted, DATA_SETS.values(), lambda place: read(rows_at(place)), from_rows=read)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json
+from tls_tasks.core.json_text import FoundJson, Stage, find_json, is_whole_json
 from tls_tasks.core.markdown_tables import table_at
-from tls_tasks.core.parsed import Parsed, Problem, folded, problem
+from tls_tasks.core.parsed import Parsed, Problem, folded, problem, problem_kinds
 from tls_tasks.core.reasoning import first_reading, phrases, strip_thinking
 from tls_tasks.core.yaml_text import find_yaml
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema, known_name, scalar_text
@@ -280,9 +280,8 @@ def _bare(cell: str) -> str:
     return text[1:-1] if len(text) > 1 and text[0] + text[-1] in _QUOTES else text
 
 
-PROBLEM_KINDS = ("bad_entry", "draft", "example", *JSON_PROBLEM_KINDS)
-"""Every kind of problem that :func:`parse_evidence` reports. A ``bad_entry`` is no object; it is dropped, and so is an
-``example``, and a ``draft`` that the model lists anew."""
+PROBLEM_KINDS = problem_kinds("evidence", "json")
+"""Every kind of problem that :func:`parse_evidence` reports."""
 
 Status = Literal["json", "fence", "scan", "repaired", "failed"]
 """How far a text is from the JSON that was asked for: it is JSON (or JSON Lines); JSON in code fences; JSON in prose or

@@ -25,7 +25,6 @@ from lm_eval.api.registry import get_model
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_switches, check_whole_number
 from tls_tasks.core.reasoning import strip_thinking
-from tls_tasks.core.whole import write_whole
 from tls_tasks.data.fetched import cache_folder
 from tls_tasks.timelines import corpus
 from tls_tasks.timelines.data import topic_of
@@ -204,17 +203,17 @@ class CorpusLM(LM):
         topics: dict[int, _Reading] = {}  # all references of a topic share one map round
         for asked in requests:
             topics.setdefault(id(asked.topic), _Reading(self, asked))
-        answers = self._ask("map", [(topic, question) for topic in topics.values() for question in topic.map_round()])
-        for topic in topics.values():
-            topic.rank(answers)
+        answers = self._ask("map", [question for topic in topics.values() for question in topic.map_round()])
+        n_events = sum([topic.rank(answers) for topic in topics.values()])
         plans = [(topic := topics[id(asked.topic)], asked.doc, topic.write_round(asked.doc)) for asked in requests]
-        answers = self._ask("write", [(topic, question) for topic, _, asked in plans for question in asked.values()])
-        self._report([topic.record for topic in topics.values()])
+        answers = self._ask("write", [question for *_, asked in plans for question in asked.values()])
+        self.totals |= {"topics": len(topics), "events": n_events}
+        _log.info("%s: %s", _NAME, json.dumps(self.totals))
         return [topic.timeline(doc, asked, answers) for topic, doc, asked in plans]
 
-    def _ask(self, name: str, questions: Sequence[tuple["_Reading", Instance]]) -> dict[str, str]:
+    def _ask(self, name: str, questions: Sequence[Instance]) -> dict[str, str]:
         """One round: each question once, all in one batch; key -> answer."""
-        unique = {_key(question): question for _, question in questions}
+        unique = {_key(question): question for question in questions}
         kept = sum(key in self.sub_cache.dbdict for key in unique) if self.sub_cache else 0
         told = _NAME, name, len(questions), len(unique), kept, self.sub_cache and self.sub_cache.cache_db
         _log.info("%s: %s round: %d questions, %d different, of which %d have answers in %s", *told)
@@ -222,13 +221,14 @@ class CorpusLM(LM):
         texts = (self.sub_cache or self.base).generate_until(list(unique.values())) if unique else []
         # Servers may answer null, and a model half a character, which can't be written to a file.
         answers = {key: (text or "").encode(errors="replace").decode() for key, text in zip(unique, texts, strict=True)}
-        for topic, key in dict.fromkeys((topic, _key(question)) for topic, question in questions):
-            answer = answers[key]
-            counts = {"calls": 1, "tokens_in": self.cost(_text(unique[key].args[0])), "tokens_out": self.cost(answer),
-                      "unfinished_thinking": int(strip_thinking(answer).unfinished)}  # fmt: skip
-            for figure, n in counts.items():
-                topic.record[f"{name}_{figure}"] = topic.record.get(f"{name}_{figure}", 0) + n
+        figures = {
+            "calls": len(unique),
+            "tokens_in": sum(self.cost(_text(question.args[0])) for question in unique.values()),
+            "tokens_out": sum(map(self.cost, answers.values())),
+            "unfinished_thinking": sum(strip_thinking(answer).unfinished for answer in answers.values()),
+        }
         self.totals[name] = {"questions": len(questions), "different": len(unique), "from_cache": kept}
+        self.totals |= {f"{name}_{figure}": n for figure, n in figures.items()}
         return answers
 
     def cost(self, text: str) -> int:
@@ -238,22 +238,9 @@ class CorpusLM(LM):
             return len(tokenizer.encode(text, add_special_tokens=False))
         return math.ceil(len(text.encode(errors="replace")) / _BYTES_PER_TOKEN)
 
-    def _report(self, records: Sequence[Mapping[str, Any]]) -> None:
-        """Totals for the results, and each topic's steps in a file that they name."""
-        sums: Counter[str] = Counter()
-        for record in records:
-            _log.info("%s: %s", _NAME, json.dumps({key: record[key] for key in record if key != "days"}))
-            sums.update({key: value for key, value in record.items() if isinstance(value, int)})
-        self.totals |= {"topics": len(records), **sums}
-        if self.sub_cache:
-            text, cache = json.dumps(records, ensure_ascii=False, indent=1), Path(self.sub_cache.cache_db)
-            file = cache.with_name(f"{cache.stem}-steps-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json")
-            write_whole(file, text)
-            self.totals["steps"] = str(file)
-
 
 class _Reading:
-    """The questions about one topic, and what was made of the answers; ``record`` holds the figures."""
+    """The questions about one topic, and what was made of the answers."""
 
     def __init__(self, model: CorpusLM, asked: Asked) -> None:
         self.model, self.asked, self.name = model, asked, str(asked.doc["query"])
@@ -261,15 +248,12 @@ class _Reading:
         self.volume: Counter[datetime.date] = Counter()
         for article in asked.topic.articles:
             self.volume[article.date] += len(article.sentences)
-        sizes = {"articles": len(asked.topic.articles), "sentences": sum(self.volume.values())}
-        self.record: dict[str, Any] = {"topic": asked.topic.name, "edition": asked.doc["edition"], **sizes}
 
     def map_round(self) -> list[Instance]:
         """The questions about all chunks."""
         tokens = self.map_tokens + self.thinking
         room = self._room(corpus.map_prompt(self.name, "", 999), tokens)
         chunks = corpus.make_chunks(self.asked.topic.articles, room, self.model.cost)
-        self.record["chunks"] = len(chunks)
         prompts = (corpus.map_prompt(self.name, text, corpus.most_events(n, self.map_tokens)) for text, n in chunks)
         self.map_questions = [self.asked.ask(prompt, tokens, corpus.MAP_STOPS) for prompt in prompts]
         return self.map_questions
@@ -282,20 +266,16 @@ class _Reading:
             raise InputError("chunk_tokens", None, str(self.chunk_tokens), expected)
         return int(self.chunk_tokens - taken)
 
-    def rank(self, answers: Mapping[str, str]) -> None:
-        """Read the answers, and rank the days that they name."""
+    def rank(self, answers: Mapping[str, str]) -> int:
+        """Read the answers, and rank the days that they name; how many events there are."""
         last = max(self.volume, default=datetime.date.max)
         texts = [answers[key] for key in dict.fromkeys(map(_key, self.map_questions))]
-        read = [corpus.read_events(text, last, self.map_tokens) for text in texts]
-        events = [event for of_answer in read for event in of_answer]
+        events = [event for text in texts for event in corpus.read_events(text, last, self.map_tokens)]
         self.notes = corpus.by_day(events)
-        ranked = corpus.rank_days(self.notes, self.volume, self.weight)
-        self.days = list(ranked)
-        days = [{"day": str(day), "score": round(score, 6), "events": self.notes[day]} for day, score in ranked.items()]
-        self.record |= {"answers_without_events": sum(not of_answer for of_answer in read), "events": len(events),
-                        "days_found": len(days), "days": days}  # fmt: skip
+        self.days = list(corpus.rank_days(self.notes, self.volume, self.weight))
         if not events:
-            _log.warning("tls_corpus: %s: no dated event in %d answers: its timelines are empty", self.name, len(read))
+            _log.warning("tls_corpus: %s: no dated event in %d answers: its timelines are empty", self.name, len(texts))
+        return len(events)
 
     def write_round(self, doc: Mapping[str, Any]) -> dict[datetime.date, Instance]:
         """The questions about the dates of one reference's timeline, in order of time."""

@@ -143,18 +143,7 @@ def _likeliest(yes: float, no: float, partly: float = -math.inf) -> Verdict:
     """
     if partly > max(yes, no):
         return Verdict(PARTLY)
-    return from_probability(_probability_of_first(yes, no))
-
-
-def _probability_of_first(first: float, second: float) -> float:
-    """The probability of the first of two outcomes, from their log-likelihoods; NaN where they say nothing.
-
-    Example:
-        >>> _probability_of_first(-1.0, -1.0), _probability_of_first(-800.0, 0.0), _probability_of_first(0.0, -math.inf)
-        (0.5, 0.0, 1.0)
-    """
-    difference = second - first
-    return 0.0 if difference >= 700 else 1 / (1 + math.exp(difference))  # exp would overflow
+    return from_probability(1 / (1 + math.exp(min(no - yes, 700))))  # beyond that exp overflows; NaN stays
 
 
 class InspectJudge:

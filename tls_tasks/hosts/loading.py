@@ -4,18 +4,19 @@ Of what the user says of the model, a task sees ``--model_args``. Whatever canno
 unknown, and a document is then cut by characters alone.
 
 ``lm_eval --cache_requests`` keeps a task's requests by its name: with other data or another budget, the old ones. The
-harness then asks the old questions and scores the answers by the new documents, in the right form and without a word. A
-task can't see whether the option is set, and nothing of ours is called between the cache and the model. So what lies in
-the cache is compared when the documents are loaded, and what is of other documents is taken out: the harness makes the
-requests anew, and keeps those.
+harness then asks the old questions and scores the answers by the new documents, in the right form and without a word.
+A task can't see whether the option is set, and nothing of ours is called between the cache and the model. So a file
+beside the requests holds a hash of the documents that were loaded last, and requests of others are removed when
+documents are loaded: the harness makes them anew, and keeps those.
 """
 
 from __future__ import annotations
 
 import glob
+import hashlib
 import itertools
+import json
 import logging
-import pickle
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
@@ -24,8 +25,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tls_tasks import __version__
 from tls_tasks.core.errors import DataError, InputError, OptionError
-from tls_tasks.core.task import Doc, Task, is_asked
+from tls_tasks.core.task import Doc, Task
+from tls_tasks.core.whole import write_whole
 from tls_tasks.data.model_context import ModelContext, model_context
 from tls_tasks.hosts.discovery import tasks_path
 from tls_tasks.registry import find_task
@@ -39,7 +42,6 @@ _MOST_BYTES_PER_TOKEN = 8
 _LEAST_ANSWER = 256
 """To so many tokens the answer shrinks where a task's file does not state ``least_answer_tokens``."""
 
-_RANK = re.compile(r"shot-rank(\d+)-world_size(\d+)")
 _NAME = re.compile(r"^task:\s*['\"]?([^'\"#\s]+)", re.MULTILINE)
 
 _log = logging.getLogger(__name__)
@@ -158,7 +160,7 @@ def _fits(prompt: str, room: int, count: Callable[[str], int]) -> bool:
 
 
 def drop_stale_requests(name: str, source: object, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Take requests of other documents than ``rows`` out of the harness's cache, and say so.
+    """Take requests that may be of other documents than ``rows`` out of the harness's cache, and say so.
 
     Args:
         name: The data set, of which a task of ours is called.
@@ -166,21 +168,28 @@ def drop_stale_requests(name: str, source: object, rows: Sequence[Mapping[str, A
         rows: The documents, as they were loaded now.
 
     Raises:
-        DataError: If the file can't be removed: the run would use it.
+        DataError: If a file can't be removed or written: the run would use old requests.
     """
     from lm_eval.caching import cache
 
     task, prompt = _task_of(name, source)
-    for file in sorted(Path(cache.PATH).glob(f"requests-{glob.escape(task)}-*shot-rank*")):
-        if not (difference := _difference(file, rows, prompt)):
-            continue
-        stale = f"{task}: the requests that lm_eval --cache_requests keeps in {file} are stale: {difference}"
-        try:
+    folder, shown = Path(cache.PATH), prompt(rows[0]) if prompt and rows else ""
+    digest = hashlib.sha256(json.dumps([__version__, shown, *map(dict, rows)]).encode()).hexdigest()
+    files = sorted(folder.glob(f"requests-{glob.escape(task)}-*shot-rank*"))
+    made_of = folder / f"tls_tasks-{task}.sha256"
+    known = made_of.read_text(encoding="utf-8") if made_of.is_file() else ""
+    if known == digest or not (files or known):
+        return
+    try:
+        for file in files:
             file.unlink(missing_ok=True)
-        except OSError as error:
-            remedy = "remove it, or set LM_HARNESS_CACHE_PATH to a folder of your own"
-            raise DataError(f"{stale}. The file can't be removed ({error}): {remedy}") from error
-        _log.warning("%s. The file was removed; requests are made of the documents of this run", stale)
+        write_whole(made_of, digest)
+    except OSError as error:
+        stale = f"{task}: {folder} keeps stale requests (lm_eval --cache_requests): {error}"
+        raise DataError(f"{stale}; remove them, or set LM_HARNESS_CACHE_PATH to a folder of your own") from error
+    if files:
+        told = "requests that lm_eval --cache_requests kept may be of other documents than those of this run"
+        _log.warning("%s: %s; removed, and made anew: %s", task, told, ", ".join(map(str, files)))
 
 
 def _task_of(name: str, source: object) -> tuple[str, Callable[[Mapping[str, Any]], str] | None]:
@@ -194,51 +203,3 @@ def _task_of(name: str, source: object) -> tuple[str, Callable[[Mapping[str, Any
             task = find_task(name)
             return task.name, task.prompt
     return name, None
-
-
-def _difference(
-    file: Path, rows: Sequence[Mapping[str, Any]], prompt: Callable[[Mapping[str, Any]], str] | None
-) -> str:
-    """In words how the requests in a file differ from those of these documents; empty if they don't."""
-    match = _RANK.search(file.name)
-    try:
-        with file.open("rb") as opened:
-            requests = [request for group in _Inert.Unpickler(opened).load() for request in group]
-        asked = {request.doc_id: (dict(request.doc), request.arguments[0]) for request in requests}
-    except Exception as error:  # damaged pickles raise almost anything; what can't be compared must not be used
-        return f"it can't be read ({error or type(error).__name__})"
-    expected = range(int(match[1]), len(rows), int(match[2])) if match else range(len(rows))
-    if set(asked) != set(expected):
-        return f"its number of documents is {len(asked)}, not {len(expected)}"
-    for number, row in ((number, dict(rows[number])) for number in expected):
-        doc, request = asked[number]
-        if doc != row:
-            fields = ", ".join(key for key in row | doc if row.get(key) != doc.get(key))
-            return f"document {row.get('doc_id')} is not the one of now, in {fields}"
-        if number == expected[0] and prompt is not None and not is_asked(prompt(row), _text(request)):
-            return "its prompts are not the ones of now"
-    return ""
-
-
-def _text(request: Any) -> str:
-    """A request's text; of a chat the JSON of its messages, which the harness keeps in a tuple of its own."""
-    return str(request.built_of[0]) if isinstance(request, _Inert) else str(request)
-
-
-class _Inert:
-    """Stands for each object in a pickle that is no plain data: it keeps its fields, and nothing is called."""
-
-    built_of: tuple[Any, ...]
-
-    def __new__(cls, *built_of: Any, **_: Any) -> _Inert:
-        """Keep what the object would have been made of."""
-        self = super().__new__(cls)
-        self.built_of = built_of
-        return self
-
-    class Unpickler(pickle.Unpickler):
-        """Fetches no function and no class, so that nothing in the file is run."""
-
-        def find_class(self, module: str, name: str) -> Any:
-            """The stand-in, whatever is asked for; what dill would call makes classes."""
-            return (lambda *_, **__: _Inert) if module.partition(".")[0] == "dill" else _Inert

@@ -29,10 +29,10 @@ from pydantic import AfterValidator, Field
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.terminal import beginning
-from tls_tasks.data.catalogue import find_data_set, public_sets, read_catalogue
+from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.files import example_rows, filled_text, read_objects
 from tls_tasks.data.models import DataRow, Id, named, read_model, read_models
-from tls_tasks.data.order import EMBEDDED, Loaded, Reading, load, read_place
+from tls_tasks.data.order import EMBEDDED, Reading, load
 from tls_tasks.reports.documents import CollectionRow, DocumentRow
 
 DEFAULT_CONTEXT_BUDGET = 24_000
@@ -113,8 +113,8 @@ def load_documents(
         >>> documents[0]["doc_id"], len(json.loads(documents[0]["documents"]))
         ('e01', 22)
     """
-    reading = _reading(data_set, check_whole_number("context_budget", context_budget))
-    loaded = load(reading, data, edition).noted(provenance, name)
+    how = reading(find_data_set(ALL_SETS, data_set), check_whole_number("context_budget", context_budget))
+    loaded = load(how, data, edition).noted(provenance, name)
     return [_finished(document, judge, loaded.edition) for document in loaded.documents]
 
 
@@ -123,17 +123,8 @@ def _finished(document: Mapping[str, Any], judge: Any, edition: str) -> dict[str
     return {**kept, "judge": json.dumps(judge, sort_keys=True), "edition": edition}
 
 
-def read_local(name: str, place: Path) -> Loaded[dict[str, Any]]:
-    """The documents of a data set in a folder.
-
-    Raises:
-        DataError: If there are none, or a row is broken.
-    """
-    return read_place(_reading(name, DEFAULT_CONTEXT_BUDGET), place)
-
-
-def _reading(name: str, budget: int) -> Reading[dict[str, Any]]:
-    wanted = find_data_set(ALL_SETS, name)
+def reading(wanted: DataSet, budget: int = DEFAULT_CONTEXT_BUDGET) -> Reading[dict[str, Any]]:
+    """How a data set is read, wherever it lies."""
     read = partial(_read_at, budget=budget, criteria=wanted.settings.get("criteria", False))
     return Reading(wanted, DATA_SETS.values(), read, place=_PLACE)
 

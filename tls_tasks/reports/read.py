@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, find_json
-from tls_tasks.core.parsed import Parsed, Problem, problem
+from tls_tasks.core.json_text import find_json
+from tls_tasks.core.parsed import Parsed, Problem, problem, problem_kinds
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.rows import describe
 from tls_tasks.reports.citations import Citations, in_brackets
@@ -24,21 +24,8 @@ from tls_tasks.reports.json_lines import FORMS, Read, read_rows, with_keys
 from tls_tasks.reports.read_prose import prose_sentences
 from tls_tasks.reports.types import Report, ReportSentence
 
-PROBLEM_KINDS = (
-    "no_report", "no_text", "bad_citation", "bad_references", "over_limit",
-    "unknown_citation", "unread_citation", "other_request", *JSON_PROBLEM_KINDS,
-)  # fmt: skip
-"""What may be wrong with a row or a model's answer; ``unknown_citation`` and ``other_request`` only with an answer:
-
-- ``no_report``: not a report; the detail says what is missing.
-- ``no_text``: a sentence without text; ignored.
-- ``bad_citation``: a citation that is not an id; kept as an unknown document, or dropped if empty.
-- ``bad_references``: references that are not a list.
-- ``over_limit``: a sentence beyond the length limit; left out.
-- ``unknown_citation``: of no document of the prompt; kept, since it is a wrong citation.
-- ``unread_citation``: an answer cites by author and year alone, or a row by a mark in a text: these are not read.
-- ``other_request``: an answer names another request than its reference, which is used.
-"""
+PROBLEM_KINDS = problem_kinds("reports", "json")
+"""What may be wrong with a row or a model's answer; ``unknown_citation`` and ``other_request`` only with an answer."""
 
 _AUTHOR_YEAR = re.compile(r"\([^\W\d_][^()\n]{1,80}\s(?:1[5-9]|20)[0-9]{2}[a-z]?\)")  # (Hale, 2019)
 ID_FIELDS = ("request_id", "topic_id", "narrative_id", "query_id", "qid")

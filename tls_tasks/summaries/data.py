@@ -22,7 +22,7 @@ from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_c
 from tls_tasks.data.files import Rows, example_rows, file_rows, split_files, text_lines
 from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of
 from tls_tasks.data.models import DataRow, Id, Texts, named, read_model
-from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, load, read_place, text_fields
+from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, load, text_fields
 from tls_tasks.summaries.rows import read_texts
 
 ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
@@ -146,16 +146,7 @@ def _rounded(words: float) -> int:
 
 def _load_summaries(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[Document]:
     """The documents of a data set from the first source that has it."""
-    return load(_reading(find_data_set(ALL_SETS, name)), data, edition)
-
-
-def read_local(name: str, place: Path) -> Loaded[Document]:
-    """The documents of a data set in a folder or file.
-
-    Raises:
-        DataError: If there are none, or a row is broken.
-    """
-    return read_place(_reading(find_data_set(ALL_SETS, name)), place)
+    return load(reading(find_data_set(ALL_SETS, name)), data, edition)
 
 
 def prompt(doc: Mapping[str, Any]) -> str:
@@ -191,7 +182,9 @@ def _row(name: str, document: Document, edition: str, budget: int, words: int) -
     return {**fields, "query": document.query, "words": words, "references": references, "edition": edition}
 
 
-def _reading(wanted: DataSet) -> Reading[Document]:
+def reading(wanted: DataSet) -> Reading[Document]:
+    """How a data set is read, wherever it lies."""
+
     def at(place: Path) -> tuple[Document, ...]:
         return read(chain.from_iterable(map(file_rows, split_files(place, wanted.split))))
 

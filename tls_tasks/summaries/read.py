@@ -8,17 +8,10 @@ import re
 from collections.abc import Callable
 
 from tls_tasks.core.json_text import find_json
-from tls_tasks.core.parsed import Parsed, problem
+from tls_tasks.core.parsed import Parsed, problem, problem_kinds
 from tls_tasks.core.reasoning import phrases, strip_thinking
 
-PROBLEM_KINDS = (
-    "no_answer",  # None: there is no text
-    "unfinished_thinking",  # a block of reasoning never ended; what it holds is no answer
-    "next_prompt",  # another prompt behind the answer, made up as base models do, with all that follows
-    "lead_in",  # "Here is a summary:", "**Summary:**"
-    "closing_remark",  # "Let me know if …", "(70 words)"
-    "wrapper",  # a code fence, <summary>, quotation marks, rules or a JSON object around the whole
-)
+PROBLEM_KINDS = problem_kinds("summaries")
 """What may have been left out of an answer."""
 
 

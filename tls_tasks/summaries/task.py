@@ -26,13 +26,8 @@ def _score(doc: Mapping[str, Any], summary: str) -> Score:
     return rouge_l([summary], [json.loads(doc["references"])])
 
 
-def _summary(answer: str) -> str:
-    """The summary in an answer; empty if there is none."""
-    return parse_summary(answer).value or ""
-
-
 def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:
-    summary = _summary(answer)
+    summary = parse_summary(answer).value or ""
     n_words = len(summary.split())
     share = share_in_source(summary, doc.get("text", ""))
     numbers = {} if share is None else {"numbers_in_source": share, "with_numbers": 1}

@@ -22,7 +22,7 @@ from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.files import file_rows
 from tls_tasks.data.model_context import LONGEST_ANSWER, ModelContext, model_context, token_counter
-from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, load, read_place
+from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, load
 from tls_tasks.timelines.prompts import Budget, Context, build_context, prompt
 from tls_tasks.timelines.public_files import public_copies, read_events
 from tls_tasks.timelines.topics import Topic, read_data_set, read_rows
@@ -315,23 +315,11 @@ def _load_topics(
     name: str, data: str | Path | None = None, need_articles: bool = True, edition: str | None = None
 ) -> Loaded[Topic]:
     """The topics of a data set from the first source that has it; with articles, if they are needed."""
-    return load(_reading(find_data_set(ALL_SETS, name), need_articles), data, edition)
+    return load(reading(find_data_set(ALL_SETS, name), need_articles), data, edition)
 
 
-def read_local(wanted: DataSet, place: Path) -> Loaded[Topic]:
-    """Read a data set, with the articles that it has, from a folder or a Parquet file.
-
-    Args:
-        wanted: The data set.
-        place: As the argument ``data`` of :func:`load_documents`.
-
-    Raises:
-        DataError: If there is nothing of this data set, or a file is broken.
-    """
-    return read_place(_reading(wanted, need_articles=True), place)
-
-
-def _reading(wanted: DataSet, need_articles: bool) -> Reading[Topic]:
+def reading(wanted: DataSet, need_articles: bool) -> Reading[Topic]:
+    """How a data set is read, wherever it lies."""
     public = PUBLIC.get(wanted.name)
     if need_articles and public is not None and not public.has_articles:
         public = None

@@ -13,9 +13,9 @@ from functools import partial
 from typing import Any, Literal, get_args, get_type_hints
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, find_json, is_whole_json
+from tls_tasks.core.json_text import find_json, is_whole_json
 from tls_tasks.core.options import check_choice, check_options
-from tls_tasks.core.parsed import Parsed, Problem, problem
+from tls_tasks.core.parsed import Parsed, Problem, problem, problem_kinds
 from tls_tasks.core.reasoning import first_reading, strip_thinking
 from tls_tasks.core.rows import describe
 from tls_tasks.text.dates import DateExpression, DayMonth, Numeric, dates_in, settle
@@ -24,20 +24,7 @@ from tls_tasks.timelines.read_json import count_entries, is_empty_answer, json_e
 from tls_tasks.timelines.read_lines import is_remark, read_lines
 from tls_tasks.timelines.types import Timeline
 
-PROBLEM_KINDS = (
-    "no_answer",  # None: there is no text
-    "invalid_date",  # an entry's date is unreadable, impossible or of two readings; the entry is dropped
-    "partial_date",  # month or year only; see TimelinePolicy.partial
-    "date_range",  # two dates; see TimelinePolicy.range
-    "repeated_date",  # a date that occurred before; see TimelinePolicy.repeated
-    "undated_text",  # text without a date, dropped; see TimelinePolicy.undated
-    "dated_text",  # text with a full date in it that opens no day, dropped: prose around the timeline, or a lost entry
-    "aside",  # a source or another field beside the text, dropped
-    "draft",  # an entry before the words that announce the final timeline, dropped
-    "empty_entry",  # a date without text; the date is kept, but not a month or year on a line of its own
-    "bad_entry",  # a JSON value that is neither an entry nor text; dropped
-    *JSON_PROBLEM_KINDS,
-)
+PROBLEM_KINDS = problem_kinds("timelines", "json")
 """Every kind of problem that :func:`parse_timeline` reports."""
 
 

@@ -19,7 +19,7 @@ from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, public_se
 from tls_tasks.data.files import ENDINGS, Rows, example_rows, file_rows, filled_text, split_files
 from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of
 from tls_tasks.data.models import DataRow, Id, named, read_model
-from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, hub_rows, load, read_place
+from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, hub_rows, load, text_fields
 from tls_tasks.trees.compliance import slips
 from tls_tasks.trees.rows import read_prediction, read_reference
 from tls_tasks.trees.schema import is_json_schema, read_schema, schema_and_form
@@ -246,16 +246,7 @@ def _load_trees(name: str, data: str | Path | None = None, edition: str | None =
         OptionError: If there is no such data set or edition.
     """
     wanted = find_data_set(ALL_SETS, name)
-    return load(_reading(find_data_set(ALL_SETS, wanted.settings.get("same_as", name))), data, edition)
-
-
-def read_local(name: str, place: Path) -> Loaded[TreeDocument]:
-    """The documents of a data set in a folder or file.
-
-    Raises:
-        DataError: If there are none, or a row is broken.
-    """
-    return read_place(_reading(find_data_set(ALL_SETS, name)), place)
+    return load(reading(find_data_set(ALL_SETS, wanted.settings.get("same_as", name))), data, edition)
 
 
 def prompt(doc: Mapping[str, Any], quotes: bool = False) -> str:
@@ -371,7 +362,8 @@ _JSON_LEAVES: Mapping[Hashable, Mapping[str, Any]] = {
 }
 
 
-def _reading(wanted: DataSet) -> Reading[TreeDocument]:
+def reading(wanted: DataSet) -> Reading[TreeDocument]:
+    """How a data set is read, wherever it lies."""
     return Reading(wanted, DATA_SETS.values(), partial(_read_at, wanted), _published, partial(read_rows, wanted.name))
 
 
@@ -392,9 +384,8 @@ def _read_at(wanted: DataSet, place: Path) -> tuple[TreeDocument, ...]:
 
 
 def _row(name: str, document: TreeDocument, edition: str, budget: int) -> dict[str, str | int]:
-    asked = {"doc_id": document.id, "data_set": name, "kind": document.kind, "text": document.text[:budget]}
-    tree = {"schema": document.schema, "reference": document.reference, "edition": edition}
-    return {**asked, "text_truncated": max(0, len(document.text) - budget), **tree}
+    tree = {"kind": document.kind, "schema": document.schema, "reference": document.reference, "edition": edition}
+    return {**text_fields(name, document.id, document.text, budget), **tree}
 
 
 def _published(source: HubFiles) -> Loaded[TreeDocument]:

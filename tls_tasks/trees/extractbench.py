@@ -12,7 +12,6 @@ import hashlib
 import json
 import math
 import re
-from collections import defaultdict, deque
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, NamedTuple
@@ -43,7 +42,7 @@ _FUZZY = {"description": 95.0, "court": 85.0}
 """Fields whose text need only be this similar, in percent, without punctuation and case."""
 
 _MOST_PAIRS = 100_000_000
-"""Of lists with more possible pairs only equal records are paired; ``value_incomplete`` counts their documents."""
+"""Of lists with more possible pairs no records are paired; ``value_incomplete`` counts their documents."""
 
 _Records = Sequence[Mapping[Hashable, Any]]
 
@@ -153,7 +152,7 @@ def _count_records(wanted: _Records, got: _Records, shape: Shape, unit: dict[str
     for part, side in (("expected", wanted), ("predicted", got)):
         unit[f"{part}_cells"] += len(side) * len(flat)
         unit[f"{part}_rows"] += len(side) if fields else 0
-    pairs, n_wrong = _pair(wanted, got, flat or fields, bool(deep), unit)
+    pairs, n_wrong = _pair(wanted, got, flat or fields, unit)
     unit["v_correct"] += len(pairs) * len(flat) - n_wrong if flat else 0
     for field in deep:
         own = shape.fields.get(field, _ANY)
@@ -178,29 +177,18 @@ def _n_cells(value: Any, shape: Shape) -> int:
 
 
 def _pair(
-    wanted: _Records, got: _Records, fields: Sequence[Hashable], has_lists: bool, unit: dict[str, float]
+    wanted: _Records, got: _Records, fields: Sequence[Hashable], unit: dict[str, float]
 ) -> tuple[dict[int, int], int]:
     """Which record of the answer each of the reference has, and how many of their cells differ.
 
-    Equal records are paired first, unless it matters which: they have lists, or other texts pass as well. Of pairings
-    that are equally good it is scipy's, of the answer by the reference.
+    Of pairings that are equally good it is scipy's, of the answer by the reference.
     """
-    pairs: dict[int, int] = {}
-    if not has_lists and _FUZZY.keys().isdisjoint(fields):
-        waiting: defaultdict[Hashable, deque[int]] = defaultdict(deque)
-        for j, record in enumerate(got):
-            waiting[tuple([_key(record.get(field)) for field in fields])].append(j)
-        for i, record in enumerate(wanted):
-            if queue := waiting.get(tuple([_key(record.get(field)) for field in fields])):
-                pairs[i] = queue.popleft()
-    left_i, left_j = sorted({*range(len(wanted))} - {*pairs}), sorted({*range(len(got))} - {*pairs.values()})
-    if len(left_i) * len(left_j) > _MOST_PAIRS:
+    if len(wanted) * len(got) > _MOST_PAIRS:
         unit["value_incomplete"] = 1
-        return pairs, 0
-    costs = _costs([got[j] for j in left_j], [wanted[i] for i in left_i], fields)
+        return {}, 0
+    costs = _costs(got, wanted, fields)
     places = linear_sum_assignment(costs)
-    pairs |= {left_i[i]: left_j[j] for j, i in zip(*map(np.ndarray.tolist, places), strict=True)}
-    return pairs, int(costs[places].sum(dtype=np.int64))
+    return {i: j for j, i in zip(*map(np.ndarray.tolist, places), strict=True)}, int(costs[places].sum(dtype=np.int64))
 
 
 def _costs(got: _Records, wanted: _Records, fields: Sequence[Hashable]) -> Any:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, PACKED, FoundJson, Stage, find_json, is_whole_json, unpacked
+from tls_tasks.core.json_text import PACKED, FoundJson, Stage, find_json, is_whole_json, unpacked
 from tls_tasks.core.options import check_choice
-from tls_tasks.core.parsed import Parsed, Problem, folded, problem
+from tls_tasks.core.parsed import Parsed, Problem, folded, problem, problem_kinds
 from tls_tasks.core.reasoning import first_reading
 from tls_tasks.core.yaml_text import Unquoted, find_yaml, settled
 from tls_tasks.trees.compliance import complies
@@ -208,17 +208,8 @@ def _of_type(value: Unquoted, leaf: Leaf) -> Any:
 MODES = ("lenient", "strict")
 """``lenient``: the tree is found, and mended where it can be; ``strict``: an answer that is no JSON document fails."""
 
-TREE_PROBLEM_KINDS = (
-    *JSON_PROBLEM_KINDS, "no_json", "no_tree", "too_deep", "echoed_schema", "several_trees", "wrapped", "key_style",
-    "not_strict",
-)  # fmt: skip
-"""What may be wrong with a tree in a text, beside what may be wrong with any JSON.
-
-``no_json``: nothing that could be a tree; ``no_tree``: null, where the reference has a tree; ``too_deep``: more than
-64 levels; ``echoed_schema``: the schema and nothing else; ``several_trees``: the last whole one counts; ``wrapped``: a
-wrapper was taken off; ``key_style``: a key of the schema in another case or style; ``not_strict``: in strict mode the
-answer is no JSON document.
-"""
+TREE_PROBLEM_KINDS = problem_kinds("trees", "json")
+"""What may be wrong with a tree in a text."""
 
 _MENDED = frozenset({"repaired_json", "truncated", "broken_json", "wrapped", "key_style"})
 

@@ -41,7 +41,7 @@ def test_what_a_function_may_answer(answer, verdict):
     assert from_callable(lambda query: answer).ask(QUERIES[:1]) == [verdict]
 
 
-@pytest.mark.parametrize("answer", [2, -0.1, [True], object()])
+@pytest.mark.parametrize("answer", [2, -0.1, [True], {}])
 def test_what_it_may_not_answer_is_the_callers_fault(answer):
     with pytest.raises(InputError, match=r"answer of custom\(.*: got"):
         from_callable(lambda query: answer).ask(QUERIES)

@@ -62,28 +62,28 @@ class _Rating(DataRow):
 def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int = 12345) -> dict[str, Any]:
     """How far metrics agree with people's ratings of the same answers, by system and by document.
 
-    What one side lacks (a score that is not finite included) is left out and counted. Several ratings of one answer
-    are averaged. By system at least three systems give a value, at least five an interval.
+    Answers without a finite score or without a rating are left out and counted. Several ratings of one answer are
+    averaged. By system, a value takes at least three systems, an interval at least five.
 
     Args:
         scores: System -> document id -> its score, or the scores of several metrics by name; more is better.
         people: The ratings: rows with ``system``, ``id``, ``rating``, and ``aspect`` if there are several; or a file of
             them, CSV or JSON Lines.
         n_resamples: How many resamples the intervals take, and how many permutations the tests.
-        seed: Of both.
+        seed: The seed of both.
 
     Returns:
         ``aspects``: aspect -> ``metrics`` and ``tests``. Of each metric ``counts`` says what was compared and left out;
         ``by_system`` and ``by_document`` have ``tau_b``, ``pearson`` and ``pairwise_accuracy``, each with ``_ci``
-        (95 %; None: no interval) and ``_undefined``, the resamples that had no value. Where no document has answers to
-        order, ``within_system`` has the three of each system's answers, as means over systems. ``near`` counts the
-        pairs of systems in people's order by how far apart their scores are; ``systems`` has each system's mean
-        ``score`` and ``rating`` over what both sides have, with ``_ci`` over resampled documents. A test says by what
-        ``difference`` the first of two metrics agrees better than the second, with its ``p_value``. NaN is undefined.
+        (95 %; None: no interval) and ``_undefined``, the resamples without a value. If no document has answers to
+        order, ``within_system`` has the same three for each system's answers, averaged over systems. ``near`` counts
+        the pairs of systems in people's order by their difference in score; ``systems`` has each system's mean
+        ``score`` and ``rating`` over its rated answers, with ``_ci`` over resampled documents. A test has the
+        ``difference`` in agreement between two metrics, first minus second, and its ``p_value``. NaN is undefined.
 
     Raises:
         InputError: If there is nothing to compare.
-        DataError: If the ratings can't be read, or no score is of a rating's system or document.
+        DataError: If the ratings can't be read, or a rating names a system or document without scores.
 
     Example:
         >>> scores = {"a": {"d1": 0.1, "d2": 0.3}, "b": {"d1": 0.2, "d2": 0.2}, "c": {"d1": 0.5, "d2": 0.4}}

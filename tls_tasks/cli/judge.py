@@ -39,7 +39,8 @@ _OF_JUDGES = (
 """Options that a judge's specification has under the same names."""
 
 _WORDS = {True: "YES", False: "NO", PARTLY: "PARTLY", None: "nothing"}
-_PRICE_NOTE = """\
+_PRICE_NOTE = Path(__file__).with_name("price_note.txt").read_text(encoding="utf-8").strip()
+_NOTE = """\
 A range is the least and the most: which questions are asked depends on earlier verdicts. What the cache answers
 is in no call. Tokens are estimated, a prompt's at four bytes each; a model that thinks before it answers writes more
 (up to {} a call by default). Answers that can't be read are asked for once more, which is not counted."""

@@ -254,7 +254,7 @@ class Score(Shown):
         return values(self.definitions, self.units, self.topics)
 
     def by_topic(self) -> dict[Hashable, dict[str, float]]:
-        """Each topic's own numbers.
+        """The results of each topic.
 
         Raises:
             InputError: The metric was given no topics.
@@ -265,7 +265,7 @@ class Score(Shown):
         return {topic: values(self.definitions, members) for topic, members in groups}
 
     def as_dict(self, detailed: bool = False) -> dict[str, Any]:
-        """The results as plain values; ``detailed`` adds what explains them."""
+        """The results as plain values; ``detailed`` adds items and problems."""
         plain: dict[str, Any] = {key: self._result(key) for key in self.definitions}
         if self.interval is not None:
             found = self.intervals(**self.interval)
@@ -288,10 +288,10 @@ class Score(Shown):
         return int(value) if self.definitions[key].is_count else float(value)
 
     def differences(self) -> list[dict[str, Any]]:
-        """What is wrong, missed or invented, a dictionary each, of metrics whose items tell it (``tree_eval``).
+        """The wrong, missed and invented values, one dictionary each (``tree_eval`` only).
 
         Raises:
-            InputError: Items of this metric don't tell it.
+            InputError: The metric has no such list.
         """
         if not all(hasattr(item, "differences") for item in self.items):
             scored = "|".join(self.signature.split("|")[:2])
@@ -304,20 +304,20 @@ class Score(Shown):
     ) -> dict[str, Interval]:
         """Confidence intervals, over topics where there are any, else over rows: never over the references of a row.
 
-        Below 100 topics or rows jackknife-t, from there on percentile bootstrap (docs/intervals.md). A count has none,
-        nor has a result that is NaN, or to which fewer than two topics or rows add anything.
+        Below 100 topics or rows jackknife-t, from 100 on percentile bootstrap (docs/intervals.md). Counts, NaN and
+        results to which fewer than two topics or rows contribute have no interval.
 
         Args:
             confidence: Coverage, in (0, 1).
             n_resamples: How many resamples a bootstrap draws; at least 1.
-            seed: Of the bootstrap: the same seed gives the same interval.
-            keys: The results to give intervals of; None: all.
+            seed: The seed of the bootstrap: the same seed gives the same interval.
+            keys: The results that get intervals; None: all.
         """
         check_interval(len(self.units), confidence, n_resamples)
         return Sums.of(self).statistics(keys).intervals(confidence, n_resamples, seed)
 
     def standard_errors(self) -> dict[str, float]:
-        """Jackknife standard errors, leaving out one topic (or row) at a time; NaN of fewer than two."""
+        """Jackknife standard errors, leaving out one topic (or row) at a time; NaN with fewer than two."""
         return Sums.of(self).statistics().standard_errors()
 
 

@@ -4,34 +4,18 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from tls_tasks.core.errors import InputError
 
-_NAMES = frozenset(
-    "api_key apikey x_api_key key access_key secret secret_key client_secret password passwd pwd token access_token "
-    "auth_token id_token authorization proxy_authorization auth cookie credentials signature sig".split()
-)
+_KNOWN = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+_PATTERNS: Mapping[str, str] = _KNOWN["patterns"]
+_NAMES = frozenset(_KNOWN["names"].split())
 """What options, headers and parameters of URLs are called whose values are secrets; in lower case, with underscores."""
 
-_FIELD = r"(?:x[-_])?api[-_]?key|(?:proxy-)?authorization|(?:access|auth)[-_]?token|(?:client[-_]?)?secret|password"
-
-_PATTERNS = {
-    "a password in a URL": r"(?<=://)[^\s/?#@:\"'\\<>]{0,100}:[^\s/?#@\"'\\<>]{1,200}@(?=[\w\[])",
-    "a key in a URL": r"(?<=[?&])(?i:(?:api[-_]?|access[-_]?)?key|(?:access[-_]?)?token|sig|signature)=[\w.%~+/-]{12,}",
-    "a key": (
-        r"(?<![\w-])(?:sk-[\w-]{16,}|hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|"
-        r"A[KS]IA[0-9A-Z]{16}|ABSK[A-Za-z0-9+/=]{30,}|AIza[\w-]{30,}|xox[abeoprs]-[\w-]{10,}|ya29\.[\w-]{20,}|"
-        r"(?:gsk|r8|fw|npm|pcsk|jina|tgp_v1|dop_v1|wandb_v1|lsv2_[ps][tk]|[prs]k_live)_(?=[\w-]{0,99}\d)[\w-]{20,}|"
-        r"(?:xai|pplx|nvapi|csk|tvly|xapp|pypi|gl[a-z]{1,3}t)-(?=[\w-]{0,99}\d)[\w-]{16,}|dapi[0-9a-f]{32}|"
-        r"(?:hvs|SG)\.[\w-]{16,}(?:\.[\w-]{16,})?)"
-    ),
-    "a bearer token": r"(?i:\bbearer )(?=\S*\d)[\w.~+/-]{16,}",
-    "a password of Basic": r"\b(?i:basic )(?=(?:[A-Za-z0-9+/]{0,99}?[a-z0-9][A-Z]){2})[A-Za-z0-9+/]{8,}={0,2}",
-    "a JSON Web Token": r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}",
-    "a private key": r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----",
-    "a field for a secret": rf"\\?\"(?i:{_FIELD})\\?\"\s*:\s*\\?\"(?![\"\\])[^\"]{{4,}}",
-}
 _ANY = re.compile("|".join(f"(?P<k{number}>{pattern})" for number, pattern in enumerate(_PATTERNS.values())))
 _SECRET_VARIABLE = re.compile(r"(?i)key|token|secret|passw|credential|auth")
 _SHORTEST = 12  # characters of a variable's value that can't stand in a text by chance

@@ -26,29 +26,30 @@ Doc = Mapping[str, Any]
 
 @dataclass(frozen=True, repr=False)
 class Task:
-    """What can be asked of a model, and how its answer is scored.
+    """Documents, the prompt of each, and the scores of an answer.
 
     Attributes:
-        name: What ``lm_eval --tasks`` takes.
+        name: The name for ``lm_eval --tasks``.
         family: ``timelines``, ``summaries``, ``evidence``, ``trees`` or ``reports``.
         table: Result key -> :class:`~tls_tasks.core.score.Result`.
         load: (name, options by keyword) -> the documents.
-        prompt: A document -> what a model is asked.
-        target: A document -> an answer as a model should write it.
+        prompt: A document -> its prompt.
+        target: A document -> a reference in the form of an answer.
         unit: (document, answer) -> its sums. May raise for documents, never for answers.
-        scores: (document, answer) -> metric -> its score of the answer.
-        picture: (document, answer, what :meth:`explain` gives) -> what the page draws: plain data, of a ``kind`` that
-            its script knows.
-        topic: The document's field that says what is drawn together; a document without it stands for itself.
+        scores: (document, answer) -> metric -> Score of the answer.
+        picture: (document, answer, result of :meth:`explain`) -> plain data of a ``kind`` that the page's script can
+            draw.
+        topic: The document's field with its topic: documents of a topic are resampled together. A document without
+            this field is resampled alone.
         judge: For tasks whose answers are judged: (answers, documents) -> the judged answers, which ``unit`` and
-            ``scores`` take. All at once, so that many questions are in flight.
-        table_of: A document -> its table, where documents bring their own (an extraction's schema); None: ``table``.
+            ``scores`` take. All answers are judged in one call, so that many questions are in flight.
+        table_of: A document -> its table, if tables depend on documents (an extraction's schema); None: ``table``.
         fewshot: The task's name -> example documents for few-shot prompts, with the columns of its documents; their
             targets are the examples' answers. They occur in no test set.
-        shorter: (document, characters) -> the document, with about so many characters fewer to show in its prompt.
+        shorter: (document, characters) -> the document with about that many characters less in its prompt.
         among: Documents -> (the name of a reference, a document with others of its topic or document as reference, that
             reference as an answer), where there are several; None: a document has one reference by definition.
-        headline: The result that stands for the task, and by which systems are ranked.
+        headline: The result by which systems are ranked.
         correct: For tasks whose answers are judged: (a samples log, a file of people's labels) -> the results that the
             labels correct.
 
@@ -103,7 +104,7 @@ class Task:
         return self if self.table_of is None else replace(self, table=self.table_of(doc), table_of=None)
 
     def topic_of(self, doc: Doc) -> Hashable:
-        """What the document is drawn together with."""
+        """The topic of the document: documents of a topic are resampled together."""
         return (self.topic and doc.get(self.topic)) or doc.get("doc_id")
 
     @property
@@ -128,7 +129,7 @@ class Task:
             return unscored(self.table)
 
     def explain(self, doc: Doc, answer: str) -> dict[str, dict[str, Any]]:
-        """Metric -> all that it has to say of the answer, as plain values."""
+        """Metric -> its detailed results for the answer, as plain values."""
         return {name: score.as_dict(detailed=True) for name, score in self.scores(doc, answer).items()}
 
     def results(self, units: Sequence[Unit], topics: Sequence[Hashable] | None = None) -> dict[str, float]:

@@ -17,17 +17,12 @@ import yaml
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.task import Task
 from tls_tasks.core.whole import made_folder
+from tls_tasks.data.files import filled_text
 from tls_tasks.data.order import Loaded
 
 _LICENCE_ID = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
 _PARQUET_FILE = "data/test-00000-of-00001.parquet"  # the hub takes "test" in the name for the split
-_COMMENT = """\
-Results have the ids of tls-tasks, TASK.RESULT; tls-tasks submit --eval-results writes them. The format admits the
-scorers that Inspect brings along and no others. So the scorers below are not those of the results: f1, the overlap of
-words with the target, stands where the scorer of tls-tasks belongs. For the results themselves run
-lm_eval --tasks {task} --metadata '{{"data": "{repo}"}}'
-"""
 
 
 @dataclass(frozen=True)
@@ -170,6 +165,6 @@ def write_eval_yaml(task: Task, repo: str, folder: Path) -> int:
             for key in keys
         ],
     }
-    comment = textwrap.indent(_COMMENT.format(task=task.name, repo=repo), "# ")
-    (folder / "eval.yaml").write_text(comment + as_yaml(benchmark), encoding="utf-8")
+    comment = filled_text(Path(__file__).with_name("eval_yaml.txt"), task=task.name, repo=repo)
+    (folder / "eval.yaml").write_text(f"{textwrap.indent(comment, '# ')}\n{as_yaml(benchmark)}", encoding="utf-8")
     return len(rows)

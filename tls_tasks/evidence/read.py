@@ -22,16 +22,6 @@ _FENCE_BEGINS = re.compile(r"[`~]{3,}[\w+.-]*\s*\Z")
 _EXAMPLE = re.compile(phrases(__file__)["example"], re.IGNORECASE)
 
 
-def lead_of(text: str, begin: int, start: int) -> str:
-    r"""What stands before a value at ``start``, from ``begin`` on, without the line that opens its fence.
-
-    Example:
-        >>> lead_of("[1] For example:\n```json\n[2]", 3, 25)
-        ' For example:\n'
-    """
-    return _FENCE_BEGINS.sub("", text[max(begin, start - LEAD) : start])
-
-
 def is_example(lead: str) -> bool:
     """Whether a value with this lead is an example.
 
@@ -358,7 +348,7 @@ def _entries(found: FoundJson, answer: str, reader: ObjectReader) -> Iterator[_R
     kept: list[tuple[list[_Raw], set[tuple[str, str]]]] = []
     position = 0
     for value, (start, end) in zip(found.values, found.places, strict=True):
-        lead = lead_of(answer, position, start)
+        lead = _FENCE_BEGINS.sub("", answer[max(position, start - LEAD) : start])  # without the line of its fence
         position = max(position, end)
         if is_example(lead):
             yield problem("example", lead[-LEAD:])

@@ -108,9 +108,9 @@ def from_options(
         **options: Those of :class:`HarnessJudge`; ``batch_size`` and ``device`` as the harness takes them.
     """
     how = {name: options.pop(name) for name in ("chat", "examples", "window") if name in options}
-    label, method, lm = model_args or "", "create_from_arg_string", None
+    label, lm = model_args or "", None
     if isinstance(model_args, Mapping):
-        label, method = ",".join(f"{name}={value}" for name, value in sorted(model_args.items())), "create_from_arg_obj"
+        label = ",".join(f"{name}={value}" for name, value in sorted(model_args.items()))
     if loads:
         from lm_eval.api.registry import get_model
         from lm_eval.utils import simple_parse_args_string
@@ -118,7 +118,7 @@ def from_options(
         made = get_model(model)
         given = model_args if isinstance(model_args, Mapping) else simple_parse_args_string(model_args or "")
         _check_arguments(model, made, given)
-        lm = getattr(made, method)(model_args or "", options)
+        lm = made.create_from_arg_obj(dict(given), options)
     return HarnessJudge(lm, name=f"{model}({label})", **how)
 
 

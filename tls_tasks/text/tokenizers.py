@@ -4,7 +4,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any, TypeAlias
+
+import yaml
 
 from tls_tasks.core.errors import InputError, warn_caller
 from tls_tasks.core.options import check_choice
@@ -146,18 +149,8 @@ def count_words(text: str) -> int:
 
 
 _APART = re.compile(r"\s[.,](?=\s|$)")
-_JOINS = [
-    (re.compile(pattern), joined)
-    for pattern, joined in (
-        (r"\s+(?=[.,:;!?%)\]”…](?!\w)|['’](?:s|re|ve|ll|d|m)\b|n['’]t\b)", ""),
-        (r"(?<=[(\[$£€“‘#])\s+", ""),
-        # Anti-government, al-Assad, 2-1, but not "CAIRO - Protests"
-        (r"(?<=[\w.]) - (?=[a-z])|(?<=\d) - (?=\d)|(?<=[a-z]) - (?=[A-Z])", "-"),
-        (r"(?<!\S)' ([^\s'](?:[^']|(?<=\w)'(?=\w))*?) ?'(?!\w)", r"'\1'"),
-        (r"(?<=s) (?=['’]\s)", ""),
-        (r"(?<!\S)\" ([^\"]*[^\"\s]) ?\"(?!\w)", r'"\1"'),
-    )
-]
+_JOINS = yaml.safe_load(Path(__file__).with_name("joins.yaml").read_text(encoding="utf-8"))
+"""How words are joined: each a ``pattern``, and what ``joined`` stands for it."""
 
 
 def as_written(texts: Sequence[str]) -> list[str]:
@@ -174,8 +167,8 @@ def as_written(texts: Sequence[str]) -> list[str]:
     """
     if 2 * sum(_APART.search(text) is not None for text in texts) < len(texts):
         return list(texts)
-    for pattern, joined in _JOINS:
-        texts = [pattern.sub(joined, text) for text in texts]
+    for each in _JOINS:
+        texts = [re.sub(each["pattern"], each["joined"], text) for text in texts]
     return list(texts)
 
 

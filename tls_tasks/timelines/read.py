@@ -33,12 +33,12 @@ class TimelinePolicy:
     """What happens to entries that are not simply a day and its text. Each such entry is counted as a problem.
 
     Attributes:
-        partial: Of a month or a year: ``first_day`` stands for it (as in CHRONOS' loader), or ``drop`` the entry.
-        range: Of two dates: the ``start`` or the ``end`` stands for them, or ``drop`` the entry.
-        repeated: Of several entries with one date: ``merge`` them (a text that occurs twice is kept once), or keep the
+        partial: A month or a year: read it as its ``first_day`` (as CHRONOS' loader does), or ``drop`` the entry.
+        range: Two dates: read them as the ``start`` or the ``end``, or ``drop`` the entry.
+        repeated: Several entries with one date: ``merge`` them (a text that occurs twice is kept once), or keep the
             ``first`` or the ``last``.
-        undated: Of a line without a date: ``continue`` the day before it, or ``drop`` the line. Lines below a date that
-            stands alone always belong to it, and a JSON entry without a date is always dropped.
+        undated: A line without a date: ``continue`` the day before it, or ``drop`` the line. Lines below a date
+            without text always belong to it, and a JSON entry without a date is always dropped.
         day_month: Whether the day or the month comes first in ``01/02/2011``: ``day_first``, ``month_first``, or
             ``list``: as in the list's other dates with that separator, such as ``25/01/2011``. If these don't tell, the
             day comes first between dots, and an entry with another separator is dropped.

@@ -276,22 +276,15 @@ def prompt(doc: Mapping[str, Any], quotes: bool = False) -> str:
     """  # noqa: E501 - the prompt's lines are as long as they are
     schema = _prompt_schema(doc["schema"])
     dates = "- Write dates as YYYY-MM-DD.\n" if '"format": "date"' in schema else ""
-    kind = type(part_for(read_schema(doc["schema"]), {}))
-    root, *forms = _FORMS.get(kind, ("value", '"Oslo"', '{"value": "Oslo", "quote": "in Oslo"}'))
+    kind = type(part_for(read_schema(doc["schema"]), {})).__name__
+    root, *forms = _FORMS.get(kind, _FORMS["Leaf"])
     fields = {"schema": schema, "dates": dates + _AS_QUOTED * quotes, "form": forms[quotes], "root": root}
     return filled_text(Path(__file__).with_name("prompt.txt"), text=doc["text"], **fields)
 
 
 _AS_QUOTED = '- Write each value that is not null as {"value": ..., "quote": ...}, quoted word for word.\n'
 
-_FORMS = {
-    Branch: (
-        "object",
-        '{"city": "Oslo", "visitors": 1200, "mayor": null}',
-        '{"visitors": {"value": 1200, "quote": "1,200 came to Oslo"}, "mayor": null}',
-    ),
-    ListOf: ("array", '["Oslo", "Bergen"]', '[{"value": "Oslo", "quote": "from Oslo to Bergen"}]'),
-}
+_FORMS = json.loads(Path(__file__).with_name("prompt_forms.json").read_text(encoding="utf-8"))
 """What an answer is called, and what one looks like, without and with quotes, by the root of its schema."""
 
 

@@ -3,6 +3,7 @@
 import datetime
 import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from importlib import resources
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -303,16 +304,7 @@ def _value_text(value: Any) -> str:
     return visible(text[:_CUT])
 
 
-_SIGNS = {
-    "same": ("=", "the best score"),
-    "near": ("~", "between"),
-    "wrong": ("x", "the worst score"),
-    "type": ("!", "a value of another type"),
-    "missing": ("-", "only in the reference"),
-    "extra": ("+", "only in the prediction"),
-    "absent": (".", "null in both"),
-    "branch": (" ", ""),
-}
+_SIGNS = json.loads(resources.files("tls_tasks.trees").joinpath("signs.json").read_text("utf-8"))
 """State of a node -> its sign, what it means."""
 
 _LONGEST_CELL = 40  # characters

@@ -13,6 +13,7 @@ from typing import Any
 from tls_tasks.core.errors import InputError, warn_caller
 from tls_tasks.core.parsed import Parsed, problem
 from tls_tasks.core.rows import describe, read_columns
+from tls_tasks.data.keyed import some
 from tls_tasks.reports import nuggets, read
 from tls_tasks.reports.citations import Citations
 from tls_tasks.reports.documents import shown_titles
@@ -70,6 +71,33 @@ def read_rows(
     predictions, references = read_columns(is_row, predictions=predictions, references=references)
     pairs = zip(predictions, references, strict=True)
     return [_row(index, *pair, documents, limit, compat) for index, pair in enumerate(pairs)]
+
+
+def for_each(field: str, given: Any, rows: Sequence[ReportRow], form: str) -> list[tuple[object, Any]]:
+    """What is given for each report, None where there is nothing for its request; and what errors call its place.
+
+    Args:
+        field: The argument.
+        given: Request id -> a value, or a list with a value for each report.
+        rows: The reports.
+        form: What values look like.
+
+    Raises:
+        InputError: Anything else; an id that is no report's.
+    """
+    ids = [row.ids[0] for row in rows]
+    if isinstance(given, Mapping):
+        by_id = {str(name): own for name, own in given.items()}
+        if lost := [name for name in by_id if name not in ids]:
+            got = f"{some(lost)}, requests that no report answers"
+            raise InputError(field, None, got, f"requests of the reports: {some([*dict.fromkeys(ids)])}")
+        return [(name, by_id.get(name)) for name in ids]
+    if not isinstance(given, list | tuple):
+        raise InputError(field, None, describe(given), f"one for each prediction: {form}")
+    if len(given) != len(rows):
+        got = ", such as ".join([f"{len(given)} {field}", *map(describe, given[:1])])
+        raise InputError(field, None, got, f"{len(rows)}, one for each prediction: {form}")
+    return list(enumerate(given))
 
 
 def check_row(row: Any, field: str, index: int) -> None:
@@ -167,7 +195,7 @@ def _reference(row: Any, index: int, request_id: str) -> tuple[list[Any], Parsed
     rows = [_loaded(member, index) for member in row] if isinstance(row, list | tuple) else [row]
     fitting: Parsed[ReportRequest] = Parsed(None)
     for member in reversed(rows):  # the first that fits counts
-        # One without nuggets is refused where there is no rubric either: see read_rubrics.
+        # One without nuggets is refused where it is asked about: see report_eval.
         own = isinstance(member, ReportRequest)
         parsed = Parsed(member) if own else nuggets.parse_request(member, has_rubric=True)
         if parsed.value is None:

@@ -19,10 +19,9 @@ from typing import Any
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Result, ratio, total
-from tls_tasks.reports.nuggets import NO_LIST, REQUEST_FORMS
 from tls_tasks.reports.plan import Outcome, Walk, walk_together
 from tls_tasks.reports.read import first_text
-from tls_tasks.reports.rows import ReportRow
+from tls_tasks.reports.rows import ReportRow, for_each
 from tls_tasks.reports.score import ReportItem, add_value
 from tls_tasks.reports.types import PARTLY, Criterion, Judge, Query, Report, ReportRequest
 
@@ -40,37 +39,26 @@ def read_rubrics(given: Any, rows: Sequence[ReportRow]) -> Rubrics:
 
     Args:
         given: Request id -> rubric, or a rubric for each report: a list of criteria, or an object with that list in
-            ``rubrics``. None: there are none.
+            ``rubrics``.
         rows: The reports.
 
     Returns:
-        A rubric for each report, None where there is none for its request; and the tags in order, of a mapping also
-        those of reports that are scored another time.
+        A rubric for each report, None where there is none for its request; and the tags in order.
 
     Raises:
-        InputError: Anything else, naming row and criterion; a request with neither nuggets nor rubrics.
+        InputError: Anything else, naming row and criterion.
     """
-    if given is None:
-        for row in rows:
-            if not row.request.by_sentence:
-                raise InputError("references", row.row, NO_LIST, REQUEST_FORMS)
-        return [], []
-    names: Sequence[Any] = [row.ids[0] for row in rows]
-    if not isinstance(given, Mapping):
-        if not isinstance(given, list | tuple) or len(given) != len(rows):
-            got = f"{len(given)} rubrics" if isinstance(given, list | tuple) else describe(given)
-            raise InputError("rubrics", None, got, f"{len(rows)}, one for each prediction: {_FORM}")
-        given, names = dict(enumerate(given)), range(len(rows))
-    known = {name: as_rubric(own, name) for name, own in given.items()}
-    tags = dict.fromkeys(tag for rubric in known.values() for criterion in rubric for tag in criterion.tags)
-    return [known.get(name) for name in names], list(tags)
+    named = for_each("rubrics", given, rows, _FORM)
+    rubrics = [None if own is None else as_rubric(own, name) for name, own in named]
+    tags = dict.fromkeys(tag for rubric in rubrics for criterion in rubric or () for tag in criterion.tags)
+    return rubrics, list(tags)
 
 
 def as_rubric(rows: Any, place: object) -> Rubric:
     """A rubric, see :func:`read_rubrics`; ``place`` says in errors whose it is."""
     where, rows = f"rubrics[{place!r}]", rows.get("rubrics", rows) if isinstance(rows, Mapping) else rows
     if not isinstance(rows, list | tuple):
-        raise InputError(where, None, describe(rows), _FORM)
+        raise InputError(where, None, describe(rows), f"the criteria of one report: {_FORM}")
     return tuple(_criterion(row, f"{where}[{number}]") for number, row in enumerate(rows))
 
 

@@ -3,20 +3,21 @@
 A file of reports and one of nuggets, or a samples log of the harness, which holds both.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.core.score import Score, grouped
+from tls_tasks.core.score import Result, Score, grouped, parts_of
 from tls_tasks.core.task import answer_text
 from tls_tasks.data.files import read_objects, text_lines
 from tls_tasks.data.keyed import files_in, some
+from tls_tasks.reports.assignments import Assigned, as_assigned
 from tls_tasks.reports.json_lines import BadRow, Read, T
 from tls_tasks.reports.nuggets import parse_request, read_requests
-from tls_tasks.reports.read import read_reports
+from tls_tasks.reports.read import ID_FIELDS, first_id, id_text, read_reports
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.score import from_items
 from tls_tasks.reports.task import parse_answer, request_of, rubric_of, shown_documents
@@ -37,6 +38,7 @@ class ReportRun:
         bad: Rows of the files, and parts of rows, that could not be read as they stood.
         unanswered: Run -> the requests that it has no report for.
         rubrics: Request id -> its criteria; None: nothing is asked about whole reports.
+        assigned: The assigned nuggets of each report; None: there are none.
     """
 
     reports: tuple[Report, ...]
@@ -45,6 +47,7 @@ class ReportRun:
     bad: tuple[BadRow, ...] = ()
     unanswered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rubrics: Mapping[str, Any] | None = None
+    assigned: Sequence[Assigned] | None = None
 
 
 def read_run(reports: Path, nuggets: Path | None, rubrics: Path | None = None) -> ReportRun:
@@ -78,6 +81,21 @@ def read_run(reports: Path, nuggets: Path | None, rubrics: Path | None = None) -
     lacking = {str(run): tuple(name for name in by_id if name not in names) for run, names in answered.items()}
     unanswered = {run: names for run, names in lacking.items() if names}
     return ReportRun(answers, requests, None, (*bad, *bad_nuggets), unanswered, criteria)
+
+
+def read_assigned(path: Path) -> ReportRun:
+    """Read reports by their assigned nuggets, as nuggetizer writes them in JSON Lines; nothing is asked about them.
+
+    Raises:
+        DataError: A file that can't be read, or that has no row.
+        InputError: A row without assigned nuggets.
+    """
+    rows = [(row, as_assigned(row, place)) for place, row in read_objects(path)]
+    if not rows:
+        raise DataError(f"{path}: no assigned nuggets in it")
+    reports = tuple(Report(first_id(row, ID_FIELDS), id_text(row.get("run_id"))) for row, _ in rows)
+    requests = tuple(ReportRequest(report.request_id, by_sentence=False) for report in reports)
+    return ReportRun(reports, requests, None, assigned=[own for _, own in rows])
 
 
 def _read_all(
@@ -114,11 +132,19 @@ def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, batch_size
     find = documents if run.documents is None else run.documents
     size = batch_size if batch_size > 0 else len(run.reports)
     items: list[Any] = []
+    table: dict[str, Result] = {}
     for start in range(0, len(run.reports), size):
         rows = slice(start, start + size)
-        part = report_eval(run.reports[rows], run.requests[rows], find, judge, rubrics=run.rubrics, **options)
+        reports, known = run.reports[rows], run.rubrics
+        if known is not None:
+            known = {report.request_id: known[report.request_id] for report in reports if report.request_id in known}
+        options["nugget_assignments"] = run.assigned and run.assigned[rows]
+        part = report_eval(reports, run.requests[rows], find, judge, rubrics=known, **options)
+        table |= part.definitions
         items += (replace(item, row=item.row + start) for item in part.items)
-    return replace(part, **from_items(items))
+    lacking = dict.fromkeys(parts_of(table), 0.0)  # a tag may be of other reports only
+    items = [replace(item, unit={**item.unit, **lacking, **item.unit}) for item in items]
+    return replace(part, definitions=table, **from_items(items))
 
 
 def _read_samples(path: Path) -> ReportRun:

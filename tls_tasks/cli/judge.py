@@ -159,25 +159,16 @@ def _run(args: argparse.Namespace) -> int:
     if args.self_test:
         return _self_test(args)
     is_assigned = args.nugget_assignments is not None
-    if is_assigned and (args.predictions or args.references or args.rubrics):
-        expected = "no REPORTS, NUGGETS or RUBRICS beside it; tls_tasks.report_eval takes them together"
-        raise InputError("--nugget-assignments", None, str(args.nugget_assignments), expected)
     if args.predictions is None and not is_assigned:
         expected = "a file or folder of reports (none only with --self-test or --nugget-assignments)"
         raise InputError("--predictions", None, "nothing", expected)
     if (out := args.output) is None and not (args.recorded or args.dry_run or is_assigned):
         raise InputError("output", None, "nothing", "one folder: -o OUT (none with --recorded, --dry-run)")
-    if args.rubrics and args.references is None:
-        args.references = args.rubrics
-    if is_assigned:
-        reports = read_assigned(args.nugget_assignments)
-    else:
-        reports = base.read_places(partial(read_run, rubrics=args.rubrics), args, "predictions", "references")
+    reports = _read(args)
     note(args.command, *_lacking(reports))
     options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
     options |= {"rubric_profile": args.rubric_profile, "nugget_profile": args.nugget_profile}
-    judge: Judge | None = NoJudge() if is_assigned else None
-    judge = judge if args.recorded is None else _judge(args, out)
+    judge = NoJudge() if is_assigned else _judge(args, out) if args.recorded is not None else None
     options["documents"] = _documents(args, reports, judge)
     if args.dry_run:
         return _dry_run(args, out, reports, options)
@@ -204,6 +195,17 @@ def _run(args: argparse.Namespace) -> int:
             say(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
     lacking = scores.get("criteria_unscored", 0) + scores.get("nuggets_unassigned", 0)
     return _exit_code(args, scores["counts"], bool(reports.bad or lacking))
+
+
+def _read(args: argparse.Namespace) -> ReportRun:
+    """The reports, with what they are scored by."""
+    if args.nugget_assignments is None:
+        args.references = args.references or args.rubrics
+        return base.read_places(partial(read_run, rubrics=args.rubrics), args, "predictions", "references")
+    if args.predictions or args.references or args.rubrics:
+        expected = "no REPORTS, NUGGETS or RUBRICS beside it; tls_tasks.report_eval takes them together"
+        raise InputError("--nugget-assignments", None, str(args.nugget_assignments), expected)
+    return read_assigned(args.nugget_assignments)
 
 
 def _judge(args: argparse.Namespace, out: Path | None, *, is_paid: bool = True) -> Judge:

@@ -175,21 +175,13 @@ def report_eval(
     assigned_by = None if nugget_assignments is None else nugget_profile or "yes"
     settings = _Settings(compat, unit, scope, answers, limit, profile, assigned_by, aggregate, named, interval_sign)
     rows = read_rows(predictions, references, documents, limit=limit, compat=compat is not None)
-    if rubrics is None and nugget_assignments is None:
-        for row in rows:
-            if not row.request.by_sentence:
-                raise InputError("references", row.row, NO_LIST, REQUEST_FORMS)
     # What can't be read is refused before anybody is asked.
     criteria = None if rubrics is None else read_rubrics(rubrics, rows)
     assigned = None if nugget_assignments is None else read_assignments(nugget_assignments, rows)
     find = None if documents is None else look_up(documents)
     # NliJudge is a CallableJudge, too, but reads documents.
-    if find is None and type(judged_by) not in (Recorded, CallableJudge, NoJudge):
-        for row in rows:
-            cites = row.report and any(sentence.citations for sentence in row.report.sentences)
-            if cites and row.request.by_sentence:
-                got = f"None, and predictions[{row.row}] cites some"
-                raise InputError("documents", None, got, "a mapping of ids to documents")
+    needs_documents = find is None and type(judged_by) not in (Recorded, CallableJudge, NoJudge)
+    _check_needs(rows, rubrics is None and nugget_assignments is None, needs_documents)
     outcomes: list[tuple[Outcome, ...]] = []
     if compat is None:
         plans = [ReportPlan(row.report or Report("", ""), row.request, find, first_instance_scope) for row in rows]
@@ -212,6 +204,17 @@ def report_eval(
     if find is not None:
         _warn_of_unknown(rows, outcomes, find.example)
     return score
+
+
+def _check_needs(rows: Sequence[ReportRow], needs_nuggets: bool, needs_documents: bool) -> None:
+    """Refuse a request without a list of nuggets, and citations without documents."""
+    for row in rows:
+        if needs_nuggets and not row.request.by_sentence:
+            raise InputError("references", row.row, NO_LIST, REQUEST_FORMS)
+        cites = row.report and any(sentence.citations for sentence in row.report.sentences)
+        if needs_documents and cites and row.request.by_sentence:
+            got = f"None, and predictions[{row.row}] cites some"
+            raise InputError("documents", None, got, "a mapping of ids to documents")
 
 
 def _as_judge(judge: Any) -> Judge:

@@ -77,7 +77,7 @@ def test_assignments_change_no_other_result_and_are_signed_and_explained():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ([], r"nugget_assignments: got 0 nugget_assignments, expected 1"),
+        ([], r"nugget_assignments: got length 0, expected 1"),
         ([{"items": []}], r"nugget_assignments\[0\]: got dict"),
         ([["a"]], r"nugget_assignments\[0\]: got list"),
         ([{"nuggets": [NUGGETS[0], {"text": "b"}]}], r"\[0\], nuggets\[1\]\.importance: got None"),

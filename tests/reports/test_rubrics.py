@@ -106,8 +106,10 @@ def test_rubrics_change_no_other_result_and_are_signed():
 
 
 WRONG = {
-    "one too few": ([], "rubrics: got 0 rubrics, expected 1, one for each prediction"),
+    "one too few": ([], "rubrics: got length 0, expected 1, as many as predictions"),
     "no list": (["Names the year."], r"rubrics\[0\]: got"),
+    "one criterion": ([RUBRIC[0]], r"rubrics\[0\]: got dict .*, expected the criteria of one report: a list of"),
+    "another request": ({"7": RUBRIC, "8": RUBRIC}, r"rubrics: got '8', requests that no report answers, .*: '7'"),
     "no points": ([[{"criterion": "c"}]], r"rubrics\[0\]\[0\]\.points: got None"),
     "no text": ([[{"points": 3}]], r"rubrics\[0\]\[0\]\.criterion: got"),
     "points in words": ([[{"title": "c", "weight": "3"}]], r"points: got .*'3'"),

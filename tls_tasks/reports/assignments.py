@@ -8,8 +8,6 @@ of the defined values.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError
@@ -17,7 +15,7 @@ from tls_tasks.core.options import check_choice
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import total
 from tls_tasks.reports.rows import ReportRow, for_each
-from tls_tasks.reports.score import ReportItem, add_value, macro
+from tls_tasks.reports.score import ReportItem, macro
 from tls_tasks.reports.types import PARTLY
 
 NUGGETIZER = "nuggetizer"
@@ -39,7 +37,7 @@ def read_assignments(given: Any, rows: Sequence[ReportRow]) -> list[Assigned | N
     Raises:
         InputError: See :func:`~tls_tasks.reports.rows.for_each` and :func:`as_assigned`.
     """
-    named = for_each("nugget_assignments", given, rows, _FORM)
+    named = for_each("nugget_assignments", given, rows)
     return [None if own is None else as_assigned(own, f"nugget_assignments[{name!r}]") for name, own in named]
 
 
@@ -79,16 +77,10 @@ def scores_of(nuggets: Assigned, profile: str | None) -> dict[str, float]:
 
 def with_assigned(item: ReportItem, nuggets: Assigned | None, profile: str | None) -> ReportItem:
     """A report's numbers with those of its assigned nuggets; it has none of these without nuggets (None)."""
-    unit: dict[str, float] = {"nuggets_unassigned": sum(own["assignment"] == "failed" for own in nuggets or ())}
+    told = [{name: own.get(name) for name in ("text", *_CHOICES)} for own in nuggets or ()]
     scores = dict.fromkeys(KEYS, math.nan) if nuggets is None else scores_of(nuggets, profile)
-    for key, value in scores.items():
-        add_value(unit, key, value)
-    return replace(item, unit={**item.unit, **unit}, details=partial(_details, item, nuggets or ()))
-
-
-def _details(item: ReportItem, nuggets: Assigned) -> dict[str, Any]:
-    told = [{name: own.get(name) for name in ("text", *_CHOICES)} for own in nuggets]
-    return {**item.details(), "assigned": told}
+    n_failed = sum(own["assignment"] == "failed" for own in told)
+    return item.with_more(scores, {"nuggets_unassigned": n_failed}, assigned=told)
 
 
 ASSIGNED_TABLE = {**{key: macro(key) for key in KEYS}, "nuggets_unassigned": total("nuggets_unassigned", better=False)}

@@ -73,31 +73,24 @@ def read_rows(
     return [_row(index, *pair, documents, limit, compat) for index, pair in enumerate(pairs)]
 
 
-def for_each(field: str, given: Any, rows: Sequence[ReportRow], form: str) -> list[tuple[object, Any]]:
-    """What is given for each report, None where there is nothing for its request; and what errors call its place.
+def for_each(field: str, given: Any, rows: Sequence[ReportRow]) -> list[tuple[object, Any]]:
+    """What a column has for each report, and what errors call its place.
 
     Args:
-        field: The argument.
-        given: Request id -> a value, or a list with a value for each report.
+        field: The column's name.
+        given: The column; or request id -> value: then None is the value of a report whose request it lacks.
         rows: The reports.
-        form: What values look like.
 
     Raises:
-        InputError: Anything else; an id that is no report's.
+        InputError: No column, or one of another length; ids of requests that no report answers.
     """
-    ids = [row.ids[0] for row in rows]
-    if isinstance(given, Mapping):
-        by_id = {str(name): own for name, own in given.items()}
-        if lost := [name for name in by_id if name not in ids]:
-            got = f"{some(lost)}, requests that no report answers"
-            raise InputError(field, None, got, f"requests of the reports: {some([*dict.fromkeys(ids)])}")
-        return [(name, by_id.get(name)) for name in ids]
-    if not isinstance(given, list | tuple):
-        raise InputError(field, None, describe(given), f"one for each prediction: {form}")
-    if len(given) != len(rows):
-        got = ", such as ".join([f"{len(given)} {field}", *map(describe, given[:1])])
-        raise InputError(field, None, got, f"{len(rows)}, one for each prediction: {form}")
-    return list(enumerate(given))
+    if not isinstance(given, Mapping):
+        return list(enumerate(read_columns(predictions=[*rows], references=[*rows], **{field: given})[-1]))
+    by_id, ids = {str(name): own for name, own in given.items()}, [row.ids[0] for row in rows]
+    if lost := [name for name in by_id if name not in ids]:
+        got = f"{some(lost)}, requests that no report answers"
+        raise InputError(field, None, got, f"requests of the reports: {some([*dict.fromkeys(ids)])}")
+    return [(name, by_id.get(name)) for name in ids]
 
 
 def check_row(row: Any, field: str, index: int) -> None:

@@ -22,7 +22,7 @@ from tls_tasks.core.score import Result, ratio, total
 from tls_tasks.reports.plan import Outcome, Walk, walk_together
 from tls_tasks.reports.read import first_text
 from tls_tasks.reports.rows import ReportRow, for_each
-from tls_tasks.reports.score import ReportItem, add_value
+from tls_tasks.reports.score import ReportItem
 from tls_tasks.reports.types import PARTLY, Criterion, Judge, Query, Report, ReportRequest
 
 PROFILES = ("healthbench", "researchrubrics")
@@ -48,7 +48,7 @@ def read_rubrics(given: Any, rows: Sequence[ReportRow]) -> Rubrics:
     Raises:
         InputError: Anything else, naming row and criterion.
     """
-    named = for_each("rubrics", given, rows, _FORM)
+    named = for_each("rubrics", given, rows)
     rubrics = [None if own is None else as_rubric(own, name) for name, own in named]
     tags = dict.fromkeys(tag for rubric in rubrics for criterion in rubric or () for tag in criterion.tags)
     return rubrics, list(tags)
@@ -117,14 +117,8 @@ def _with_rubric(
     scores = {"rubric_score": _points(pairs, empty)}
     for tag in tags:
         scores[f"rubric_score_{tag}"] = _points([pair for pair in pairs if tag in pair[0].tags], math.nan)
-    for key, value in scores.items():
-        add_value(unit, key, value)
     told = [{**one._asdict(), "tags": list(one.tags), "value": value} for one, value in pairs]
-    return replace(item, unit={**item.unit, **unit}, details=partial(_details, item, told, report))
-
-
-def _details(item: ReportItem, criteria: Sequence[Mapping[str, Any]], report: Report | None) -> dict[str, Any]:
-    return {**item.details(), "criteria": criteria, "report": report.text if report else ""}
+    return item.with_more(scores, unit, criteria=told, report=report.text if report else "")
 
 
 def _points(pairs: Sequence[tuple[Criterion, float | None]], empty: float) -> float:

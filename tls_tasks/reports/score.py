@@ -211,6 +211,13 @@ class ReportItem:
         keys = [part.removesuffix("_sum") for part in self.unit if part.endswith("_sum")]
         return {key: self.unit[f"{key}_sum"] if self.unit[f"{key}_n"] else math.nan for key in keys}
 
+    def with_more(self, scores: Mapping[str, float], counts: Unit, **told: Any) -> "ReportItem":
+        """The same with further results, further parts of its unit, and what explains them."""
+        unit = {**self.unit, **counts}
+        for key, value in scores.items():
+            add_value(unit, key, value)
+        return replace(self, unit=unit, details=partial(_with_told, self.details, told))
+
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
         told = {"row": self.row, "request_id": self.request_id, "run_id": self.run_id, **self.values()}
@@ -219,6 +226,10 @@ class ReportItem:
         ratios = {key: [self.unit[f"{key}_hits"], self.unit[f"{key}_of"]] for key in keys}
         told |= {"n_unscored": self.unit["unscored_sentences"], "counts": counts, "ratios": ratios}
         return told | {"flags": list(self.flags), "problems": dict(self.problems), **self.details()}
+
+
+def _with_told(details: Callable[[], Mapping[str, Any]], told: Mapping[str, Any]) -> dict[str, Any]:
+    return {**details(), **told}
 
 
 class _NuggetUnit(NamedTuple):

@@ -261,7 +261,7 @@ def test_the_task_is_scored_by_recorded_verdicts_and_shows_its_criteria():
     ("row", "said"),
     [
         ('{"request_id": "r9", "rubrics": []}', "line 1: no request of that query_id"),
-        ('{"request_id": "r1", "rubrics": [{"title": "t"}]}', r"line 1'\]\[0\]\.points: got None"),
+        ('{"request_id": "r1", "rubrics": [{"title": "t"}]}', r"line 1\[0\]\.points: got None"),
         ("", "no rubric in rubrics.jsonl"),
     ],
 )

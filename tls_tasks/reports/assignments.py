@@ -14,7 +14,6 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import total
-from tls_tasks.reports.rows import ReportRow, for_each
 from tls_tasks.reports.score import ReportItem, macro
 from tls_tasks.reports.types import PARTLY
 
@@ -29,16 +28,6 @@ Assigned = Sequence[Mapping[str, Any]]
 
 _VALUES = {"support": 1.0, "partial_support": PARTLY, "not_support": 0.0, "failed": None}
 _CHOICES = {"importance": ("vital", "okay", "failed"), "assignment": tuple(_VALUES)}
-
-
-def read_assignments(given: Any, rows: Sequence[ReportRow]) -> list[Assigned | None]:
-    """The assigned nuggets of each report, None where it has none.
-
-    Raises:
-        InputError: See :func:`~tls_tasks.reports.rows.for_each` and :func:`as_assigned`.
-    """
-    named = for_each("nugget_assignments", given, rows)
-    return [None if own is None else as_assigned(own, f"nugget_assignments[{name!r}]") for name, own in named]
 
 
 def as_assigned(row: Any, where: str) -> Assigned:

@@ -17,7 +17,7 @@ from tls_tasks.core.errors import InputError, warn_caller, warn_of_unread
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score
 from tls_tasks.reports import score as scores
-from tls_tasks.reports.assignments import ASSIGNED_TABLE, NUGGETIZER, read_assignments, with_assigned
+from tls_tasks.reports.assignments import ASSIGNED_TABLE, NUGGETIZER, as_assigned, with_assigned
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges.callable import CallableJudge, from_callable
 from tls_tasks.reports.judges.prompts import criterion_hash
@@ -25,8 +25,8 @@ from tls_tasks.reports.judges.recordings import PROGRAM, Recorded
 from tls_tasks.reports.nuggets import NO_LIST, REQUEST_FORMS
 from tls_tasks.reports.plan import SCOPES, Outcome, ReportPlan, walk_together
 from tls_tasks.reports.report_gen_eval import score_as_program
-from tls_tasks.reports.rows import ReportRow, read_rows
-from tls_tasks.reports.rubrics import PROFILES, read_rubrics, with_rubrics
+from tls_tasks.reports.rows import ReportRow, for_each, read_rows
+from tls_tasks.reports.rubrics import PROFILES, as_rubric, with_rubrics
 from tls_tasks.reports.types import Judge, Query, Report, Verdict
 
 VERSION = 4
@@ -176,8 +176,8 @@ def report_eval(
     settings = _Settings(compat, unit, scope, answers, limit, profile, assigned_by, aggregate, named, interval_sign)
     rows = read_rows(predictions, references, documents, limit=limit, compat=compat is not None)
     # What can't be read is refused before anybody is asked.
-    criteria = None if rubrics is None else read_rubrics(rubrics, rows)
-    assigned = None if nugget_assignments is None else read_assignments(nugget_assignments, rows)
+    criteria = for_each("rubrics", rubrics, rows, as_rubric)
+    assigned = for_each("nugget_assignments", nugget_assignments, rows, as_assigned)
     find = None if documents is None else look_up(documents)
     # NliJudge is a CallableJudge, too, but reads documents.
     needs_documents = find is None and type(judged_by) not in (Recorded, CallableJudge, NoJudge)

@@ -5,10 +5,10 @@ fit raises, naming row and field.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from tls_tasks.core.errors import InputError, warn_caller
 from tls_tasks.core.parsed import Parsed, problem
@@ -19,6 +19,8 @@ from tls_tasks.reports.citations import Citations
 from tls_tasks.reports.documents import shown_titles
 from tls_tasks.reports.json_lines import with_keys
 from tls_tasks.reports.types import Report, ReportRequest
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +75,29 @@ def read_rows(
     return [_row(index, *pair, documents, limit, compat) for index, pair in enumerate(pairs)]
 
 
-def for_each(field: str, given: Any, rows: Sequence[ReportRow]) -> list[tuple[object, Any]]:
-    """What a column has for each report, and what errors call its place.
+def for_each(field: str, given: Any, rows: Sequence[ReportRow], read: Callable[[Any, str], T]) -> list[T | None] | None:
+    """What a column has for each report; None where there is none for it.
 
     Args:
         field: The column's name.
-        given: The column; or request id -> value: then None is the value of a report whose request it lacks.
+        given: The column, request id -> value, or None.
         rows: The reports.
+        read: Reads a value; it is also told what errors call its place.
 
     Raises:
         InputError: No column, or one of another length; ids of requests that no report answers.
     """
+    if given is None:
+        return None
     if not isinstance(given, Mapping):
-        return list(enumerate(read_columns(predictions=[*rows], references=[*rows], **{field: given})[-1]))
+        column = read_columns(predictions=[*rows], references=[*rows], **{field: given})[-1]
+        return [None if own is None else read(own, f"{field}[{place}]") for place, own in enumerate(column)]
     by_id, ids = {str(name): own for name, own in given.items()}, [row.ids[0] for row in rows]
     if lost := [name for name in by_id if name not in ids]:
         got = f"{some(lost)}, requests that no report answers"
         raise InputError(field, None, got, f"requests of the reports: {some([*dict.fromkeys(ids)])}")
-    return [(name, by_id.get(name)) for name in ids]
+    known = {name: read(own, f"{field}[{name!r}]") for name, own in by_id.items() if own is not None}
+    return [known.get(name) for name in ids]
 
 
 def check_row(row: Any, field: str, index: int) -> None:

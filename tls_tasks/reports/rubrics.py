@@ -21,7 +21,7 @@ from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Result, ratio, total
 from tls_tasks.reports.plan import Outcome, Walk, walk_together
 from tls_tasks.reports.read import first_text
-from tls_tasks.reports.rows import ReportRow, for_each
+from tls_tasks.reports.rows import ReportRow
 from tls_tasks.reports.score import ReportItem
 from tls_tasks.reports.types import PARTLY, Criterion, Judge, Query, Report, ReportRequest
 
@@ -29,34 +29,17 @@ PROFILES = ("healthbench", "researchrubrics")
 _GRADED = "researchrubrics"
 
 Rubric = tuple[Criterion, ...]
-Rubrics = tuple[list[Rubric | None], list[str]]
 
 _FORM = 'a list of {"criterion", "points", "tags"} or {"title", "weight"}, or an object with such a list in "rubrics"'
 
 
-def read_rubrics(given: Any, rows: Sequence[ReportRow]) -> Rubrics:
-    """The rubric of each report, and the tags of all criteria.
-
-    Args:
-        given: Request id -> rubric, or a rubric for each report: a list of criteria, or an object with that list in
-            ``rubrics``.
-        rows: The reports.
-
-    Returns:
-        A rubric for each report, None where there is none for its request; and the tags in order.
+def as_rubric(given: Any, where: str) -> Rubric:
+    """The rubric of one report: a list of criteria, or an object that has the list in ``rubrics``.
 
     Raises:
-        InputError: Anything else, naming row and criterion.
+        InputError: Anything else, naming ``where`` it is, and the criterion.
     """
-    named = for_each("rubrics", given, rows)
-    rubrics = [None if own is None else as_rubric(own, name) for name, own in named]
-    tags = dict.fromkeys(tag for rubric in rubrics for criterion in rubric or () for tag in criterion.tags)
-    return rubrics, list(tags)
-
-
-def as_rubric(rows: Any, place: object) -> Rubric:
-    """A rubric, see :func:`read_rubrics`; ``place`` says in errors whose it is."""
-    where, rows = f"rubrics[{place!r}]", rows.get("rubrics", rows) if isinstance(rows, Mapping) else rows
+    rows = given.get("rubrics", given) if isinstance(given, Mapping) else given
     if not isinstance(rows, list | tuple):
         raise InputError(where, None, describe(rows), f"the criteria of one report: {_FORM}")
     return tuple(_criterion(row, f"{where}[{number}]") for number, row in enumerate(rows))
@@ -92,10 +75,11 @@ Ends = list[tuple[Outcome, ...]]
 
 
 def with_rubrics(
-    items: Sequence[ReportItem], rows: Sequence[ReportRow], rubrics: Rubrics, profile: str, judge: Judge
+    items: Sequence[ReportItem], rows: Sequence[ReportRow], rubrics: Sequence[Rubric | None], profile: str, judge: Judge
 ) -> tuple[list[ReportItem], dict[str, Result], Ends]:
     """The reports' numbers with those of their rubrics, the results of these, and what was asked."""
-    pairs, tags = list(zip(rows, rubrics[0], strict=True)), rubrics[1]
+    pairs, criteria = list(zip(rows, rubrics, strict=True)), (one for rubric in rubrics for one in rubric or ())
+    tags = list(dict.fromkeys(tag for one in criteria for tag in one.tags))
     ends = walk_together([[criteria_walk(row.report, own, row.request, profile)] for row, own in pairs], judge)
     judged = zip(items, pairs, ends, strict=True)
     more = [_with_rubric(item, row.report, own, end, profile, tags) for item, (row, own), (end,) in judged]

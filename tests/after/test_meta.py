@@ -281,6 +281,7 @@ def test_the_command_prints_a_table_and_json(rows, capsys):
     assert tuple("systems 0.02 to inf apart 10 of 10 pairs 10 of 10 pairs".split()) in lines
     assert "tau_b of exact less that of gain: by_system +0.0000 (p 1.0000), by_document +0.0000 (p 1.0000)" in out
     assert tuple("answers without a rating 2 2".split()) in lines and "not independent" in out
+    people.write_text(people.read_text("utf-8").replace(",", ";"), encoding="utf-8")  # as some spreadsheets save it
     found = json.loads(run(capsys, *systems, *options, "--json")[1])["aspects"]["rating"]
     assert set(found["metrics"]) == {"exact", "gain"} and len(found["tests"]) == 1
     for own in found["metrics"].values():
@@ -294,7 +295,7 @@ def test_mistakes_on_the_command_line(rows, capsys, tmp_path):
     given = ("--people", people)
     refused(capsys, systems[0], systems[0], *given, said="LABEL=RUN, each label once")
     refused(capsys, "out/run", *given, said="got 'out/run', expected LABEL=RUN")
-    refused(capsys, *systems, said="LABEL=RUN… --people FILE, or --references TASK")
+    refused(capsys, *systems, said="got LABEL=RUN, expected LABEL=RUN… with --people FILE, or --references TASK")
     for more in (systems, given):
         refused(capsys, *more, "--references", "summ_qmsum", said="or --references TASK alone")
     refused(capsys, *systems, *given, "--metric", "exakt", said="--metric of s0: got 'exakt', expected one of 'exact'")

@@ -175,9 +175,9 @@ OTHER = {
     "another judge's": (lambda text: text, made(seed=9, run="b")[0], "line 1: got items="),
     "no draw": (lambda text: text.split("\n", 1)[1], None, "lines 1 and 2: got"),
     "no column": (lambda text: text.replace("item_id", "item", 1), None, "lines 1 and 2: got"),
-    "another draw": (lambda text: text.replace("seed=1", "seed=2"), None, "or one that was not drawn"),
+    "another draw": (lambda text: text.replace("seed=1", "seed=2"), None, "got an item that was not drawn"),
     "a word": (lambda text: text.replace(",YES", ",perhaps", 1), None, "got the label 'perhaps'"),
-    "twice": (lambda text: text + text.splitlines()[-1], None, "got the item twice, or"),
+    "twice": (lambda text: text + text.splitlines()[-1], None, "got the item a second time"),
 }
 
 

@@ -106,8 +106,10 @@ def test_rubrics_change_no_other_result_and_are_signed():
 
 
 WRONG = {
-    "one too few": ([], "rubrics: got 0 rubrics, expected 1, one for each prediction"),
+    "one too few": ([], "rubrics: got length 0, expected 1, as many as predictions"),
     "no list": (["Names the year."], r"rubrics\[0\]: got"),
+    "one criterion": ([RUBRIC[0]], r"rubrics\[0\]: got dict .*, expected the criteria of one report: a list of"),
+    "another request": ({"7": RUBRIC, "8": RUBRIC}, r"rubrics: got '8', requests that no report answers, .*: '7'"),
     "no points": ([[{"criterion": "c"}]], r"rubrics\[0\]\[0\]\.points: got None"),
     "no text": ([[{"points": 3}]], r"rubrics\[0\]\[0\]\.criterion: got"),
     "points in words": ([[{"title": "c", "weight": "3"}]], r"points: got .*'3'"),
@@ -259,7 +261,7 @@ def test_the_task_is_scored_by_recorded_verdicts_and_shows_its_criteria():
     ("row", "said"),
     [
         ('{"request_id": "r9", "rubrics": []}', "line 1: no request of that query_id"),
-        ('{"request_id": "r1", "rubrics": [{"title": "t"}]}', r"line 1'\]\[0\]\.points: got None"),
+        ('{"request_id": "r1", "rubrics": [{"title": "t"}]}', r"line 1\[0\]\.points: got None"),
         ("", "no rubric in rubrics.jsonl"),
     ],
 )

@@ -17,13 +17,14 @@ from tls_tasks.cli.documents import PLACE_HELP, open_documents
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.terminal import text_table, visible
 from tls_tasks.data.keyed import some
+from tls_tasks.reports.assignments import NUGGETIZER
 from tls_tasks.reports.documents import find_lookup
 from tls_tasks.reports.json_lines import write_rows
 from tls_tasks.reports.judges import Recorded, Recorder, choose, known_answers, price
 from tls_tasks.reports.judges.model import DEFAULTS
-from tls_tasks.reports.report_eval import UnscoredWarning
+from tls_tasks.reports.report_eval import NoJudge, UnscoredWarning
 from tls_tasks.reports.rubrics import PROFILES
-from tls_tasks.reports.runs import ReportRun, read_run, score_run
+from tls_tasks.reports.runs import ReportRun, read_assigned, read_run, score_run
 from tls_tasks.reports.score import KEYS, runs_of
 from tls_tasks.reports.types import PARTLY, Judge
 
@@ -61,12 +62,14 @@ def add_parser(subparsers: base.Subparsers) -> None:
     add("--json", action="store_true", help="print the scores as JSON")
     add("--documents", metavar="PLACE", action="append", help=PLACE_HELP)
     add("--rubrics", metavar="RUBRICS", type=Path, help="criteria of each request, JSON Lines; NUGGETS may be left out")
+    add("--nugget-assignments", metavar="ASSIGNED", type=Path, help="reports whose nuggets are assigned already")
     add = parser.add_argument_group("scoring").add_argument
     add("-b", "--batch-size", metavar="N", type=int, default=0, help="reports judged together (all)")
     add("--limit", metavar="CHARS", type=int, help="characters of a report that count")
     add("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
     add("--compat", choices=(_PROGRAM,), help="that program's arithmetic, given the same verdicts")
     add("--rubric-profile", choices=PROFILES, default=PROFILES[0], help="how the points of criteria are added up")
+    add("--nugget-profile", choices=(NUGGETIZER,), help="that program's zeros where scores of ASSIGNED are undefined")
     add("--allow-unscored", metavar="SHARE", type=float, default=0.0, help="of the sentences, from 0 (default) to 1")
     add("--dry-run", action="store_true", help="say what judging would take, and ask nobody")
     add("--price", metavar="IN,OUT", help="of a million tokens sent and received, for --dry-run")
@@ -105,6 +108,8 @@ def _run(args: argparse.Namespace) -> int:
               folders of such files: a run a file, the nuggets of a request a file
     RUBRICS   JSON Lines, a request per line: request_id and rubrics, a list of criterion, points and tags (HealthBench)
               or title and weight (ResearchRubrics); without NUGGETS nothing but the criteria is asked
+    ASSIGNED  JSON Lines as nuggetizer writes them, a report per line: qid, run_id and nuggets (text, importance,
+              assignment). Nobody is asked, and neither REPORTS nor a judge is needed
     OUT       a folder for
                 verdicts.jsonl   every question and its verdict: a recording, for --recorded and `tls-tasks agree`
                 results.jsonl    for each report its scores, and how each sentence was judged
@@ -154,17 +159,17 @@ def _run(args: argparse.Namespace) -> int:
         logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
     if args.self_test:
         return _self_test(args)
-    if args.predictions is None:
-        raise InputError("--predictions", None, "nothing", "a file or folder of reports (none only with --self-test)")
-    if (out := args.output) is None and not (args.recorded or args.dry_run):
+    is_assigned = args.nugget_assignments is not None
+    if args.predictions is None and not is_assigned:
+        expected = "a file or folder of reports (none only with --self-test or --nugget-assignments)"
+        raise InputError("--predictions", None, "nothing", expected)
+    if (out := args.output) is None and not (args.recorded or args.dry_run or is_assigned):
         raise InputError("output", None, "nothing", "one folder: -o OUT (none with --recorded, --dry-run)")
-    if args.rubrics and args.references is None:
-        args.references = args.rubrics
-    reports = base.read_places(partial(read_run, rubrics=args.rubrics), args, "predictions", "references")
+    reports = _read(args)
     note(args.command, *_lacking(reports))
     options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
-    options["rubric_profile"] = args.rubric_profile
-    judge = _judge(args, out) if args.recorded is not None else None
+    options |= {"rubric_profile": args.rubric_profile, "nugget_profile": args.nugget_profile}
+    judge = NoJudge() if is_assigned else _judge(args, out) if args.recorded is not None else None
     options["documents"] = _documents(args, reports, judge)
     if args.dry_run:
         return _dry_run(args, out, reports, options)
@@ -189,7 +194,19 @@ def _run(args: argparse.Namespace) -> int:
         say("\n".join([_scores_text(scores), *([] if out is None else [str(out)])]))
         for name, value in scores.get("judge_stats", {}).items():
             say(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
-    return _exit_code(args, scores["counts"], bool(reports.bad or scores.get("criteria_unscored")))
+    lacking = scores.get("criteria_unscored", 0) + scores.get("nuggets_unassigned", 0)
+    return _exit_code(args, scores["counts"], bool(reports.bad or lacking))
+
+
+def _read(args: argparse.Namespace) -> ReportRun:
+    """The reports, with what they are scored by."""
+    if args.nugget_assignments is None:
+        args.references = args.references or args.rubrics
+        return base.read_places(partial(read_run, rubrics=args.rubrics), args, "predictions", "references")
+    if args.predictions or args.references or args.rubrics:
+        expected = "no REPORTS, NUGGETS or RUBRICS beside it; tls_tasks.report_eval takes them together"
+        raise InputError("--nugget-assignments", None, str(args.nugget_assignments), expected)
+    return read_assigned(args.nugget_assignments)
 
 
 def _judge(args: argparse.Namespace, out: Path | None, *, is_paid: bool = True) -> Judge:

@@ -48,8 +48,11 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks meta a=out/a b=out/b c=out/c --people ratings.jsonl --metric rouge_l_f1 --metric rouge_l_recall --json
       tls-tasks meta --references tls_timeline17
     """
-    if [bool(args.systems), bool(args.people)] != [not args.references] * 2:
-        raise InputError("arguments", None, "others", "LABEL=RUN… --people FILE, or --references TASK alone")
+    options = {"LABEL=RUN": args.systems, "--people": args.people, "--references": args.references}
+    given = [name for name, value in options.items() if value]
+    if given not in (["LABEL=RUN", "--people"], ["--references"]):
+        expected = "LABEL=RUN… with --people FILE, or --references TASK alone"
+        raise InputError("arguments", None, " and ".join(given) or "nothing", expected)
     runs = {} if args.references else _read(args.systems, args.task)
     if args.references:
         found, tell = references_among_themselves(args.references), _references

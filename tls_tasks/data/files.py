@@ -10,6 +10,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -159,11 +160,17 @@ def _numbered(file: Path, rows: Iterable[Any]) -> Rows:
     return ((f"{file}, row {number}", row) for number, row in enumerate(rows, start=1))
 
 
+def csv_table(lines: Iterator[str]) -> "csv.DictReader[str]":
+    """The rows of CSV by the names in its first line; commas, semicolons or tabs set them apart, as spreadsheets do."""
+    head = next(lines, "")
+    return csv.DictReader(chain([head], lines), delimiter=max(",;\t", key=head.count))
+
+
 def _csv_rows(file: Path) -> Rows:
     try:
         # newline="" leaves line ends inside quotes to the csv module, as its documentation asks.
         with file.open(encoding="utf-8-sig", newline="") as lines:
-            table = csv.DictReader(lines)
+            table = csv_table(lines)
             for row in table:
                 yield f"{file}, line {table.line_num}", row
     except (OSError, UnicodeDecodeError, csv.Error) as error:

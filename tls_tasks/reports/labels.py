@@ -11,6 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from tls_tasks.core.correction import correct
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.intervals import Statistics, caution
 from tls_tasks.core.score import grouped
+from tls_tasks.data.files import csv_table
 from tls_tasks.reports.judges.recordings import digest
 
 KINDS = {"citation": "citation_support", "nugget": "nugget_coverage", "criterion": "criteria_met"}
@@ -132,7 +134,7 @@ def read_labels(path: Path, *judged: Items) -> Labels:
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
             first, names = lines.readline(), lines.readline()
-            rows = list(csv.DictReader([names, *lines], delimiter=max(",;\t", key=names.count)))
+            rows = list(csv_table(chain([names], lines)))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path}: can't be read as CSV: {error}") from error
     made = re.search(_HEAD.format(r"(\d{1,999})", r"(-?\d{1,999})", "([0-9a-f]{16})"), first)
@@ -146,11 +148,14 @@ def read_labels(path: Path, *judged: Items) -> Labels:
     # A spreadsheet would take an id that begins with = for a formula: it stands behind an apostrophe.
     left = {(key[0], key[1].lstrip("'"), key[2]): key for key in drawn}
     labels: dict[Key, bool | None] = dict.fromkeys(drawn)
+    names_drawn = {*left}
     for row in filter(lambda row: any(row.values()), rows):  # spreadsheets end in empty rows
         kind, request_id, item_id, label = (row[name] or "" for name in _NEEDED)
-        key, said = left.pop((kind, request_id.lstrip("'"), item_id), None), label.strip().upper()
+        name = kind, request_id.lstrip("'"), item_id
+        key, said = left.pop(name, None), label.strip().upper()
         if key is None or said not in _LABELS:
-            got = f"the label {label!r}" if key else "the item twice, or one that was not drawn"
+            lost = "the item a second time" if name in names_drawn else "an item that was not drawn"
+            got = f"the label {label!r}" if key else lost
             expected = "YES, NO or no label" if key else f"each of the {len(drawn)} drawn items once"
             raise InputError(f"{path}: {kind} {item_id!r} of request {request_id!r}", None, got, expected)
         labels[key] = _LABELS[said]

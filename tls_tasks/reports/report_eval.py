@@ -17,14 +17,16 @@ from tls_tasks.core.errors import InputError, warn_caller, warn_of_unread
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score
 from tls_tasks.reports import score as scores
+from tls_tasks.reports.assignments import ASSIGNED_TABLE, NUGGETIZER, as_assigned, with_assigned
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges.callable import CallableJudge, from_callable
 from tls_tasks.reports.judges.prompts import criterion_hash
 from tls_tasks.reports.judges.recordings import PROGRAM, Recorded
+from tls_tasks.reports.nuggets import NO_LIST, REQUEST_FORMS
 from tls_tasks.reports.plan import SCOPES, Outcome, ReportPlan, walk_together
 from tls_tasks.reports.report_gen_eval import score_as_program
-from tls_tasks.reports.rows import ReportRow, read_rows
-from tls_tasks.reports.rubrics import PROFILES, read_rubrics, with_rubrics
+from tls_tasks.reports.rows import ReportRow, for_each, read_rows
+from tls_tasks.reports.rubrics import PROFILES, as_rubric, with_rubrics
 from tls_tasks.reports.types import Judge, Query, Report, Verdict
 
 VERSION = 4
@@ -50,12 +52,13 @@ class _Settings:
     nugget_answers: str | None = field(metadata={"sign": "answers", "quiet": None})
     length_limit: int | None = field(metadata={"sign": "limit", "quiet": None})
     rubric: str | None = field(metadata={"quiet": None, "of": ("rubric_profile",)})
+    assigned: str | None = field(metadata={"quiet": None, "of": ("nugget_profile",)})
     aggregate: str = field(metadata={"sign": "agg"})
     judge: str
     interval: str = field(metadata={"sign": "ci", "quiet": "", "of": options.INTERVAL})
 
 
-@options.signed_by(_Settings, data=("predictions", "references", "documents", "rubrics"))
+@options.signed_by(_Settings, data=("predictions", "references", "documents", "rubrics", "nugget_assignments"))
 def report_eval(
     predictions: Sequence[Any],
     references: Sequence[Any],
@@ -69,6 +72,8 @@ def report_eval(
     length_limit: int | None = None,
     rubrics: Any = None,
     rubric_profile: str = "healthbench",
+    nugget_assignments: Any = None,
+    nugget_profile: str | None = None,
     aggregate: str = "macro",
     confidence_interval: float | None = None,
     n_resamples: int = 1000,
@@ -84,8 +89,8 @@ def report_eval(
         references: One request a row: JSON text, a dict (``items``, or a ``nugget_bank``), a
             :class:`~tls_tasks.reports.types.ReportRequest`, or a list of dicts of which the first with the report's
             ``request_id`` counts. ``doc_ids`` lists the documents that its prompt showed: ``[1]`` in an answer is the
-            first of them or, without ``doc_ids``, of ``documents`` (a flat mapping of up to 1,000). With ``rubrics``, a
-            request may have no list of nuggets: then nothing is asked about its sentences.
+            first of them or, without ``doc_ids``, of ``documents`` (a flat mapping of up to 1,000). With ``rubrics`` or
+            ``nugget_assignments``, a request may have no list of nuggets: then nothing is asked about its sentences.
         documents: Document id -> text or ``{"title", "text"}``; or collection -> such a mapping; or a function or store
             (see :func:`~tls_tasks.reports.documents.look_up`). An id that is not in it is an unsupported citation.
             None: nothing is looked up; for recorded judgments and functions, which may know documents by their ids.
@@ -106,6 +111,11 @@ def report_eval(
             negative points name faults.
         rubric_profile: How points are added up: ``healthbench`` or ``researchrubrics``, where a criterion may be met
             partly; see :mod:`tls_tasks.reports.rubrics`.
+        nugget_assignments: Nuggets that somebody has assigned to the reports already, so that nobody is asked: for each
+            report a list of ``{"text", "importance", "assignment"}``, or an object with such a list in ``nuggets``, as
+            nuggetizer writes them; or request id -> these.
+        nugget_profile: ``nuggetizer``: their scores are 0 where they are undefined, as without vital nuggets, and a
+            failed assignment counts as ``not_support``. None: such a report is left out.
         aggregate: ``macro``: the mean of the reports' values; ``micro``: ratios of sums.
         confidence_interval: Coverage of an interval over reports, for example 0.95.
         n_resamples: Resamples of a bootstrap, which is made of 100 rows or more.
@@ -114,8 +124,10 @@ def report_eval(
     Returns:
         ``recall``, ``precision``, ``sentence_support``, ``citation_support``, ``nugget_coverage``,
         ``nugget_coverage_weighted`` and ``f1`` in [0, 1], NaN where undefined; ``n_unscored``, ``parse_failures``,
-        ``counts``; with ``rubrics`` also ``rubric_score``, ``rubric_score_TAG`` of the criteria with that tag,
-        ``criteria_met`` and ``criteria_unscored``; see :class:`~tls_tasks.core.score.Score`.
+        ``counts``; ``citations_per_report`` and ``supported_citations_per_report``, means of the reports that cite;
+        with ``rubrics`` also ``rubric_score``, ``rubric_score_TAG`` of the criteria with that tag, ``criteria_met`` and
+        ``criteria_unscored``; with ``nugget_assignments`` also ``strict_vital_score``, ``strict_all_score``,
+        ``vital_score``, ``all_score`` and ``nuggets_unassigned``; see :class:`~tls_tasks.core.score.Score`.
 
     Raises:
         InputError: Rows that can't be scored, naming index and field; a judge or documents that are missing.
@@ -153,23 +165,23 @@ def report_eval(
     options.check_choice("nugget_answers", nugget_answers, scores.ANSWERS)
     options.check_choice("aggregate", aggregate, scores.AGGREGATES)
     options.check_choice("rubric_profile", rubric_profile, PROFILES)
+    options.check_choice("nugget_profile", nugget_profile, (None, NUGGETIZER))
     if length_limit is not None:
         options.check_whole_number("length_limit", length_limit, least=0)
     ours = (recall_unit, first_instance_scope, nugget_answers, length_limit)
     unit, scope, answers, limit = ours if compat is None else (None, None, None, None)
     named, interval_sign = name.replace("|", "/"), options.interval_sign(interval)
     profile = None if rubrics is None else f"{rubric_profile}#{criterion_hash()}"
-    settings = _Settings(compat, unit, scope, answers, limit, profile, aggregate, named, interval_sign)
+    assigned_by = None if nugget_assignments is None else nugget_profile or "yes"
+    settings = _Settings(compat, unit, scope, answers, limit, profile, assigned_by, aggregate, named, interval_sign)
     rows = read_rows(predictions, references, documents, limit=limit, compat=compat is not None)
-    criteria = read_rubrics(rubrics, rows)  # what can't be read is refused before anybody is asked
+    # What can't be read is refused before anybody is asked.
+    criteria = for_each("rubrics", rubrics, rows, as_rubric)
+    assigned = for_each("nugget_assignments", nugget_assignments, rows, as_assigned)
     find = None if documents is None else look_up(documents)
     # NliJudge is a CallableJudge, too, but reads documents.
-    if find is None and type(judged_by) not in (Recorded, CallableJudge, _NoJudge):
-        for row in rows:
-            cites = row.report and any(sentence.citations for sentence in row.report.sentences)
-            if cites and row.request.by_sentence:
-                got = f"None, and predictions[{row.row}] cites some"
-                raise InputError("documents", None, got, "a mapping of ids to documents")
+    needs_documents = find is None and type(judged_by) not in (Recorded, CallableJudge, NoJudge)
+    _check_needs(rows, rubrics is None and nugget_assignments is None, needs_documents)
     outcomes: list[tuple[Outcome, ...]] = []
     if compat is None:
         plans = [ReportPlan(row.report or Report("", ""), row.request, find, first_instance_scope) for row in rows]
@@ -179,9 +191,12 @@ def report_eval(
     else:
         items = score_as_program(rows, find, judged_by)
     table = scores.results_table(aggregate, zero=compat is not None)
-    if rubrics is not None:
+    if criteria is not None:
         items, more, ends = with_rubrics(items, rows, criteria, rubric_profile, judged_by)
         table, outcomes = table | more, outcomes + ends
+    if assigned is not None:
+        table |= ASSIGNED_TABLE
+        items = [with_assigned(item, own, nugget_profile) for item, own in zip(items, assigned, strict=True)]
     warn_of_unread([item.row for item in items if item.unit["parse_failures"]], len(items), "reports")
     signed = options.signature("report_eval", settings, VERSION)
     score = Score("report_eval", signed, definitions=table, **scores.from_items(items), interval=interval)
@@ -189,6 +204,17 @@ def report_eval(
     if find is not None:
         _warn_of_unknown(rows, outcomes, find.example)
     return score
+
+
+def _check_needs(rows: Sequence[ReportRow], needs_nuggets: bool, needs_documents: bool) -> None:
+    """Refuse a request without a list of nuggets, and citations without documents."""
+    for row in rows:
+        if needs_nuggets and not row.request.by_sentence:
+            raise InputError("references", row.row, NO_LIST, REQUEST_FORMS)
+        cites = row.report and any(sentence.citations for sentence in row.report.sentences)
+        if needs_documents and cites and row.request.by_sentence:
+            got = f"None, and predictions[{row.row}] cites some"
+            raise InputError("documents", None, got, "a mapping of ids to documents")
 
 
 def _as_judge(judge: Any) -> Judge:
@@ -203,7 +229,7 @@ def _as_judge(judge: Any) -> Judge:
         [False, None]
     """
     if judge is None:
-        return _NoJudge()
+        return NoJudge()
     if isinstance(judge, Mapping) and "judgments" in judge:
         return Recorded(judge["judgments"], defaults=judge.get("defaults"))
     if isinstance(judge, list | tuple):
@@ -215,7 +241,7 @@ def _as_judge(judge: Any) -> Judge:
     raise InputError("judge", None, describe(judge), _JUDGE_FORMS)
 
 
-class _NoJudge:
+class NoJudge:
     """Refuses to be asked: for reports that can be scored without a judge."""
 
     name = "none"

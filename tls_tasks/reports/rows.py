@@ -5,19 +5,22 @@ fit raises, naming row and field.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from tls_tasks.core.errors import InputError, warn_caller
 from tls_tasks.core.parsed import Parsed, problem
 from tls_tasks.core.rows import describe, read_columns
+from tls_tasks.data.keyed import some
 from tls_tasks.reports import nuggets, read
 from tls_tasks.reports.citations import Citations
 from tls_tasks.reports.documents import shown_titles
 from tls_tasks.reports.json_lines import with_keys
 from tls_tasks.reports.types import Report, ReportRequest
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,31 @@ def read_rows(
     predictions, references = read_columns(is_row, predictions=predictions, references=references)
     pairs = zip(predictions, references, strict=True)
     return [_row(index, *pair, documents, limit, compat) for index, pair in enumerate(pairs)]
+
+
+def for_each(field: str, given: Any, rows: Sequence[ReportRow], read: Callable[[Any, str], T]) -> list[T | None] | None:
+    """What a column has for each report; None where there is none for it.
+
+    Args:
+        field: The column's name.
+        given: The column, request id -> value, or None.
+        rows: The reports.
+        read: Reads a value; it is also told what errors call its place.
+
+    Raises:
+        InputError: No column, or one of another length; ids of requests that no report answers.
+    """
+    if given is None:
+        return None
+    if not isinstance(given, Mapping):
+        column = read_columns(predictions=[*rows], references=[*rows], **{field: given})[-1]
+        return [None if own is None else read(own, f"{field}[{place}]") for place, own in enumerate(column)]
+    by_id, ids = {str(name): own for name, own in given.items()}, [row.ids[0] for row in rows]
+    if lost := [name for name in by_id if name not in ids]:
+        got = f"{some(lost)}, requests that no report answers"
+        raise InputError(field, None, got, f"requests of the reports: {some([*dict.fromkeys(ids)])}")
+    known = {name: read(own, f"{field}[{name!r}]") for name, own in by_id.items() if own is not None}
+    return [known.get(name) for name in ids]
 
 
 def check_row(row: Any, field: str, index: int) -> None:
@@ -167,7 +195,7 @@ def _reference(row: Any, index: int, request_id: str) -> tuple[list[Any], Parsed
     rows = [_loaded(member, index) for member in row] if isinstance(row, list | tuple) else [row]
     fitting: Parsed[ReportRequest] = Parsed(None)
     for member in reversed(rows):  # the first that fits counts
-        # One without nuggets is refused where there is no rubric either: see read_rubrics.
+        # One without nuggets is refused where it is asked about: see report_eval.
         own = isinstance(member, ReportRequest)
         parsed = Parsed(member) if own else nuggets.parse_request(member, has_rubric=True)
         if parsed.value is None:

@@ -19,58 +19,29 @@ from typing import Any
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Result, ratio, total
-from tls_tasks.reports.nuggets import NO_LIST, REQUEST_FORMS
 from tls_tasks.reports.plan import Outcome, Walk, walk_together
 from tls_tasks.reports.read import first_text
 from tls_tasks.reports.rows import ReportRow
-from tls_tasks.reports.score import ReportItem, add_value
+from tls_tasks.reports.score import ReportItem
 from tls_tasks.reports.types import PARTLY, Criterion, Judge, Query, Report, ReportRequest
 
 PROFILES = ("healthbench", "researchrubrics")
 _GRADED = "researchrubrics"
 
 Rubric = tuple[Criterion, ...]
-Rubrics = tuple[list[Rubric | None], list[str]]
 
 _FORM = 'a list of {"criterion", "points", "tags"} or {"title", "weight"}, or an object with such a list in "rubrics"'
 
 
-def read_rubrics(given: Any, rows: Sequence[ReportRow]) -> Rubrics:
-    """The rubric of each report, and the tags of all criteria.
-
-    Args:
-        given: Request id -> rubric, or a rubric for each report: a list of criteria, or an object with that list in
-            ``rubrics``. None: there are none.
-        rows: The reports.
-
-    Returns:
-        A rubric for each report, None where there is none for its request; and the tags in order, of a mapping also
-        those of reports that are scored another time.
+def as_rubric(given: Any, where: str) -> Rubric:
+    """The rubric of one report: a list of criteria, or an object that has the list in ``rubrics``.
 
     Raises:
-        InputError: Anything else, naming row and criterion; a request with neither nuggets nor rubrics.
+        InputError: Anything else, naming ``where`` it is, and the criterion.
     """
-    if given is None:
-        for row in rows:
-            if not row.request.by_sentence:
-                raise InputError("references", row.row, NO_LIST, REQUEST_FORMS)
-        return [], []
-    names: Sequence[Any] = [row.ids[0] for row in rows]
-    if not isinstance(given, Mapping):
-        if not isinstance(given, list | tuple) or len(given) != len(rows):
-            got = f"{len(given)} rubrics" if isinstance(given, list | tuple) else describe(given)
-            raise InputError("rubrics", None, got, f"{len(rows)}, one for each prediction: {_FORM}")
-        given, names = dict(enumerate(given)), range(len(rows))
-    known = {name: as_rubric(own, name) for name, own in given.items()}
-    tags = dict.fromkeys(tag for rubric in known.values() for criterion in rubric for tag in criterion.tags)
-    return [known.get(name) for name in names], list(tags)
-
-
-def as_rubric(rows: Any, place: object) -> Rubric:
-    """A rubric, see :func:`read_rubrics`; ``place`` says in errors whose it is."""
-    where, rows = f"rubrics[{place!r}]", rows.get("rubrics", rows) if isinstance(rows, Mapping) else rows
+    rows = given.get("rubrics", given) if isinstance(given, Mapping) else given
     if not isinstance(rows, list | tuple):
-        raise InputError(where, None, describe(rows), _FORM)
+        raise InputError(where, None, describe(rows), f"the criteria of one report: {_FORM}")
     return tuple(_criterion(row, f"{where}[{number}]") for number, row in enumerate(rows))
 
 
@@ -104,10 +75,11 @@ Ends = list[tuple[Outcome, ...]]
 
 
 def with_rubrics(
-    items: Sequence[ReportItem], rows: Sequence[ReportRow], rubrics: Rubrics, profile: str, judge: Judge
+    items: Sequence[ReportItem], rows: Sequence[ReportRow], rubrics: Sequence[Rubric | None], profile: str, judge: Judge
 ) -> tuple[list[ReportItem], dict[str, Result], Ends]:
     """The reports' numbers with those of their rubrics, the results of these, and what was asked."""
-    pairs, tags = list(zip(rows, rubrics[0], strict=True)), rubrics[1]
+    pairs, criteria = list(zip(rows, rubrics, strict=True)), (one for rubric in rubrics for one in rubric or ())
+    tags = list(dict.fromkeys(tag for one in criteria for tag in one.tags))
     ends = walk_together([[criteria_walk(row.report, own, row.request, profile)] for row, own in pairs], judge)
     judged = zip(items, pairs, ends, strict=True)
     more = [_with_rubric(item, row.report, own, end, profile, tags) for item, (row, own), (end,) in judged]
@@ -129,14 +101,8 @@ def _with_rubric(
     scores = {"rubric_score": _points(pairs, empty)}
     for tag in tags:
         scores[f"rubric_score_{tag}"] = _points([pair for pair in pairs if tag in pair[0].tags], math.nan)
-    for key, value in scores.items():
-        add_value(unit, key, value)
     told = [{**one._asdict(), "tags": list(one.tags), "value": value} for one, value in pairs]
-    return replace(item, unit={**item.unit, **unit}, details=partial(_details, item, told, report))
-
-
-def _details(item: ReportItem, criteria: Sequence[Mapping[str, Any]], report: Report | None) -> dict[str, Any]:
-    return {**item.details(), "criteria": criteria, "report": report.text if report else ""}
+    return item.with_more(scores, unit, criteria=told, report=report.text if report else "")
 
 
 def _points(pairs: Sequence[tuple[Criterion, float | None]], empty: float) -> float:

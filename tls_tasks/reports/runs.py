@@ -3,21 +3,23 @@
 A file of reports and one of nuggets, or a samples log of the harness, which holds both.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.core.score import Score, grouped
+from tls_tasks.core.score import Result, Score, grouped, parts_of
 from tls_tasks.core.task import answer_text
 from tls_tasks.data.files import read_objects, text_lines
 from tls_tasks.data.keyed import files_in, some
+from tls_tasks.reports.assignments import Assigned, as_assigned
 from tls_tasks.reports.json_lines import BadRow, Read, T
 from tls_tasks.reports.nuggets import parse_request, read_requests
-from tls_tasks.reports.read import read_reports
+from tls_tasks.reports.read import ID_FIELDS, first_id, id_text, read_reports
 from tls_tasks.reports.report_eval import report_eval
+from tls_tasks.reports.rubrics import as_rubric
 from tls_tasks.reports.score import from_items
 from tls_tasks.reports.task import parse_answer, request_of, rubric_of, shown_documents
 from tls_tasks.reports.types import Judge, Report, ReportRequest
@@ -36,7 +38,8 @@ class ReportRun:
         documents: What the prompts showed, request id -> id -> document; None for a file of reports.
         bad: Rows of the files, and parts of rows, that could not be read as they stood.
         unanswered: Run -> the requests that it has no report for.
-        rubrics: Request id -> its criteria; None: nothing is asked about whole reports.
+        rubrics: The criteria of each report, None where it has none; None: nothing is asked about whole reports.
+        assigned: The assigned nuggets of each report; None: there are none.
     """
 
     reports: tuple[Report, ...]
@@ -44,7 +47,8 @@ class ReportRun:
     documents: Mapping[str, Mapping[str, Any]] | None
     bad: tuple[BadRow, ...] = ()
     unanswered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    rubrics: Mapping[str, Any] | None = None
+    rubrics: Sequence[Any] | None = None
+    assigned: Sequence[Assigned] | None = None
 
 
 def read_run(reports: Path, nuggets: Path | None, rubrics: Path | None = None) -> ReportRun:
@@ -63,21 +67,39 @@ def read_run(reports: Path, nuggets: Path | None, rubrics: Path | None = None) -
     if nuggets is None:
         return _read_samples(reports)
     answers, bad = _read_all(read_reports, reports, lambda report: (report.run_id, report.request_id), "report")
-    named = [(parse_request(row, has_rubric=True).value, row) for _, row in read_objects(rubrics)] if rubrics else []
-    criteria = {request.request_id: row for request, row in reversed(named) if request} or None  # the first row counts
+    rows = read_objects(rubrics) if rubrics else ()
+    named = [(parse_request(row, has_rubric=True).value, as_rubric(row, place)) for place, row in rows]
+    criteria = {request.request_id: row for request, row in reversed(named) if request}  # the first row counts
     read = partial(read_requests, has_rubric=rubrics is not None)
     asked, bad_nuggets = _read_all(read, nuggets, lambda request: request.request_id, "request")
     by_id = {request.request_id: request for request in asked}
     wanted = list(dict.fromkeys(report.request_id for report in answers))
-    if by_id.keys().isdisjoint(wanted):
-        raise DataError(f"{nuggets}: nuggets of {some(list(by_id))}, but {reports} has reports of {some(wanted)}")
+    for kind, place, names in (("nuggets", nuggets, by_id.keys()), ("rubrics", rubrics, criteria.keys())):
+        if names and names.isdisjoint(wanted):
+            raise DataError(f"{place}: {kind} of {some([*names])}, but {reports} has reports of {some(wanted)}")
     has_nuggets = any(request.by_sentence for request in asked)
     none = {name: ReportRequest(name, by_sentence=has_nuggets) for name in wanted}
     requests = tuple({**none, **by_id}[report.request_id] for report in answers)
     answered = grouped([report.request_id for report in answers], [report.run_id for report in answers])
     lacking = {str(run): tuple(name for name in by_id if name not in names) for run, names in answered.items()}
     unanswered = {run: names for run, names in lacking.items() if names}
-    return ReportRun(answers, requests, None, (*bad, *bad_nuggets), unanswered, criteria)
+    own = [criteria.get(report.request_id) for report in answers] if criteria else None
+    return ReportRun(answers, requests, None, (*bad, *bad_nuggets), unanswered, own)
+
+
+def read_assigned(path: Path) -> ReportRun:
+    """Read reports by their assigned nuggets, as nuggetizer writes them in JSON Lines; nothing is asked about them.
+
+    Raises:
+        DataError: A file that can't be read, or that has no row.
+        InputError: A row without assigned nuggets.
+    """
+    rows = [(row, as_assigned(row, place)) for place, row in read_objects(path)]
+    if not rows:
+        raise DataError(f"{path}: no assigned nuggets in it")
+    reports = tuple(Report(first_id(row, ID_FIELDS), id_text(row.get("run_id"))) for row, _ in rows)
+    requests = tuple(ReportRequest(report.request_id, by_sentence=False) for report in reports)
+    return ReportRun(reports, requests, None, assigned=[own for _, own in rows])
 
 
 def _read_all(
@@ -114,16 +136,22 @@ def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, batch_size
     find = documents if run.documents is None else run.documents
     size = batch_size if batch_size > 0 else len(run.reports)
     items: list[Any] = []
+    table: dict[str, Result] = {}
     for start in range(0, len(run.reports), size):
         rows = slice(start, start + size)
-        part = report_eval(run.reports[rows], run.requests[rows], find, judge, rubrics=run.rubrics, **options)
+        for name, column in (("rubrics", run.rubrics), ("nugget_assignments", run.assigned)):
+            options[name] = column and column[rows]
+        part = report_eval(run.reports[rows], run.requests[rows], find, judge, **options)
+        table |= part.definitions
         items += (replace(item, row=item.row + start) for item in part.items)
-    return replace(part, **from_items(items))
+    lacking = dict.fromkeys(parts_of(table), 0.0)  # a tag may be of other reports only
+    items = [replace(item, unit={**item.unit, **lacking, **item.unit}) for item in items]
+    return replace(part, definitions=table, **from_items(items))
 
 
 def _read_samples(path: Path) -> ReportRun:
     samples: dict[str, tuple[Report, ReportRequest, Mapping[str, Any]]] = {}
-    rubrics: dict[str, Any] = {}
+    rubrics: list[Any] = []
     for place, sample in read_objects(path):
         doc = sample.get("doc")
         if "resps" not in sample or not isinstance(doc, dict) or not doc.keys() >= _WANTED:
@@ -135,8 +163,9 @@ def _read_samples(path: Path) -> ReportRun:
         # A request's documents are a collection of their own: what its prompt did not show can't be cited.
         report = replace(report, run_id=path.stem, collection_ids=(request_id,))
         samples[request_id] = (report, request_of(doc), shown_documents(doc))
-        rubrics |= {request_id: rubric_of(doc)} if doc.get("rubrics") else {}
+        rubrics.append(rubric_of(doc))
     if not samples:
         raise DataError(f"{path}: no report in it")
     reports, requests, documents = zip(*samples.values(), strict=True)
-    return ReportRun(reports, requests, dict(zip(samples, documents, strict=True)), rubrics=rubrics or None)
+    known = dict(zip(samples, documents, strict=True))
+    return ReportRun(reports, requests, known, rubrics=rubrics if any(rubrics) else None)

@@ -28,6 +28,9 @@ RATIOS = ("recall", "precision", "sentence_support", "citation_support", "nugget
 KEYS = (*RATIOS, "f1")
 """The results; ``f1`` is the harmonic mean of sentence_support and nugget_coverage."""
 
+_PER_REPORT = {"citations_per_report": "judged_citations", "supported_citations_per_report": "supported_citations"}
+"""Mean of the reports that cite -> what is counted: the citations with a verdict, and those that hold."""
+
 COUNTS = (
     "sentences", "rewarded_sentences", "penalized_sentences", "unscored_sentences", "unique_nuggets_matched",
     "total_nuggets", "unknown_citations", "questions_asked", "questions_unanswered",
@@ -67,7 +70,8 @@ def unit_of(
     rewarded = sum((score or 0) > 0 for score in scores)
     penalized = sum((score or 0) < 0 for score in scores)
     known = {"precision": (rewarded, rewarded + penalized), **ratios}
-    unit: dict[str, float] = {"reports": 1, **dict.fromkeys(COUNTS, 0), **counts, "sentences": len(scores)}
+    counted = dict.fromkeys((*COUNTS, "citing_reports", *_PER_REPORT.values()), 0)
+    unit: dict[str, float] = {"reports": 1, **counted, **counts, "sentences": len(scores)}
     unit |= {"rewarded_sentences": rewarded, "penalized_sentences": penalized}
     unit |= {"unscored_sentences": scores.count(None), "parse_failures": int("parse_failure" in flags)}
     unit["questions_answered"] = unit["questions_asked"] - unit["questions_unanswered"]
@@ -97,9 +101,10 @@ def micro(key: str, zero: bool = False) -> Result:
 
 def results_table(aggregate: str, zero: bool = False) -> dict[str, Result]:
     """The results of ``report_eval``; NaN if questions were asked and none was answered."""
-    table = {}
-    for key in KEYS:
-        result = macro(key) if aggregate == "macro" else micro(key, zero)
+    table = {key: macro(key) if aggregate == "macro" else micro(key, zero) for key in KEYS}
+    for key, part in _PER_REPORT.items():
+        table[key] = ratio(part, "citing_reports", empty=math.nan, better=None, bounded=False)
+    for key, result in table.items():
         parts = ("questions_asked", "questions_answered", *result.parts)
         table[key] = replace(result, parts=parts, of=partial(_if_answered, result.of))
     table["n_unscored"] = total("unscored_sentences", better=False)
@@ -137,6 +142,8 @@ def explanation(item: Any) -> Iterator[str]:
     for criterion in told.get("criteria", ()):
         value = _MET.get(criterion["value"], "unscored")
         yield f"  {value:>8}  [{criterion['points']:+g}] {shown(str(criterion['text']))}"
+    for nugget in told.get("assigned", ()):
+        yield f"  {nugget['assignment']:>15}  [{nugget['importance']}] {shown(nugget['text'])}"
 
 
 _MET = {1: "met", 0: "not met", PARTLY: "partly"}
@@ -204,6 +211,13 @@ class ReportItem:
         keys = [part.removesuffix("_sum") for part in self.unit if part.endswith("_sum")]
         return {key: self.unit[f"{key}_sum"] if self.unit[f"{key}_n"] else math.nan for key in keys}
 
+    def with_more(self, scores: Mapping[str, float], counts: Unit, **told: Any) -> "ReportItem":
+        """The same with further results, further parts of its unit, and what explains them."""
+        unit = {**self.unit, **counts}
+        for key, value in scores.items():
+            add_value(unit, key, value)
+        return replace(self, unit=unit, details=partial(_with_told, self.details, told))
+
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
         told = {"row": self.row, "request_id": self.request_id, "run_id": self.run_id, **self.values()}
@@ -212,6 +226,10 @@ class ReportItem:
         ratios = {key: [self.unit[f"{key}_hits"], self.unit[f"{key}_of"]] for key in keys}
         told |= {"n_unscored": self.unit["unscored_sentences"], "counts": counts, "ratios": ratios}
         return told | {"flags": list(self.flags), "problems": dict(self.problems), **self.details()}
+
+
+def _with_told(details: Callable[[], Mapping[str, Any]], told: Mapping[str, Any]) -> dict[str, Any]:
+    return {**details(), **told}
 
 
 class _NuggetUnit(NamedTuple):
@@ -269,6 +287,8 @@ def report_item(
     flags = tuple(flag for flag in is_set if is_set[flag]) if row.report else ("parse_failure",)
     counts = {"unique_nuggets_matched": n_met, "total_nuggets": len(wanted), "unknown_citations": n_unknown}
     counts |= {"questions_asked": len(asked), "questions_unanswered": len(asked) - len(answered)}
+    counts |= {"judged_citations": len(citations), "supported_citations": sum(citations)}
+    counts["citing_reports"] = int(any(outcome.citations for outcome in outcomes))
     unit = unit_of(scores, ratios, flags, zero=False, **counts)
     details: Any = partial(_details, plan.pairs, outcomes, questions, covered) if row.report else dict
     return ReportItem(row.row, *row.ids, unit, flags, row.problems, details)

@@ -14,10 +14,15 @@ seventeen eighteen nineteen""".split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _WORDS = {word: number for number, word in enumerate(_ONES)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12, "k": 3, "m": 6, "bn": 9, "tn": 12}
+# Behind "and" stands the rest of a number, and not another: "five thousand and ten thousand" are two.
+_SCALE = "(?:thousand|million|billion|trillion)"
+_LAST = rf"(?![- ](?:hundred|{_SCALE}))"
+_ONE = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES[1:10])}))?|{'|'.join(_ONES)})\b"
+_SMALL = rf"{_ONE}(?:[- ]hundred\b(?:[- ]{_ONE}|[- ]and[- ]{_ONE}{_LAST})?)?"
 _NUMBER = re.compile(
     r"(?<!\w)(?:(?P<digits>\d{1,30}(?:[.,'’\u00a0\u202f]\d{1,30}){0,9})(?P<unit>k|m|bn|tn)?"
-    rf"|(?P<tens>{'|'.join(_TENS)})(?:[- ](?P<ones>{'|'.join(_ONES[1:10])}))?|(?P<word>{'|'.join(_ONES)}))"
-    r"(?:[- ](?P<scale>hundred|thousand|million|billion|trillion))?(?!\d)",
+    rf"(?:[- ](?P<scale>hundred|{_SCALE}))?(?!\d)"
+    rf"|(?P<words>{_SMALL}(?:[- ]{_SCALE}\b(?:[- ]{_SMALL}|[- ]and[- ]{_SMALL}{_LAST})?)*))",
     re.IGNORECASE,
 )
 _GROUPED = re.compile(r"\d{1,3}([,.'’\u00a0\u202f])\d{3}(?:\1\d{3})*(?:(?!\1)[.,]\d+)?")
@@ -28,7 +33,7 @@ def share_in_source(text: str, source: str) -> float | None:
 
     A date that is written with its year is one value, and must be in the source as a date; of one without a year the
     day counts as a number. The word "one" and digits behind a letter ("B52") are not counted. Number words are those of
-    English up to ninety-nine, alone or before hundred, thousand, million and so on.
+    English, to trillions.
 
     Returns:
         None if the text has no number.
@@ -45,30 +50,47 @@ def share_in_source(text: str, source: str) -> float | None:
         kept.append(text[end:begin])
         end = after
     written: list[set[Hashable]] = [{expression.date} for _, _, expression in dates]
-    written += [values for part in (*kept, text[end:]) for values in _numbers(part, of_answer=True)]
+    found = (pair for part in (*kept, text[end:]) for pair in numbers_in(part))
+    written += [{*values} for match, values in found if match[0].lower() != "one"]  # "one" is mostly no number
     if not written:
         return None
     there: set[Hashable] = {expression.date for _, _, expression in dates_in(source)}
-    there |= {value for values in _numbers(source) for value in values}
+    there |= {value for _, values in numbers_in(source) for value in values}
     return sum(bool(there & values) for values in written) / len(written)
 
 
-def _numbers(text: str, of_answer: bool = False) -> Iterator[set[Hashable]]:
+def numbers_in(text: str) -> Iterator[tuple[re.Match[str], set[Decimal]]]:
     """Every number with its readings: "5m" may be metres or millions, "1.200" may be a fraction.
 
-    "one" is mostly no number, so that of an answer it is none.
+    A match has ``words``, or ``digits`` and maybe a ``scale``, which is a word.
+
+    Example:
+        >>> [(match[0], *map(int, values)) for match, values in numbers_in("Two hundred and five of 1.5 million")]
+        [('Two hundred and five', 205), ('1.5 million', 1500000)]
     """
     for match in _NUMBER.finditer(text):
-        if of_answer and match[0].lower() == "one":
-            continue
-        if digits := match["digits"]:
-            values = _of_digits(digits)
-        else:
-            names = (match["tens"], match["ones"], match["word"])
-            values = {Decimal(sum(_WORDS[name.lower()] for name in names if name))}
+        values = {_of_words(match["words"])} if match["words"] else _of_digits(match["digits"])
         unit = {value.scaleb(_SCALES[match["unit"].lower()]) for value in values} if match["unit"] else set()
         scale = _SCALES[match["scale"].lower()] if match["scale"] else 0
-        yield {value.scaleb(scale) for value in values | unit}
+        yield match, {value.scaleb(scale) for value in values | unit}
+
+
+def _of_words(words: str) -> Decimal:
+    """The value of number words.
+
+    Example:
+        >>> _of_words("one million twelve hundred thousand and thirty-five")
+        Decimal('2200035')
+    """
+    whole = part = 0
+    for word in re.findall(r"[a-z]+", words.lower()):
+        if word in _WORDS:
+            part += _WORDS[word]
+        elif word == "hundred":
+            part *= 100
+        elif word != "and":
+            whole, part = whole + part * 10 ** _SCALES[word], 0
+    return Decimal(whole + part)
 
 
 def _of_digits(digits: str) -> set[Decimal]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from tls_tasks.core.score import grouped
 from tls_tasks.text.dates import MAX_LENGTH, dates_in, leading_dates, read_date
+from tls_tasks.text.numbers import numbers_in
 from tls_tasks.text.quotes import Source
 from tls_tasks.trees.align import assign
 from tls_tasks.trees.alignments import Alignments, Search, below, chosen
@@ -92,7 +93,8 @@ def can_be_read(plan: Plan, field: Field, value: Any, quote: str) -> bool:
             return Source(quote).holds_normalised(value)
         known: Sequence[Any] = [*_days(quote, kind != "date", dated.precision == "day")]
     else:
-        known = [*dict.fromkeys(_numbers(quote))]
+        with_words = (values for match, values in numbers_in(quote) if match["words"] or match["scale"])
+        known = [*dict.fromkeys([*_numbers(quote), *(float(own) for values in with_words for own in values)])]
     return bool(known) and similarity(field, plan, AnyOf(known), value) >= RIGHT
 
 

@@ -107,8 +107,9 @@ def read_quoted(
 ) -> ParsedTree:
     """Read a prediction and take off its quotes, which are kept in ``grounds``.
 
-    ``{"value": …, "quote": …}`` is a value and its quote at a leaf of scalar type, if it has no other keys but
-    ``citations``. ``{"answer": …, "quotes": …}`` are a tree and one of its quotes, unless the schema has such a key.
+    ``{"value": …, "quote": …}`` is a value and its quote at a leaf of scalar type and at keys that the schema lacks, if
+    it has no other keys but ``citations``. ``{"answer": …, "quotes": …}`` are a tree and one of its quotes, unless the
+    schema has such a key.
 
     The arguments are those of :func:`read_prediction`; ``ground`` makes what is kept of leaf, value and quote.
 
@@ -132,9 +133,10 @@ def read_quoted(
 def _taken_off(value: Any, node: SchemaNode | None, beside: Any, ground: Callable[..., Any]) -> tuple[Any, Any]:
     """A value without its quotes, and these by key and position; ``beside``: what a parallel tree has there."""
     node = node and part_for(node, value)
+    may_be_quoted = node is None or (isinstance(node, Leaf) and is_scalar(node))
+    if may_be_quoted and isinstance(value, dict) and {"value"} <= value.keys() <= _QUOTED:
+        value, beside = value["value"], value.get("quote", beside)
     if isinstance(node, Leaf):
-        if isinstance(value, dict) and {"value"} <= value.keys() <= _QUOTED and is_scalar(node):
-            value, beside = value["value"], value.get("quote", beside)
         is_quoted = isinstance(beside, str) and beside.strip() and not isinstance(value, dict | list | None)
         return value, ground(node, value, beside) if is_quoted else {}
     known = dict(enumerate(beside)) if isinstance(beside, list) else beside if isinstance(beside, dict) else {}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests import hostile
 from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, Stage, find_json, is_whole_json
 from tls_tasks.core.json_values import MAX_DEPTH, RepeatedKeys, number_of
-from tls_tasks.core.parsed import Problem
+from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.core.reasoning import strip_thinking
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -203,3 +203,7 @@ def test_a_whole_number_is_exact_up_to_640_digits():
     notes: dict[Problem, None] = {}
     assert number_of("1" * 640, notes) == int("1" * 640) and not notes
     assert number_of("1" * 641, notes) == math.inf and [note.kind for note in notes] == ["non_finite"]
+
+
+def test_what_a_problem_shows_is_cut():
+    assert [problem("no_json", "a" * n).detail for n in (80, 81)] == ["a" * 80, "a" * 79 + "…"]

@@ -33,3 +33,7 @@ def test_a_table_takes_time_by_its_rows():
         return [("key", "value"), *((f"k{number}", str(number)) for number in range(n))]
 
     assert is_linear(text_table, rows(3_000), rows(12_000))
+
+
+def test_a_dash_stands_under_the_last_digit():
+    assert text_table([("n", "x"), ("1.5", "a"), ("-", "b")]).splitlines() == ["  n  x", "1.5  a", "  -  b"]

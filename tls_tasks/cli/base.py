@@ -88,21 +88,27 @@ def add_places(parser: argparse.ArgumentParser, *names: str, needed: bool = True
     parser.set_defaults(run=run_with_names)
 
 
-_CALLED = {"predictions": "pred|answer|output", "references": "ref|gold|truth|target", "sources": "source|journal"}
-"""A file that is so called is not swapped."""
+_CALLED = {
+    "predictions": "(?i)pred|answer|output", "references": "(?i)ref|gold|truth|target", "sources": "(?i)source|journal"
+}  # fmt: skip
+"""How the files of an option are called."""
 
 
 def read_places(read: Callable[..., T], args: argparse.Namespace, *names: str) -> T:
-    """What a function reads of the places of these options; where these seem to be swapped, the error asks so."""
+    """What a function reads of the places of these options; where they seem to be swapped, the error asks so.
+
+    They seem so if they can be read the other way round, none is called as its own option is, and either one is called
+    as another option is, or the error is about a row's fields: a wrong value is more often a mistake in the right file.
+    """
     places = [getattr(args, name) for name in names]
     try:
         return read(*places)
     except (TlsTasksError, OSError) as error:
-        # Of swapped files the first row could not be read.
-        may_be = {None, Path("-")}.isdisjoint(places) and not re.search(r", (?:line|row) (?:[3-9]|\d\d)", str(error))
+        may_be = {None, Path("-")}.isdisjoint(places)
         for swapped in [*permutations(places)][1:] if may_be else ():
             moved = [called for called in zip(names, places, swapped, strict=True) if called[1] != called[2]]
-            if any(re.search(_CALLED[name], place.name, re.IGNORECASE) for name, place, _ in moved):
+            right, wrong = (any(re.search(_CALLED[row[0]], row[side].name) for row in moved) for side in (1, 2))
+            if right or (isinstance(error.__cause__, InputError) and not wrong):
                 continue
             with suppress(TlsTasksError, OSError):
                 read(*swapped)
@@ -161,14 +167,18 @@ class VisibleFormatter(logging.Formatter):
         return visible_lines(super().format(record))
 
 
+_PLURALS = {"criterion": "criteria"}
+"""Those that have no s."""
+
+
 def count(n: int, what: str) -> str:
     """A number of things.
 
     Example:
-        >>> count(1, "task"), count(2, "task")
-        ('1 task', '2 tasks')
+        >>> count(1, "task"), count(2, "task"), count(2, "criterion")
+        ('1 task', '2 tasks', '2 criteria')
     """
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+    return f"{n} {what if n == 1 else _PLURALS.get(what, f'{what}s')}"
 
 
 def number(value: float, digits: int = 4) -> str:

@@ -216,8 +216,8 @@ def _from_text(text: str) -> Any:
         return json.loads(stripped)
     except (ValueError, RecursionError) as error:
         got = f"text that is no JSON ({error}): {stripped[:60]!r}"
-        wanted = "JSON or a type name; of a file give the content, schema=json.load(open(name))"
-        raise InputError("schema", None, got, wanted) from None
+        hint = "" if stripped.startswith(("{", "[")) else "; of a file give the content, schema=json.load(open(name))"
+        raise InputError("schema", None, got, f"JSON or a type name{hint}") from None
 
 
 def _node(value: Any, path: Path) -> SchemaNode:

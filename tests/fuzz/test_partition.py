@@ -28,7 +28,7 @@ GUESSED = {"truncated", "broken_json", "repaired_json", "several_trees", "wrappe
 
 STRING = r'"(?:[^"\\]|\\.)*"'
 BRACKET = re.compile(rf"{STRING}|\{{(?!\w+[ ,])|[\[\]}}]")
-LABELS = "null|n/a|docs?|documents?|dok|dokument|sources?|quelle|see|ref|cite"
+LABELS = r"null|n/a|docs?|documents?|dok|doku\w+|sources?|quelle|see|ref|cite"
 NOTATION = (
     re.compile(  # tags, comments, fences, commands, marks of citations and their labels, names of fields, numbers
         r"</?\w[^<>]*>|(?:(?<![:\w])//|# )[^\n]*|/\*.*?\*/|```\w*|\\\w+\{[^{}]*\}|【[^】]*】|\[\^?[@\w][^\[\]\n]*\]"

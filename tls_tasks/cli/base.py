@@ -107,8 +107,9 @@ def read_places(read: Callable[..., T], args: argparse.Namespace, *names: str) -
         may_be = {None, Path("-")}.isdisjoint(places)
         for swapped in [*permutations(places)][1:] if may_be else ():
             moved = [called for called in zip(names, places, swapped, strict=True) if called[1] != called[2]]
-            right, wrong = (any(re.search(_CALLED[row[0]], row[side].name) for row in moved) for side in (1, 2))
-            if right or (isinstance(error.__cause__, InputError) and not wrong):
+            is_right = any(re.search(_CALLED[name], place.name) for name, place, _ in moved)
+            is_wrong = any(re.search(_CALLED[name], other.name) for name, _, other in moved)
+            if is_right or (isinstance(error.__cause__, InputError) and not is_wrong):
                 continue
             with suppress(TlsTasksError, OSError):
                 read(*swapped)

@@ -314,8 +314,7 @@ def _json_sentences(text: str, citations: Citations) -> tuple[list[ReportSentenc
     if len(values) > 1 and all(map(_is_row, values)):  # JSON Lines
         values = [list(values)]
     sentences: list[ReportSentence] = []
-    beside = (own for gap in found.gaps(text) for own in prose_sentences(gap, citations))
-    unread = [own.text for own in beside if own.citations]
+    unread = [own.text for gap in found.gaps(text) for own in prose_sentences(gap, citations) if own.citations]
     for value in values:
         rows, references = _rows(value), value.get("references") if isinstance(value, Mapping) else None
         own_list = references if isinstance(references, list) else []

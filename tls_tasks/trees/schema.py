@@ -256,7 +256,7 @@ def _of_class(value: Any) -> Any:
     from pydantic import TypeAdapter
 
     try:
-        return TypeAdapter(value).json_schema()
+        return (value if isinstance(value, TypeAdapter) else TypeAdapter(value)).json_schema()
     except Exception as error:  # of many kinds
         if isinstance(value, type) and not getattr(value, "__annotations__", None):  # a type of the user's
             return None

@@ -88,9 +88,7 @@ def add_places(parser: argparse.ArgumentParser, *names: str, needed: bool = True
     parser.set_defaults(run=run_with_names)
 
 
-_CALLED = {
-    "predictions": "(?i)pred|answer|output", "references": "(?i)ref|gold|truth|target", "sources": "(?i)source|journal"
-}  # fmt: skip
+_CALLED = {"predictions": "pred|answer|output", "references": "ref|gold|truth|target", "sources": "source|journal"}
 """How the files of an option are called."""
 
 
@@ -107,8 +105,8 @@ def read_places(read: Callable[..., T], args: argparse.Namespace, *names: str) -
         may_be = {None, Path("-")}.isdisjoint(places)
         for swapped in [*permutations(places)][1:] if may_be else ():
             moved = [called for called in zip(names, places, swapped, strict=True) if called[1] != called[2]]
-            is_right = any(re.search(_CALLED[name], place.name) for name, place, _ in moved)
-            is_wrong = any(re.search(_CALLED[name], other.name) for name, _, other in moved)
+            is_right = any(re.search(_CALLED[name], place.name.lower()) for name, place, _ in moved)
+            is_wrong = any(re.search(_CALLED[name], other.name.lower()) for name, _, other in moved)
             if is_right or (isinstance(error.__cause__, InputError) and not is_wrong):
                 continue
             with suppress(TlsTasksError, OSError):

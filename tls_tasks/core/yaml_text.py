@@ -84,8 +84,7 @@ def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False) -> FoundJson
             values.append(value if as_written else settled(value))
             places.append(place)
             notes.update(noted)
-    if values:
-        notes.update(dict.fromkeys(unread_lines(answer, values)))
+    notes.update(dict.fromkeys(unread_lines(answer, values) if values else ()))
     return FoundJson(tuple(values), "outline" if values else "none", (*stripped.problems(text), *notes), tuple(places))
 
 
@@ -99,9 +98,8 @@ def unread_lines(text: str, values: Any) -> Iterator[Problem]:
         ['oh']
     """
     known = {*_WORD.findall(json.dumps(values, ensure_ascii=False).lower()), "n", "a", "null"}
-    blocks = [text[start:end] for start, end in fences(text)]
     begun = False
-    for line in "\n".join(blocks or [text]).split("\n"):
+    for line in ("\n".join(text[start:end] for start, end in fences(text)) or text).split("\n"):
         words = set(_WORD.findall(_FRAME.sub(" ", line).lower()))
         begun = begun or not known.isdisjoint(words)
         if begun and not words <= known:

@@ -184,8 +184,8 @@ class ObjectReader:
             yield {self.domain: domain, **value} if domain is not None else dict(value)
         elif inners:
             own = value.get(self.domain)
-            beside = (f"{key}: {other}" for key, other in value.items() if key not in (*inners, self.domain))
-            yield from (problem("unread", other) for other in beside)
+            beside = value.keys() - {*inners, self.domain}
+            yield from (problem("unread", f"{key}: {value[key]}") for key in value if key in beside)
             for key, inner in inners.items():
                 under = self.domains.get(folded(str(key))) or (own if isinstance(own, str) else domain)
                 yield from self.raw(inner, under, depth + 1)

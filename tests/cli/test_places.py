@@ -57,6 +57,10 @@ def test_what_is_wrong_with_one_file_is_said_of_it(tmp_path, capsys):
     named = ["--references", same["references"], "--predictions", same["references"]]
     code, out, _ = run("evidence", capsys, *named, "--json")
     assert code == 0 and json.loads(out)["evidence_coverage"] is None, "without sources, as in Python"
+    day = {"id": "a", "timelines": [{"2011-02-30": "Protests."}]}
+    a, b = write(Path("a.jsonl"), day), write(Path("b.jsonl"), {**day, "timelines": [{"2011-02-20": "Protests."}]})
+    line = refused("timelines", capsys, "--references", a, "--predictions", b, said="a.jsonl, line 1: got date")
+    assert "swapped" not in line, "a wrong value, and names that say nothing"
     Path("gold.json").write_text('{"song": "Rain"')
     given = ["--references", "gold.json", "--predictions", tree, "--schema", "schema.json"]
     assert "swapped" not in refused("trees", capsys, *given, said="gold.json")

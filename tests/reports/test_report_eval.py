@@ -401,6 +401,7 @@ def test_a_document_that_can_not_be_had_is_no_unknown_one():
     [
         (None, r"judge: got None, and questions to ask: 4 \(negative, citation_support\), expected a judge"),
         (3, "judge: got int 3, expected a judge"),
+        (Counting, r"judge: got the class Counting, expected a judge .*; did you mean Counting\(…\)\?"),
         ([3], r"judge\[0\]: got int 3, expected a line"),
         ([{"kind": "x"}], r"judge\[0\]: kind: got 'x', expected one of 'citation_support'"),
         ({"judgments": "s"}, "judge: got str 's', expected a list of lines"),

@@ -39,10 +39,10 @@ def test_everything_is_shown_when_it_fits():
     context = build_context(articles, [Budget(10_000)])
     assert context.text.splitlines() == CASES["test_everything_is_shown_when_it_fits"]
     days = frozenset(DAY(2011, 1, day) for day in (1, 2))
-    assert context[1:] == (2, 4, 2, 4, (False,), days)
+    assert context[1:] == (2, 4, 2, 4, (False,), days, 0)
     size = len(context.text)
     assert build_context(articles, [Budget(size)]) == context == build_context(articles, [])._replace(refused=(False,))
-    assert build_context(articles, [Budget(size - 1), Budget(size)])[1:-1] == (2, 3, 2, 4, (True, False))
+    assert build_context(articles, [Budget(size - 1), Budget(size)])[1:6] == (2, 3, 2, 4, (True, False))
 
 
 @pytest.mark.parametrize("size", [0, 1, 70, 100, 1_000, 5_000])
@@ -104,7 +104,7 @@ def test_context_does_not_depend_on_the_order_of_days_in_the_file():
 
 
 def test_no_sentences_give_no_text():
-    assert build_context([article(DAY(2011, 1, 1))], [Budget(99)])[:-1] == ("", 0, 0, 0, 0, (False,))
+    assert build_context([article(DAY(2011, 1, 1))], [Budget(99)])[:6] == ("", 0, 0, 0, 0, (False,))
     assert build_context([], [Budget(99)]).text == ""
 
 

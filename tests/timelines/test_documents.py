@@ -216,8 +216,10 @@ def test_more_than_the_model_holds_is_cut_with_one_warning(shared_data, caplog):
     assert len(row["context"].encode()) < 22528 * 3
 
 
-def test_a_context_that_holds_no_sentence_still_asks(crisis, caplog):
-    row = load_documents("tls_crisis", data=crisis, model_args={"max_length": 400})[0]
+def test_a_context_that_holds_no_sentence_stops_and_the_smallest_that_would_do_is_named(crisis, caplog):
+    with pytest.raises(InputError, match="got 400 tokens for tls_crisis, expected at least 449: answers of a quarter"):
+        load_documents("tls_crisis", data=crisis, model_args={"max_length": 400})
+    row = load_documents("tls_crisis", data=crisis, model_args={"max_length": 449}, context_budget=999)[0]
     assert "room for 2 dates, and prompts show less" in caplog.text
     assert (row["context"], row["n_asked"], row["context_truncated"]) == ("", 1, 3)
 

@@ -155,6 +155,11 @@ def test_other_mappings_are_told_both_readings(predictions, references, message)
         date_f1(predictions, references)
 
 
+def test_an_impossible_date_among_names_is_blamed_and_no_name():
+    with pytest.raises(InputError, match=r"references\[0\]: got date str '2011-02-30'"):
+        date_f1(A, {"cnn": A, "2011-02-30": A})
+
+
 def test_no_answer_is_counted_and_dates_alone_are_not_scored_by_words():
     with pytest.warns(ParseFailureWarning, match=r"1 of 2 predictions .* rows \[1\]"):
         score = alignment_rouge([A, None], [A, A])

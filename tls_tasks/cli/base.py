@@ -89,20 +89,25 @@ def add_places(parser: argparse.ArgumentParser, *names: str, needed: bool = True
 
 
 _CALLED = {"predictions": "pred|answer|output", "references": "ref|gold|truth|target", "sources": "source|journal"}
-"""A file that is so called is not swapped."""
+"""How the files of an option are called."""
 
 
 def read_places(read: Callable[..., T], args: argparse.Namespace, *names: str) -> T:
-    """What a function reads of the places of these options; where these seem to be swapped, the error asks so."""
+    """What a function reads of the places of these options; where they seem to be swapped, the error asks so.
+
+    They seem so if they can be read the other way round, none is called as its own option is, and either one is called
+    as another option is, or the error is about a row's fields: a wrong value is more often a mistake in the right file.
+    """
     places = [getattr(args, name) for name in names]
     try:
         return read(*places)
     except (TlsTasksError, OSError) as error:
-        # Of swapped files the first row could not be read.
-        may_be = {None, Path("-")}.isdisjoint(places) and not re.search(r", (?:line|row) (?:[3-9]|\d\d)", str(error))
+        may_be = {None, Path("-")}.isdisjoint(places)
         for swapped in [*permutations(places)][1:] if may_be else ():
             moved = [called for called in zip(names, places, swapped, strict=True) if called[1] != called[2]]
-            if any(re.search(_CALLED[name], place.name, re.IGNORECASE) for name, place, _ in moved):
+            is_right = any(re.search(_CALLED[name], place.name.lower()) for name, place, _ in moved)
+            is_wrong = any(re.search(_CALLED[name], other.name.lower()) for name, _, other in moved)
+            if is_right or (isinstance(error.__cause__, InputError) and not is_wrong):
                 continue
             with suppress(TlsTasksError, OSError):
                 read(*swapped)
@@ -161,14 +166,18 @@ class VisibleFormatter(logging.Formatter):
         return visible_lines(super().format(record))
 
 
+_PLURALS = {"criterion": "criteria"}
+"""Those that have no s."""
+
+
 def count(n: int, what: str) -> str:
     """A number of things.
 
     Example:
-        >>> count(1, "task"), count(2, "task")
-        ('1 task', '2 tasks')
+        >>> count(1, "task"), count(2, "task"), count(2, "criterion")
+        ('1 task', '2 tasks', '2 criteria')
     """
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+    return f"{n} {what if n == 1 else _PLURALS.get(what, f'{what}s')}"
 
 
 def number(value: float, digits: int = 4) -> str:

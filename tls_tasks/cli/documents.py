@@ -146,7 +146,7 @@ def _draw(args: argparse.Namespace) -> None:
     with replaced(args.output) as path, path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([map(no_formula, row) for row in rows])
     drawn, of = Counter(kind for kind, *_ in rows[2:]), Counter(kind for kind, *_ in items)
-    told = ", ".join(f"{drawn[kind]} of {count(of[kind], kind)}" for kind in of).replace("criterions", "criteria")
+    told = ", ".join(f"{drawn[kind]} of {count(of[kind], kind)}" for kind in of)
     say(f"{args.output}: {told}")
 
 

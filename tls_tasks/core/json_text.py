@@ -7,7 +7,7 @@ repeats is taken for its answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
@@ -47,6 +47,11 @@ class FoundJson:
     problems: tuple[Problem, ...] = ()
     places: tuple[tuple[int, int], ...] = field(default=(), repr=False)
 
+    def gaps(self, text: str) -> list[str]:
+        """The text without its thinking before, between and after the values."""
+        starts, ends = zip(*self.places, (len(text), len(text)), strict=True)
+        return [text[end:start] for end, start in zip((0, *ends), starts, strict=False)]
+
 
 _FENCE = re.compile(r"^[ \t]{0,12}(`{3,}|~{3,})[ \t]{0,12}([\w+.-]{0,30})", re.MULTILINE | re.ASCII)
 _JSON_BEGINS = tuple('[{"-0123456789tfnNI')
@@ -54,6 +59,8 @@ _JSON_BEGINS = tuple('[{"-0123456789tfnNI')
 _BLANKS = r"(?:\s|\\{1,4}[nrt])*"
 _BEGINNING = re.compile(rf"\{{{_BLANKS}(?:[\"'“”„‘A-Za-z_]|//|# )|\[{_BLANKS}(?:[\[{{\"'“”„‘]|# )")
 _IS_LIKE_JSON = re.compile(rf"\{{{_BLANKS}\"|\[{_BLANKS}[\[{{\"]")
+_PROSE = re.compile(r"[^\[{\"'“]*")
+_IS_NO_PROSE = re.compile(rf"[\[{{]{_BLANKS}[\"'“]|[\"'“][^\"'“”\n]{{1,40}}[\"'”]\s{{0,9}}:")
 _MAX_WRAPPERS = 4  # levels of strings in strings in which JSON is looked for
 _MAX_PASSES = 3  # how often a text is read, for what is whole within or behind what is damaged
 _MOST_AGAIN = 300_000  # characters that are read again at most
@@ -117,7 +124,20 @@ def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None, *, deep: 
             return found if whole == text else replace(found, problems=before + found.problems)
     search = _Search(weigh, weigh_cut or weigh, deep)
     result = _in_fences(answer.text, search) or search.in_prose(answer.text)
-    return replace(result, problems=before + result.problems)
+    gaps = result.gaps(answer.text) if result.values else []
+    if any(noted.kind == "truncated" for noted in result.problems):  # what is cut off is counted already
+        gaps = gaps[:-1]
+    return replace(result, problems=(*before, *result.problems, *_unread(gaps)))
+
+
+def _unread(gaps: Iterable[str]) -> Iterator[Problem]:
+    """What is no prose in the texts between values: what JSON begins with, a key, words within an open bracket."""
+    n_open = 0
+    for gap in gaps:
+        is_inner, left = n_open > 0, gap if n_open > 0 else _PROSE.sub("", gap, count=1)
+        n_open += sum(map(gap.count, "[{")) - sum(map(gap.count, "]}"))
+        if any(map(str.isalnum, left)) and (is_inner or n_open > 0 or _IS_NO_PROSE.search(left)):
+            yield problem("unread", left)
 
 
 def is_whole_json(text: str, accept: Callable[[Any], bool]) -> bool:

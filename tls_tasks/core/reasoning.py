@@ -125,7 +125,8 @@ def first_reading(text: str, read: Callable[[str], _Read]) -> _Read:
     if first.failed:
         answer, _ = _before_prompt(_unwrapped(_without_blocks(text).text))
         if (label := _label(answer)) and not (second := read(answer[: label[0]])).failed:
-            return replace(second, problems=(*strip_thinking(text).problems(text), *second.problems))
+            unread = problem("unread", answer[label[1] :])
+            return replace(second, problems=(*strip_thinking(text).problems(text), *second.problems, unread))
     return first
 
 

@@ -14,7 +14,7 @@ import yaml
 
 from tls_tasks.core.json_text import FoundJson, Weigh, fences
 from tls_tasks.core.json_values import MAX_DEPTH, Notes, number_of, object_of
-from tls_tasks.core.parsed import problem
+from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.core.reasoning import strip_thinking
 
 MAX_CHARACTERS = 100_000
@@ -43,6 +43,8 @@ _LINE = re.compile(rf"^([ \t]*)({_BULLETS})(?:{_MARK}({_KEY}){_MARK}:{_MARK}(?=\
 _GOES_ON = re.compile(rf"\s|{_BULLET}[ \t]|#|---|\.\.\.|[\]}}]")
 _NOT_YAML = re.compile(r"^[ \t]*(?:[*+•]|[0-9]{1,3}[.)][ \t]|-[ \t]+[*`]|`)|\t|\*\*", re.MULTILINE)
 _NOT_BARE = re.compile(r"[*&!%@`>|?,#\]}-]|.*(?::\s|:$)")
+_WORD = re.compile(r"[^\W_]+")
+_FRAME = re.compile(r"<[^<>]*>|^\s*(?:#.*|\*\*.*\*\*|.*:)\s*$|^\s*[0-9]{1,3}[.)]\s")
 _PROSE_ENDS = (":", ".", "!", "?", ":**")
 
 
@@ -82,7 +84,26 @@ def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False) -> FoundJson
             values.append(value if as_written else settled(value))
             places.append(place)
             notes.update(noted)
+    notes.update(dict.fromkeys(unread_lines(answer, values) if values else ()))
     return FoundJson(tuple(values), "outline" if values else "none", (*stripped.problems(text), *notes), tuple(places))
+
+
+def unread_lines(text: str, values: Any) -> Iterator[Problem]:
+    r"""The lines behind the first that was read, in fences if there are any, with a word that no value has.
+
+    Headings are a frame, and so are tags, and cells that say that there is nothing.
+
+    Example:
+        >>> [noted.detail for noted in unread_lines("Here it is:\na: x\noh\nb: y", [{"a": "x"}, {"b": "y"}])]
+        ['oh']
+    """
+    known = {*_WORD.findall(json.dumps(values, ensure_ascii=False).lower()), "n", "a", "null"}
+    begun = False
+    for line in ("\n".join(text[start:end] for start, end in fences(text)) or text).split("\n"):
+        words = set(_WORD.findall(_FRAME.sub(" ", line).lower()))
+        begun = begun or not known.isdisjoint(words)
+        if begun and not words <= known:
+            yield problem("unread", line)
 
 
 def settled(value: Any) -> Any:

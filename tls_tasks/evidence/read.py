@@ -12,7 +12,7 @@ from tls_tasks.core.json_text import FoundJson, Stage, find_json, is_whole_json
 from tls_tasks.core.markdown_tables import table_at
 from tls_tasks.core.parsed import Parsed, Problem, folded, problem, problem_kinds
 from tls_tasks.core.reasoning import first_reading, phrases, strip_thinking
-from tls_tasks.core.yaml_text import find_yaml
+from tls_tasks.core.yaml_text import find_yaml, unread_lines
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema, known_name, scalar_text
 
 LEAD = 200
@@ -174,6 +174,8 @@ class ObjectReader:
             yield {self.domain: domain, **value} if domain is not None else dict(value)
         elif inners:
             own = value.get(self.domain)
+            beside = value.keys() - {*inners, self.domain}
+            yield from (problem("unread", f"{key}: {value[key]}") for key in value if key in beside)
             for key, inner in inners.items():
                 under = self.domains.get(folded(str(key))) or (own if isinstance(own, str) else domain)
                 yield from self.raw(inner, under, depth + 1)
@@ -204,7 +206,8 @@ def find_objects(text: str, reader: ObjectReader) -> FoundJson:
     """
     for form, objects in (("table", _in_tables(text, reader)), ("XML", _in_xml(text, reader))):
         if whole := [fields for fields in objects if fields.get(reader.span) and reader.domain in fields]:
-            return FoundJson((whole,), "repaired", (problem("repaired_json", form),), ((0, len(text)),))
+            unread = unread_lines(html.unescape(text), whole)
+            return FoundJson((whole,), "repaired", (problem("repaired_json", form), *unread), ((0, len(text)),))
     return _in_outlines(text, reader)
 
 

@@ -96,9 +96,10 @@ def _structured(row: Any, column: str, index: int, reader: ObjectReader) -> tupl
         raise InputError(column, index, f"one object {shorten(row)}", "a list of objects; did you mean [[{…}, …]]?")
     objects = []
     for entry in reader.raw(row):
-        if isinstance(entry, Problem):
+        if not isinstance(entry, Problem):
+            objects.append(reader.read(entry))
+        elif entry.kind != "unread":
             raise InputError(column, index, f"something that is no object ({entry.detail})", _FORMS)
-        objects.append(reader.read(entry))
     return tuple(objects)
 
 

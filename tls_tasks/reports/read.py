@@ -10,7 +10,7 @@ report as Markdown (``article``): the pages that it links to or lists are then i
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -301,12 +301,25 @@ def _json_sentences(text: str, citations: Citations) -> tuple[list[ReportSentenc
     if len(values) > 1 and all(map(_is_row, values)):  # JSON Lines
         values = [list(values)]
     sentences: list[ReportSentence] = []
+    unread = [own.text for gap in found.gaps(text) for own in prose_sentences(gap, citations) if own.citations]
     for value in values:
         rows, references = _rows(value), value.get("references") if isinstance(value, Mapping) else None
         own_list = references if isinstance(references, list) else []
         sentences += filter(None, (_row_sentence(row, citations, own_list) for row in rows))
         sentences += prose_sentences(_prose(value), citations) if not rows else []
-    return sentences, found.problems
+        read = {first_text({"text": row} if isinstance(row, str) else row, _TEXT_FIELDS) for row in rows}
+        unread += [own for own in _texts(value) if own not in (read or {_prose(value)})]
+    return sentences, (*found.problems, *(problem("unread", own) for own in unread))
+
+
+def _texts(value: Any, depth: int = 0) -> Iterator[str]:
+    """The texts of several words in a value, but for the names of what is cited."""
+    if isinstance(value, Mapping):
+        value = [inner for name, inner in value.items() if name not in _CITATION_FIELDS]
+    if isinstance(value, str) and len(value.split()) > 1:
+        yield value
+    for inner in value if isinstance(value, list) and depth <= _MAX_DEPTH else ():
+        yield from _texts(inner, depth + 1)
 
 
 def _weigh(value: Any) -> int:

@@ -93,11 +93,13 @@ def _block_sentences(clean: str, marks: Sequence[Mark]) -> list[ReportSentence]:
     for mark in marks:
         cited[bisect_right(ends, mark.position)] += mark.ids
     sentences: list[ReportSentence] = []
-    for (start, end), ids in zip(spans, cited, strict=True):
+    for (start, end), ids, following in zip(spans, cited, [*cited[1:], []], strict=True):
         if any(map(str.isalnum, clean[start:end])):
             sentences.append(_with(ReportSentence(clean[start:end].strip()), ids))
         elif sentences:
             sentences[-1] = _with(sentences[-1], ids)
+        else:  # "[2]. It snowed."
+            following[:0] = ids
     return sentences
 
 

@@ -234,6 +234,10 @@ def _as_judge(judge: Any) -> Judge:
         return Recorded(judge["judgments"], defaults=judge.get("defaults"))
     if isinstance(judge, list | tuple):
         return Recorded(judge)
+    if isinstance(judge, type):
+        raise InputError(
+            "judge", None, f"the class {judge.__name__}", f"{_JUDGE_FORMS}; did you mean {judge.__name__}(…)?"
+        )
     if callable(getattr(judge, "ask", None)):
         return cast(Judge, judge)
     if callable(judge):

@@ -56,7 +56,7 @@ def parse_summary(text: str | None) -> Parsed[str]:
         for kind, left in _STEPS:
             rest = left(summary).strip()
             if rest != summary:
-                problems.append(problem(kind, summary[: summary.find(rest)] if kind == "lead_in" and rest else summary))
+                problems.append(problem(kind, "".join(summary.split(rest, 1)) if rest else summary))
                 summary = rest
         if summary == before:
             break

@@ -9,8 +9,9 @@ import functools
 import json
 import logging
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -58,7 +59,7 @@ class Room:
         if self.model:
             frame = prompt({**_common(topic, phrases), "n_asked": 999, "n_sentences": 99, "context": ""})
             size = self.model.prompt(self.answer) - self.model.count(frame)
-            budgets.append(Budget(max(0, size), self.model.count))
+            budgets.append(Budget(size, self.model.count))
         return build_context(topic.articles, budgets)
 
 
@@ -273,11 +274,26 @@ def load_documents(
     loaded = _load_topics(data_set, data, need_articles=not closed_book, edition=edition).noted(provenance, name)
     phrases: Mapping[str, str] = ALL_SETS[data_set].settings.get("topics", {})
     contexts = None if closed_book else {topic.name: room.show(topic, phrases) for topic in loaded.documents}
+    if contexts and model:
+        _refuse_if_empty(data_set, model, room.answer, contexts.values())
     _say(data_set, room, (contexts or {}).values())
     rows = documents(loaded.documents, loaded.edition, phrases, room, contexts)
     if not closed_book:
         remember(rows, lambda: _load_topics(data_set, data, edition=loaded.edition).documents)
     return rows
+
+
+def _refuse_if_empty(name: str, model: ModelContext, answer: int, contexts: Collection[Context]) -> None:
+    """Stop where the model's context has room for no sentence of more than half of the topics."""
+    lacks = sorted(0 if context.n_sentences else context.lack for context in contexts)
+    if (lack := lacks[(len(lacks) - 1) // 2]) > 0:
+
+        def room_of(size: int) -> int:
+            return (larger := replace(model, size=size)).prompt(larger.answer(_ANSWERS_SHARE[False]))
+
+        least = bisect_left(range(2**40), model.prompt(answer) + lack, key=room_of)
+        expected = f"at least {least}: answers of a quarter of it leave no sentence of the articles on most topics"
+        raise InputError("the model's context", None, f"{model.size} tokens for {name}", expected)
 
 
 def _budget(characters: int | str, tokens: int | str | None, tokenizer: object) -> Budget | None:

@@ -240,7 +240,7 @@ def _days(row: Any, place: _Place) -> Iterator[tuple[datetime.date, tuple[str, .
             raise InputError(*place, f"keys of which none is a date, {shorten([*row])}", _FORMS)
         for day, text in row.items():
             if text is not None:  # Arrow gives each row the dates of all
-                yield _day(day, place), _sentences(text, place)
+                yield _day(day, place, row), _sentences(text, place)
         return
     for position, entry in enumerate(row):
         here = _within(place, position)
@@ -262,9 +262,11 @@ def _first(entry: Mapping[str, Any], keys: Sequence[str]) -> Any:
     return next((entry[key] for key in keys if entry.get(key) is not None), None)
 
 
-def _day(value: Any, place: _Place) -> datetime.date:
+def _day(value: Any, place: _Place, keys: Iterable[Any] = ()) -> datetime.date:
     day = day_of(value)
     if day is None:
+        # Among names of annotators, a date that no calendar has is the mistake.
+        value = next((key for key in keys if _holds_date(key) and day_of(key) is None), value)
         expected = "a date such as '2011-01-25', a datetime.date or a datetime.datetime"
         raise InputError(*place, f"date {describe(value)}", expected)
     return day

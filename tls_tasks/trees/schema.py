@@ -216,8 +216,8 @@ def _from_text(text: str) -> Any:
         return json.loads(stripped)
     except (ValueError, RecursionError) as error:
         got = f"text that is no JSON ({error}): {stripped[:60]!r}"
-        wanted = "JSON or a type name; of a file give the content, schema=json.load(open(name))"
-        raise InputError("schema", None, got, wanted) from None
+        hint = "" if stripped.startswith(("{", "[")) else "; of a file give the content, schema=json.load(open(name))"
+        raise InputError("schema", None, got, f"JSON or a type name{hint}") from None
 
 
 def _node(value: Any, path: Path) -> SchemaNode:
@@ -256,7 +256,7 @@ def _of_class(value: Any) -> Any:
     from pydantic import TypeAdapter
 
     try:
-        return TypeAdapter(value).json_schema()
+        return (value if isinstance(value, TypeAdapter) else TypeAdapter(value)).json_schema()
     except Exception as error:  # of many kinds
         if isinstance(value, type) and not getattr(value, "__annotations__", None):  # a type of the user's
             return None

@@ -14,7 +14,7 @@ from itertools import takewhile
 from typing import Any, Literal
 
 from tls_tasks.core.json_pieces import Piece, cuts, end_of_json, piece_at
-from tls_tasks.core.json_values import MAX_REPAIRED, MAX_REPAIRED_DEPTH, Notes, loosely_decoded, mended, repaired
+from tls_tasks.core.json_values import MAX_REPAIRED_DEPTH, Notes, loosely_decoded, mended, repaired
 from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.core.reasoning import strip_thinking
 
@@ -24,6 +24,7 @@ Stage = Literal["none", "whole", "fence", "scan", "truncated", "repaired", "outl
 JSON_PROBLEM_KINDS = (
     "unfinished_thinking",  # a thinking block never ended; what it holds is no answer
     "next_prompt",  # another prompt behind the answer, made up as base models do, with all that follows; dropped
+    "too_long",  # what follows the first 300,000 characters of an answer; not read
     "truncated",  # the text ends inside a list or an object; its last, unfinished entry is dropped
     "broken_json",  # something inside a list or an object can't be read and was dropped
     "repaired_json",  # not quite JSON; the detail says what was set right
@@ -68,7 +69,7 @@ _MAX_PASSES = 3  # how often a text is read, for what is whole within or behind 
 _MOST_AGAIN = 300_000  # characters that are read again at most
 _MAX_PIECES = 20_000  # of a text, after which it is given up: a model in a loop
 _USELESS = 10  # pieces for which one without anything usable stands
-_MAX_REPAIRS = 3 * MAX_REPAIRED**2  # json_repair is quadratic: what all its pieces of a text may cost
+_MAX_REPAIRS = 7_000**2  # json_repair is quadratic: what all its pieces of a text may cost, or a single one
 _REPAIR_COST = 200  # characters for which a call of json_repair stands
 
 
@@ -268,9 +269,10 @@ class _Search:
         for read in (loosely_decoded, mended, repaired):
             own: Notes = {}
             if read is repaired:
-                self.repairs -= (len(content) + _REPAIR_COST) ** 2
-                if len(content) > MAX_REPAIRED or depth > MAX_REPAIRED_DEPTH or self.repairs < 0:
+                cost = (len(content) + _REPAIR_COST) ** 2
+                if depth > MAX_REPAIRED_DEPTH or cost > self.repairs:
                     break
+                self.repairs -= cost
             with suppress(Exception):  # of any kind: json_repair is another project's parser, the text is at fault
                 usable = _usable(read(content, own), weigh, own)
                 notes.update(own if usable else {})

@@ -143,4 +143,5 @@ class Answer(Filter):
 
     def apply(self, resps: Sequence[Sequence[str]], docs: Sequence[Any]) -> list[list[str]]:
         """The answers of all documents."""
-        return [[strip_thinking(text).text for text in answers] for answers in resps]
+        found = [map(strip_thinking, answers) for answers in resps]
+        return [[answer.text + answer.beyond for answer in answers] for answers in found]

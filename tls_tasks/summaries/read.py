@@ -15,6 +15,7 @@ PROBLEM_KINDS = (
     "no_answer",  # None: there is no text
     "unfinished_thinking",  # a block of reasoning never ended; what it holds is no answer
     "next_prompt",  # another prompt behind the answer, made up as base models do, with all that follows
+    "too_long",  # what follows the first 300,000 characters
     "lead_in",  # "Here is a summary:", "**Summary:**"
     "closing_remark",  # "Let me know if …", "(70 words)"
     "wrapper",  # a code fence, <summary>, quotation marks, rules or a JSON object around the whole

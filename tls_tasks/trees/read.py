@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -38,14 +38,18 @@ def styled(value: Mapping[Any, Any], node: Branch) -> dict[Any, Any]:
         >>> styled({"unitPrice": 1, "Day": 2, "day-": 3}, Branch({"unit_price": Leaf("number"), "day": Leaf("date")}))
         {'unitPrice': 'unit_price'}
     """
-    unknown, lacking = _by_folded(value.keys() - node.children.keys()), _by_folded(node.children.keys() - value.keys())
+    lacking = _by_folded(node.children.keys() - value.keys())
+    unknown = _by_folded(value.keys() - node.children.keys()) if lacking else {}
     return {unknown[name]: lacking[name] for name in unknown.keys() & lacking.keys()}
 
 
 def _by_folded(keys: Set[Any]) -> dict[str, Any]:
     """The texts among the keys by what tells them apart whatever their style, if it is one of them alone."""
-    names = Counter(folded(key) for key in keys if isinstance(key, str))
-    return {name: key for key in keys if isinstance(key, str) and names[name := folded(key)] == 1 and name}
+    alike: defaultdict[str, list[str]] = defaultdict(list)
+    for key in keys:
+        if isinstance(key, str):
+            alike[folded(key)].append(key)
+    return {name: same[0] for name, same in alike.items() if name and len(same) == 1}
 
 
 def _own_keys(value: Any, node: Branch, any_style: bool) -> Set[Any]:

@@ -141,7 +141,7 @@ def is_whole_json(text: str, accept: Callable[[Any], bool]) -> bool:
     """
     answer = strip_thinking(text).text
     blocks = [answer[start:end] for start, end in fences(answer) if answer[start:end].strip()] or [answer]
-    return all(_whole(block, accept) for block in blocks)
+    return bool(_whole(text, accept)) or all(_whole(block, accept) for block in blocks)
 
 
 def _whole(text: str, weigh: Weigh) -> FoundJson | None:

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tls_tasks.core.json_text import is_whole_json
 from tls_tasks.core.json_values import RepeatedKeys
 from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.text.dates import MAX_LENGTH, DateExpression, Known, may_hold_date, partial_context, read_date
 from tls_tasks.timelines.entries import ASIDE_KEYS, DATE_KEYS, END_KEYS, TEXT_KEYS, UNKNOWN, RawEntry
-from tls_tasks.timelines.read_lines import read_lines
+from tls_tasks.timelines.read_lines import MAX_LINES, read_lines
 
 _MAX_DEPTH = 6
 """Levels of wrappers and lists that are looked into."""
@@ -22,7 +23,7 @@ _TUPLE_END = re.compile(r"(?<=[\"'])\)(?=\s{0,20}[,\]])")
 
 
 def without_tuples(text: str) -> str:
-    """Python's tuples that begin with a date as lists, so that a list of pairs is JSON; any other text as it is.
+    """Python's tuples that begin with a date as lists, so that a list of pairs is JSON; JSON and other text as it is.
 
     Example:
         >>> without_tuples("[('2011-01-25', 'A (B).')]")
@@ -30,7 +31,9 @@ def without_tuples(text: str) -> str:
         >>> without_tuples("A (B)")
         'A (B)'
     """
-    return _TUPLE_END.sub("]", _TUPLE.sub("[", text)) if _TUPLE.search(text) else text
+    if not _TUPLE.search(text) or is_whole_json(text, lambda value: True):
+        return text
+    return _TUPLE_END.sub("]", _TUPLE.sub("[", text))
 
 
 def json_entries(value: object) -> list[_Item]:
@@ -100,16 +103,25 @@ def _list(value: list[Any], depth: int, known: Known) -> Iterator[_Item]:
     if expression and not any(isinstance(text, str) and read_date(text) for text in texts):
         yield from _entry(expression, first, texts)
         return
-    for item in value:
+    for item in value[:MAX_LINES]:
         yield from _read(item, depth + 1, known)
+    yield from _beyond(value)
+
+
+def _beyond(entries: Sequence[Any]) -> Iterator[Problem]:
+    """A problem if there are more entries than are read."""
+    if len(entries) > MAX_LINES:
+        yield problem("too_long", str(entries[MAX_LINES]))
 
 
 def _object(value: dict[str, Any], depth: int, known: Known) -> Iterator[_Item]:
-    pairs = value.pairs if isinstance(value, RepeatedKeys) else list(value.items())
+    all_pairs = value.pairs if isinstance(value, RepeatedKeys) else list(value.items())
+    yield from _beyond(all_pairs)
+    pairs = all_pairs[:MAX_LINES]
     named = {_key(key): inner for key, inner in pairs}
     known = _context(named, known)
     is_named = not set(DATE_KEYS).isdisjoint(named)
-    if not is_named and any(read_date(key, known) for key in value):
+    if not is_named and any(read_date(key, known) for key, _ in pairs):
         yield from _map(pairs, depth, known)
         return
     dated = _dated(named, known)

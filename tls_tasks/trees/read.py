@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,6 +18,7 @@ from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, SchemaNode, p
 
 _MAX_WRAPPERS = 4  # levels of wrappers in which a tree is looked for
 _MAX_WRAPPED = 100  # values of wrappers that are looked at
+_MAX_STYLED = 5_000  # keys of a dictionary of which some may be in another style
 
 _TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
 _SCHEMA_WORDS: dict[str, Any] = {
@@ -38,18 +39,16 @@ def styled(value: Mapping[Any, Any], node: Branch) -> dict[Any, Any]:
         >>> styled({"unitPrice": 1, "Day": 2, "day-": 3}, Branch({"unit_price": Leaf("number"), "day": Leaf("date")}))
         {'unitPrice': 'unit_price'}
     """
-    lacking = _by_folded(node.children.keys() - value.keys())
-    unknown = _by_folded(value.keys() - node.children.keys()) if lacking else {}
+    if len(value) > _MAX_STYLED:
+        return {}
+    unknown, lacking = _by_folded(value.keys() - node.children.keys()), _by_folded(node.children.keys() - value.keys())
     return {unknown[name]: lacking[name] for name in unknown.keys() & lacking.keys()}
 
 
 def _by_folded(keys: Set[Any]) -> dict[str, Any]:
     """The texts among the keys by what tells them apart whatever their style, if it is one of them alone."""
-    alike: defaultdict[str, list[str]] = defaultdict(list)
-    for key in keys:
-        if isinstance(key, str):
-            alike[folded(key)].append(key)
-    return {name: same[0] for name, same in alike.items() if name and len(same) == 1}
+    names = Counter(folded(key) for key in keys if isinstance(key, str))
+    return {name: key for key in keys if isinstance(key, str) and names[name := folded(key)] == 1 and name}
 
 
 def _own_keys(value: Any, node: Branch, any_style: bool) -> Set[Any]:

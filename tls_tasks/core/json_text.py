@@ -65,8 +65,7 @@ _BLANKS = r"(?:\s|\\{1,4}[nrt])*"
 _BEGINNING = re.compile(rf"\{{{_BLANKS}(?:[\"'“”„‘A-Za-z_]|//|# )|\[{_BLANKS}(?:[\[{{\"'“”„‘]|# )")
 _IS_LIKE_JSON = re.compile(rf"\{{{_BLANKS}\"|\[{_BLANKS}[\[{{\"]")
 _MAX_WRAPPERS = 4  # levels of strings in strings in which JSON is looked for
-_MAX_PASSES = 3  # how often a text is read, for what is whole within or behind what is damaged
-_MOST_AGAIN = 300_000  # characters that are read again at most
+_MOST_AGAIN = 300_000  # characters that are read again at most, for what is whole within or behind what is damaged
 _MAX_PIECES = 20_000  # of a text, after which it is given up: a model in a loop
 _USELESS = 10  # pieces for which one without anything usable stands
 _MAX_REPAIRS = 7_000**2  # json_repair is quadratic: what all its pieces of a text may cost, or a single one
@@ -105,8 +104,8 @@ def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None, *, deep: 
         weigh: See :data:`Weigh`; it meets values of every shape.
         weigh_cut: The same for values that are cut off or damaged, where it matters that an object may lack what
             follows; like ``weigh`` if not given.
-        deep: Of an object that is cut off, whether as much as possible is wanted: the finished parts of its unfinished
-            objects, and of its lists of scalars.
+        deep: Whether as much as possible is wanted: a document of any length, and of an object that is cut off the
+            finished parts of its unfinished objects, and of its lists of scalars.
 
     Returns:
         What was found. Never raises, whatever the text.
@@ -122,7 +121,8 @@ def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None, *, deep: 
     """
     answer = strip_thinking(text)
     before = answer.problems(text)
-    for whole in (text,) if answer.unfinished else dict.fromkeys((text, answer.text)):
+    wholes = (text,) if answer.unfinished else dict.fromkeys((text, answer.text))
+    for whole in wholes if deep or not answer.beyond else ():
         if found := _whole(whole, weigh):
             return found if whole == text else replace(found, problems=before + found.problems)
     search = _Search(weigh, weigh_cut or weigh, deep)
@@ -226,7 +226,7 @@ class _Search:
         places: list[tuple[int, int]] = []
         notes: Notes = {}
         stages: set[Stage] = set()
-        position, left = 0, min(_MAX_PASSES * len(text), _MOST_AGAIN)
+        position, left = 0, _MOST_AGAIN
         while self.n_pieces < _MAX_PIECES and (begin := _BEGINNING.search(text, position)):
             piece = piece_at(text, begin.start(), len(text))
             usable, stage, end = self._of_piece(text, piece, notes)

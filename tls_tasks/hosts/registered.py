@@ -143,5 +143,4 @@ class Answer(Filter):
 
     def apply(self, resps: Sequence[Sequence[str]], docs: Sequence[Any]) -> list[list[str]]:
         """The answers of all documents."""
-        found = [map(strip_thinking, answers) for answers in resps]
-        return [[answer.text + answer.beyond for answer in answers] for answers in found]
+        return [[(found := strip_thinking(text)).text + found.beyond for text in answers] for answers in resps]

@@ -10,7 +10,7 @@ from tls_tasks.core.json_values import RepeatedKeys
 from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.text.dates import MAX_LENGTH, DateExpression, Known, may_hold_date, partial_context, read_date
 from tls_tasks.timelines.entries import ASIDE_KEYS, DATE_KEYS, END_KEYS, TEXT_KEYS, UNKNOWN, RawEntry
-from tls_tasks.timelines.read_lines import MAX_LINES, read_lines
+from tls_tasks.timelines.read_lines import read_lines
 
 _MAX_DEPTH = 6
 """Levels of wrappers and lists that are looked into."""
@@ -103,25 +103,16 @@ def _list(value: list[Any], depth: int, known: Known) -> Iterator[_Item]:
     if expression and not any(isinstance(text, str) and read_date(text) for text in texts):
         yield from _entry(expression, first, texts)
         return
-    for item in value[:MAX_LINES]:
+    for item in value:
         yield from _read(item, depth + 1, known)
-    yield from _beyond(value)
-
-
-def _beyond(entries: Sequence[Any]) -> Iterator[Problem]:
-    """A problem if there are more entries than are read."""
-    if len(entries) > MAX_LINES:
-        yield problem("too_long", str(entries[MAX_LINES]))
 
 
 def _object(value: dict[str, Any], depth: int, known: Known) -> Iterator[_Item]:
-    all_pairs = value.pairs if isinstance(value, RepeatedKeys) else list(value.items())
-    yield from _beyond(all_pairs)
-    pairs = all_pairs[:MAX_LINES]
+    pairs = value.pairs if isinstance(value, RepeatedKeys) else list(value.items())
     named = {_key(key): inner for key, inner in pairs}
     known = _context(named, known)
     is_named = not set(DATE_KEYS).isdisjoint(named)
-    if not is_named and any(read_date(key, known) for key, _ in pairs):
+    if not is_named and any(read_date(key, known) for key in value):
         yield from _map(pairs, depth, known)
         return
     dated = _dated(named, known)

@@ -41,8 +41,8 @@ _NO_DATE = re.compile(  # Spring 2011: A, which no form reads
 )
 _LONG = 120
 """Characters of a line that is prose, and announces nothing."""
-MAX_LINES = 10_000
-"""Lines that are read, or entries of a list or an object."""
+_MAX_LINES = 5_000
+"""Lines that are read."""
 
 
 class Section:
@@ -344,8 +344,8 @@ def read_lines(text: str, keep_undated: bool = True, known: Known = UNKNOWN) -> 
         ['2011-01-25', '2011-02-01']
     """
     lines = as_lines(text)
-    beyond = [problem("too_long", line) for line in lines[MAX_LINES : MAX_LINES + 1]]
-    lines = lines[:MAX_LINES]
+    beyond = [problem("too_long", line) for line in lines[_MAX_LINES : _MAX_LINES + 1]]
+    lines = lines[:_MAX_LINES]
     items = _without_drafts(list(_Lines(lines, keep_undated, known).read()))
     if _n_days(items) == 0 and next(dates_in("\n".join(lines)), None):  # lists of sources and notes look like such
         titled = _without_drafts(list(_Lines(lines, keep_undated, known, has_titles=True).read()))

@@ -96,7 +96,7 @@ def test_depth_in_prose_is_limited() -> None:
         assert find_json(f"a {json.dumps(value)}", lambda one, wanted=value: one == wanted).values == values
 
 
-LONG = "A sentence that is long enough. " * 20
+LONG = "A sentence that is long enough. " * 40
 
 
 def test_of_what_is_too_long_for_json_repair_the_whole_items_count() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests import hostile
 from tls_tasks.core.parsed import Parsed
-from tls_tasks.core.reasoning import _label, first_reading, strip_thinking
+from tls_tasks.core.reasoning import MAX_LENGTH, _label, first_reading, strip_thinking
 from tls_tasks.evidence.read import parse_evidence
 from tls_tasks.reports.read import parse_report
 from tls_tasks.summaries.read import parse_summary
@@ -65,6 +65,8 @@ def test_a_label_is_found_in_any_case(word: str) -> None:
         (parse_report, "It rained."),
     ],
 )
-def test_a_made_up_prompt_is_counted_in_every_family(read, answer):
+def test_what_follows_an_answer_is_counted_in_every_family(read, answer):
     alone, told = read(answer), read(f"{answer}\n\n### Instruction:\nWrite.\n\n### Response:\nZorblax.")
     assert (told.value, told.counts()) == (alone.value, {**alone.counts(), "next_prompt": 4})
+    told = read(f"<think>{'A.' * MAX_LENGTH}</think>{answer}{' ' * MAX_LENGTH}Zorblax.")
+    assert (told.value, told.counts()) == (alone.value, {**alone.counts(), "too_long": 1})

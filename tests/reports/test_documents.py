@@ -100,6 +100,9 @@ def test_what_is_no_store_is_named(tmp_path):
             connection.commit()
     refused("other", "other: store of documents: no such table")
     refused("s", r"s: store of documents: document 'd1': damaged: .*; build it again: tls-tasks build-store", "d1")
+    whole = (tmp_path / "s").read_bytes()
+    (tmp_path / "s").write_bytes(whole[:-10] + whole[-10:].replace(b"d1", b"d3"))  # where the index keeps the id
+    refused("s", r"document 'd1': damaged: row 1 missing from index by_id; build it again", "d1")
 
 
 # --- sources ---

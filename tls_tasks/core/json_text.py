@@ -14,7 +14,7 @@ from itertools import takewhile
 from typing import Any, Literal
 
 from tls_tasks.core.json_pieces import Piece, cuts, end_of_json, piece_at
-from tls_tasks.core.json_values import MAX_REPAIRED, MAX_REPAIRED_DEPTH, Notes, loosely_decoded, mended, repaired
+from tls_tasks.core.json_values import MAX_REPAIRED_DEPTH, Notes, loosely_decoded, mended, repaired
 from tls_tasks.core.parsed import Problem, problem, problem_kinds
 from tls_tasks.core.reasoning import strip_thinking
 
@@ -62,11 +62,10 @@ _IS_LIKE_JSON = re.compile(rf"\{{{_BLANKS}\"|\[{_BLANKS}[\[{{\"]")
 _PROSE = re.compile(r"[^\[{\"'“]*")
 _IS_NO_PROSE = re.compile(rf"[\[{{]{_BLANKS}[\"'“]|[\"'“][^\"'“”\n]{{1,40}}[\"'”]\s{{0,9}}:")
 _MAX_WRAPPERS = 4  # levels of strings in strings in which JSON is looked for
-_MAX_PASSES = 3  # how often a text is read, for what is whole within or behind what is damaged
-_MOST_AGAIN = 300_000  # characters that are read again at most
+_MOST_AGAIN = 300_000  # characters that are read again at most, for what is whole within or behind what is damaged
 _MAX_PIECES = 20_000  # of a text, after which it is given up: a model in a loop
 _USELESS = 10  # pieces for which one without anything usable stands
-_MAX_REPAIRS = 3 * MAX_REPAIRED**2  # json_repair is quadratic: what all its pieces of a text may cost
+_MAX_REPAIRS = 7_000**2  # json_repair is quadratic: what all its pieces of a text may cost, or a single one
 _REPAIR_COST = 200  # characters for which a call of json_repair stands
 
 
@@ -102,8 +101,8 @@ def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None, *, deep: 
         weigh: See :data:`Weigh`; it meets values of every shape.
         weigh_cut: The same for values that are cut off or damaged, where it matters that an object may lack what
             follows; like ``weigh`` if not given.
-        deep: Of an object that is cut off, whether as much as possible is wanted: the finished parts of its unfinished
-            objects, and of its lists of scalars.
+        deep: Whether as much as possible is wanted: a document of any length, and of an object that is cut off the
+            finished parts of its unfinished objects, and of its lists of scalars.
 
     Returns:
         What was found. Never raises, whatever the text.
@@ -119,7 +118,8 @@ def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None, *, deep: 
     """
     answer = strip_thinking(text)
     before = answer.problems(text)
-    for whole in (text,) if answer.unfinished else dict.fromkeys((text, answer.text)):
+    wholes = (text,) if answer.unfinished else dict.fromkeys((text, answer.text))
+    for whole in wholes if deep or not answer.beyond else ():
         if found := _whole(whole, weigh):
             return found if whole == text else replace(found, problems=before + found.problems)
     search = _Search(weigh, weigh_cut or weigh, deep)
@@ -151,7 +151,7 @@ def is_whole_json(text: str, accept: Callable[[Any], bool]) -> bool:
     """
     answer = strip_thinking(text).text
     blocks = [answer[start:end] for start, end in fences(answer) if answer[start:end].strip()] or [answer]
-    return all(_whole(block, accept) for block in blocks)
+    return bool(_whole(text, accept)) or all(_whole(block, accept) for block in blocks)
 
 
 def _whole(text: str, weigh: Weigh) -> FoundJson | None:
@@ -236,7 +236,7 @@ class _Search:
         places: list[tuple[int, int]] = []
         notes: Notes = {}
         stages: set[Stage] = set()
-        position, left = 0, min(_MAX_PASSES * len(text), _MOST_AGAIN)
+        position, left = 0, _MOST_AGAIN
         while self.n_pieces < _MAX_PIECES and (begin := _BEGINNING.search(text, position)):
             piece = piece_at(text, begin.start(), len(text))
             usable, stage, end = self._of_piece(text, piece, notes)
@@ -279,9 +279,10 @@ class _Search:
         for read in (loosely_decoded, mended, repaired):
             own: Notes = {}
             if read is repaired:
-                self.repairs -= (len(content) + _REPAIR_COST) ** 2
-                if len(content) > MAX_REPAIRED or depth > MAX_REPAIRED_DEPTH or self.repairs < 0:
+                cost = (len(content) + _REPAIR_COST) ** 2
+                if depth > MAX_REPAIRED_DEPTH or cost > self.repairs:
                     break
+                self.repairs -= cost
             with suppress(Exception):  # of any kind: json_repair is another project's parser, the text is at fault
                 usable = _usable(read(content, own), weigh, own)
                 notes.update(own if usable else {})

@@ -17,6 +17,9 @@ from tls_tasks.core.parsed import Parsed, Problem, problem
 
 _Read = TypeVar("_Read", bound=Parsed[Any])
 
+MAX_LENGTH = 300_000
+"""Characters of an answer that are read; reports have up to 200,000. A document of JSON may be longer."""
+
 
 class Answer(NamedTuple):
     """A text without its reasoning.
@@ -25,17 +28,20 @@ class Answer(NamedTuple):
         text: The answer.
         unfinished: Whether a block of reasoning was still open at the end.
         next_prompt: Another prompt behind the answer, made up as base models do, with all that follows; it is left out.
+        beyond: What follows the first :data:`MAX_LENGTH` characters of the answer, and is not read.
     """
 
     text: str
     unfinished: bool
     next_prompt: str = ""
+    beyond: str = ""
 
     def problems(self, text: str) -> tuple[Problem, ...]:
         """What was left out of ``text``, and is neither finished reasoning nor a frame."""
-        unfinished = [problem("unfinished_thinking", text)] * self.unfinished
+        left_out = [problem("unfinished_thinking", text)] * self.unfinished
+        left_out += [problem("too_long", self.beyond)] * bool(self.beyond)
         lines = self.next_prompt.split("\n")
-        return (*unfinished, *(problem("next_prompt", line) for line in lines if line.strip()))
+        return (*left_out, *(problem("next_prompt", line) for line in lines if line.strip()))
 
 
 # A mark begins so, or at the beginning of the text: nearly all other places are passed over quickly.
@@ -99,7 +105,7 @@ def strip_thinking(text: str) -> Answer:
     if label := _label(answer):
         before, after = answer[: label[0]], answer[label[1] :]
         answer = after if after.strip() else before
-    return Answer(answer, found.unfinished, next_prompt)
+    return Answer(answer[:MAX_LENGTH], found.unfinished, next_prompt, answer[MAX_LENGTH:])
 
 
 def first_reading(text: str, read: Callable[[str], _Read]) -> _Read:

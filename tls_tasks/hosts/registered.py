@@ -143,4 +143,4 @@ class Answer(Filter):
 
     def apply(self, resps: Sequence[Sequence[str]], docs: Sequence[Any]) -> list[list[str]]:
         """The answers of all documents."""
-        return [[strip_thinking(text).text for text in answers] for answers in resps]
+        return [[(found := strip_thinking(text)).text + found.beyond for text in answers] for answers in resps]

@@ -156,7 +156,7 @@ def _cited_below(line: str, citations: Citations) -> str:
     """The marks in a line such as "Source: [1]" or "Sources: doc-a, doc-b"; empty if it has none."""
     below = _SOURCE_BELOW.match(line[:200])
     marks = re.sub(r"[\[\]()【】]", "", below["marks"]) if below else ""
-    return f"[{marks}]" if citations.ids(f"source: {marks}", strict=True) else ""
+    return f"[{marks}]" if marks and citations.ids(f"source: {marks}", strict=True) else ""
 
 
 def _are_sources(lines: Sequence[str], cited: Set[str], citations: Citations) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tls_tasks.core.json_text import is_whole_json
 from tls_tasks.core.json_values import RepeatedKeys
 from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.text.dates import MAX_LENGTH, DateExpression, Known, may_hold_date, partial_context, read_date
@@ -22,7 +23,7 @@ _TUPLE_END = re.compile(r"(?<=[\"'])\)(?=\s{0,20}[,\]])")
 
 
 def without_tuples(text: str) -> str:
-    """Python's tuples that begin with a date as lists, so that a list of pairs is JSON; any other text as it is.
+    """Python's tuples that begin with a date as lists, so that a list of pairs is JSON; JSON and other text as it is.
 
     Example:
         >>> without_tuples("[('2011-01-25', 'A (B).')]")
@@ -30,7 +31,9 @@ def without_tuples(text: str) -> str:
         >>> without_tuples("A (B)")
         'A (B)'
     """
-    return _TUPLE_END.sub("]", _TUPLE.sub("[", text)) if _TUPLE.search(text) else text
+    if not _TUPLE.search(text) or is_whole_json(text, lambda value: True):
+        return text
+    return _TUPLE_END.sub("]", _TUPLE.sub("[", text))
 
 
 def json_entries(value: object) -> list[_Item]:

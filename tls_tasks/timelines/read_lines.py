@@ -41,6 +41,8 @@ _NO_DATE = re.compile(  # Spring 2011: A, which no form reads
 )
 _LONG = 120
 """Characters of a line that is prose, and announces nothing."""
+_MAX_LINES = 5_000
+"""Lines that are read."""
 
 
 class Section:
@@ -342,11 +344,13 @@ def read_lines(text: str, keep_undated: bool = True, known: Known = UNKNOWN) -> 
         ['2011-01-25', '2011-02-01']
     """
     lines = as_lines(text)
+    beyond = [problem("too_long", line) for line in lines[_MAX_LINES : _MAX_LINES + 1]]
+    lines = lines[:_MAX_LINES]
     items = _without_drafts(list(_Lines(lines, keep_undated, known).read()))
-    if _n_days(items) == 0:  # lists of sources and notes are like entries with their date at the end
+    if _n_days(items) == 0 and next(dates_in("\n".join(lines)), None):  # lists of sources and notes look like such
         titled = _without_drafts(list(_Lines(lines, keep_undated, known, has_titles=True).read()))
-        return titled if _n_days(titled) > 1 else items
-    return items
+        items = titled if _n_days(titled) > 1 else items
+    return items + beyond
 
 
 def _n_days(items: list[_Item]) -> int:

@@ -18,6 +18,7 @@ from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, SchemaNode, p
 
 _MAX_WRAPPERS = 4  # levels of wrappers in which a tree is looked for
 _MAX_WRAPPED = 100  # values of wrappers that are looked at
+_MAX_STYLED = 5_000  # keys of a dictionary of which some may be in another style
 
 _TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
 _SCHEMA_WORDS: dict[str, Any] = {
@@ -38,6 +39,8 @@ def styled(value: Mapping[Any, Any], node: Branch) -> dict[Any, Any]:
         >>> styled({"unitPrice": 1, "Day": 2, "day-": 3}, Branch({"unit_price": Leaf("number"), "day": Leaf("date")}))
         {'unitPrice': 'unit_price'}
     """
+    if len(value) > _MAX_STYLED:
+        return {}
     unknown, lacking = _by_folded(value.keys() - node.children.keys()), _by_folded(node.children.keys() - value.keys())
     return {unknown[name]: lacking[name] for name in unknown.keys() & lacking.keys()}
 

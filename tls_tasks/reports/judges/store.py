@@ -148,6 +148,7 @@ class DocumentStore(Mapping[str, dict[str, str]]):
         if len(columns) < 4:
             told = "without checksums, as tls-tasks 0.2 wrote it; tls-tasks build-store makes one with them"
             warn_caller(f"{self._label} {told}", UserWarning)
+        self._is_checked = False
 
     def __getitem__(self, doc_id: str) -> dict[str, str]:
         """The document.
@@ -160,11 +161,20 @@ class DocumentStore(Mapping[str, dict[str, str]]):
             try:
                 [(_, packed, *checksum)] = self._connection.execute("SELECT * FROM documents WHERE id = ?", (doc_id,))
             except ValueError:  # no row; or a lone surrogate: sqlite has UTF-8 only
+                self._check_index()
                 raise KeyError(doc_id) from None
             if checksum not in ([], [_checksum(doc_id, packed)]):
                 raise sqlite3.DatabaseError("damaged: it is not as it was written")
             document: dict[str, str] = json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass"))
         return document
+
+    def _check_index(self) -> None:
+        """Refuse a damaged index, which may lack a document. The first missing id has the whole file read, once."""
+        if not self._is_checked:
+            [(told, *_), *_] = self._connection.execute("PRAGMA integrity_check(documents)")
+            if told != "ok":
+                raise sqlite3.DatabaseError(f"damaged: {told}")
+            self._is_checked = True
 
     def __iter__(self) -> Iterator[str]:
         """The ids, in the order in which the store was built."""

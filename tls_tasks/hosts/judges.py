@@ -1,15 +1,13 @@
 """Models of a host as judges: of the harness, by the likelihoods of YES and NO, and of Inspect, by what they answer."""
 
-import difflib
-import inspect
 import logging
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from tls_tasks.core.errors import MissingExtraError
-from tls_tasks.core.options import check_choice, check_options, check_whole_number
+from tls_tasks.core.options import check_choice, check_whole_number
 from tls_tasks.reports.judges.model import DEFAULTS
 from tls_tasks.reports.judges.prompts import Message, prompts_hash, render, second_try
 from tls_tasks.reports.judges.questions import (
@@ -115,23 +113,9 @@ def from_options(
         from lm_eval.api.registry import get_model
         from lm_eval.utils import simple_parse_args_string
 
-        made = get_model(model)
         given = model_args if isinstance(model_args, Mapping) else simple_parse_args_string(model_args or "")
-        _check_arguments(model, made, given)
-        lm = made.create_from_arg_obj(dict(given), options)
+        lm = get_model(model).create_from_arg_obj(dict(given), options)
     return HarnessJudge(lm, name=f"{model}({label})", **how)
-
-
-def _check_arguments(model: str, made: type, given: Iterable[str]) -> None:
-    """Refuse slips of the pen among the arguments of a model of the harness; it may hand others on to who knows them.
-
-    Raises:
-        OptionError: Lists the model's own arguments.
-    """
-    names = [name for base in made.__mro__ for name in inspect.signature(base.__init__).parameters]  # type: ignore[misc]
-    known = [name for name in dict.fromkeys(names) if name not in ("self", "args", "kwargs")]
-    slips = [name for name in given if difflib.get_close_matches(name, known, cutoff=0.8)]
-    check_options(f"the judge's model {model}", slips, known)
 
 
 def _likeliest(yes: float, no: float, partly: float = -math.inf) -> Verdict:

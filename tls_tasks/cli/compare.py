@@ -133,15 +133,11 @@ def _verdicts(comparisons: Sequence[TaskComparison], gates: Mapping[str, float])
 
 
 def _notes(paths: list[Path], systems: list[System]) -> Iterator[str]:
-    """Which file was taken where there were several, and that a run is compared with itself."""
-    used = []
+    """Which file was taken where there were several."""
     for path, system in zip(paths, systems, strict=True):
         for name, task in system.tasks.items():
-            used.append((task.log.path.resolve(), name))
             if len([*path.rglob(f"samples_{name}_[0-9]*.jsonl")]) > 1:
                 yield f"{path} has several runs of {name}; the newest is compared: {task.log.path}"
-    if len(set(used)) < len(used):
-        yield "the same run is given more than once"
 
 
 def _people(comparison: TaskComparison, family: str) -> Iterator[str]:

@@ -148,9 +148,10 @@ def text_lines(path: Path) -> Iterator[str]:
 @contextmanager
 def _readable(file: Path, form: str, *kinds: type[Exception]) -> Iterator[None]:
     """Name the file, and the form in which it can't be read."""
+    broken: tuple[type[Exception], ...] = (OSError, UnicodeDecodeError, *kinds)
     try:
         yield
-    except (OSError, UnicodeDecodeError, *kinds) as error:
+    except broken as error:
         raise DataError(f"{file}: can't be read as {form}: {error}") from error
 
 

@@ -92,13 +92,11 @@ def _run(words: list[str], command: str) -> int:
 
 @contextmanager
 def _ended_by_sigterm() -> Iterator[None]:
-    """Have SIGTERM raise, so that what is unfinished is removed as after an interrupt; workers end at once."""
-    process, is_main_thread = os.getpid(), threading.current_thread() is threading.main_thread()
+    """Have SIGTERM raise, so that what is unfinished is removed as after an interrupt."""
+    is_main_thread = threading.current_thread() is threading.main_thread()
 
     def end(number: int, _: object) -> None:
         signal.signal(number, signal.SIG_DFL)  # one is enough
-        if os.getpid() != process:
-            os.kill(os.getpid(), number)
         raise SystemExit(143)  # asyncio lets this through, and no other
 
     if not is_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:

@@ -34,7 +34,7 @@ class Prepared:
         task: The task that runs on the folder.
         labels: The name of the data for people, the hub's task category, and a tag.
         counts: What the command says of the data: ``2 documents``.
-        card: The lines of the card that say what is in the files.
+        card: What the card says of the files.
         rows: The rows of the Parquet file, or a function that writes it; None: the data is in ``texts``.
         texts: Further files by name.
         options: What ``--metadata`` says besides ``data``; ``{folder}`` stands for the folder.
@@ -45,7 +45,7 @@ class Prepared:
     task: str
     labels: tuple[str, str, str]
     counts: str
-    card: Sequence[str]
+    card: str
     rows: Sequence[Mapping[str, Any]] | Callable[[Path], None] | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=lambda: {"name": "ours"})
@@ -94,7 +94,7 @@ class Prepared:
         return as_yaml({**head, "task_categories": [category], "tags": [tag], "configs": configs})
 
     def _card(self, licence: str | None) -> Iterator[str]:
-        yield from ("", f"# {self.labels[0]}, prepared for tls-tasks", "", "Made by `tls-tasks prepare`.", *self.card)
+        yield from ("", f"# {self.labels[0]}, prepared for tls-tasks", "", "Made by `tls-tasks prepare`.", self.card)
         yield from (f"{self.counts}.", f"Licence: {licence or self.licence}.", "", "## Use", "", "```")
         yield self.command("FOLDER" if self.texts else "FOLDER or ORG/NAME")  # further files are read in folders only
         if self.rows is None:

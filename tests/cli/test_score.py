@@ -184,11 +184,6 @@ def test_compare_says_which_of_several_runs_it_took(made_runs, tmp_path, capsys)
     assert (code, err) == (0, f"tls-tasks compare: {words}\n")
 
 
-def test_compare_says_that_a_run_is_given_twice(made_runs, capsys):
-    code, _, err = run("compare", capsys, made_runs / "base", made_runs / "base", "--task", "summ_qmsum")
-    assert (code, err) == (0, "tls-tasks compare: the same run is given more than once\n")
-
-
 def test_compare_refuses_other_documents(made_runs, tmp_path, capsys):
     shutil.copytree(made_runs / "base", tmp_path / "less")
     path = next(tmp_path.glob("less/**/samples_summ_qmsum_*"))

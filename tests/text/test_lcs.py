@@ -3,7 +3,6 @@
 import json
 import random
 from pathlib import Path
-from unittest import mock
 
 import pytest
 from hypothesis import given, settings
@@ -24,14 +23,6 @@ TEXTS = st.lists(FEW, max_size=40) | st.lists(MANY, max_size=40)
 def test_length_is_the_tables(left, right):
     expected = slow.length_by_two_rows(left, right)
     assert lcs.lcs_length(left, right) == lcs.lcs_length(right, left) == expected
-
-
-@settings(max_examples=400)
-@given(TEXTS, TEXTS)
-def test_length_of_numbered_words(left, right):
-    """The way long texts take, on short ones."""
-    with mock.patch.object(lcs, "_NUMBERED_FROM", 0):
-        assert lcs.lcs_length(left, right) == slow.length_by_two_rows(left, right)
 
 
 @settings(max_examples=400)

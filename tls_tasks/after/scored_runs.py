@@ -27,10 +27,7 @@ from tls_tasks.data.editions import Edition, edition_with, status
 from tls_tasks.hosts.discovery import TaskFile, data_set_of, task_file, task_files
 from tls_tasks.registry import find_task
 
-_STALE = (
-    "they were made of other data, with another context_budget or by a file of your own, perhaps by an earlier run "
-    "whose requests lm_eval --cache_requests true took from LM_HARNESS_CACHE_PATH (else lm_eval's caching/.cache)"
-)
+_STALE = Path(__file__).with_name("stale.txt").read_text(encoding="utf-8").rstrip()
 
 _MOST_PAIRS = 3_000  # of references that are scored by each other
 

@@ -9,6 +9,7 @@ of its command only; ``tls-tasks --help`` imports all.
 import argparse
 import importlib
 import io
+import json
 import logging
 import os
 import re
@@ -23,14 +24,7 @@ from tls_tasks import __version__
 from tls_tasks.cli.base import VisibleFormatter, note, styled
 from tls_tasks.core.errors import TlsTasksError, nearest
 
-_GROUPS: Mapping[str, Mapping[str, str]] = {
-    "score what you have": {"files": "timelines summaries evidence trees", "judge": "reports judge"},
-    "installation and data": {"doctor": "doctor path enable disable", "listing": "list fetch fingerprint",
-                              "prepare": "prepare publish", "documents": "bundle-docs build-store"},
-    "after a run": {"score": "score merge page report", "compare": "compare", "documents": "agree",
-                    "meta": "meta"},
-    "submit": {"submit": "submit verify leaderboard"},
-}  # fmt: skip
+_GROUPS: Mapping[str, Mapping[str, str]] = json.loads(Path(__file__).with_name("commands.json").read_text("utf-8"))
 """The groups of ``--help``: module -> its commands."""
 
 _MODULES = {name: module for group in _GROUPS.values() for module, names in group.items() for name in names.split()}
@@ -92,13 +86,11 @@ def _run(words: list[str], command: str) -> int:
 
 @contextmanager
 def _ended_by_sigterm() -> Iterator[None]:
-    """Have SIGTERM raise, so that what is unfinished is removed as after an interrupt; workers end at once."""
-    process, is_main_thread = os.getpid(), threading.current_thread() is threading.main_thread()
+    """Have SIGTERM raise, so that what is unfinished is removed as after an interrupt."""
+    is_main_thread = threading.current_thread() is threading.main_thread()
 
     def end(number: int, _: object) -> None:
         signal.signal(number, signal.SIG_DFL)  # one is enough
-        if os.getpid() != process:
-            os.kill(os.getpid(), number)
         raise SystemExit(143)  # asyncio lets this through, and no other
 
     if not is_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:

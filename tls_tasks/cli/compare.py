@@ -14,6 +14,7 @@ from tls_tasks.core.options import LEAST_BOOTSTRAP
 from tls_tasks.core.significance import Settings
 from tls_tasks.core.terminal import text_table, visible
 from tls_tasks.core.whole import write_whole
+from tls_tasks.data.files import filled_text
 from tls_tasks.registry import METRICS
 
 Table = Sequence[Sequence[str]]
@@ -72,11 +73,7 @@ def _run(args: argparse.Namespace) -> int:
     problems = [problem for system in systems for task in system.tasks.values() for problem in task.problems]
     verdicts = list(_verdicts(comparisons, gates))
     note("compare", *_notes(args.systems, systems), *problems)
-    method = (
-        f"two-sided paired randomisation test, {settings.n_permutations} random exchanges (all exchanges for 14 "
-        f"units or fewer); {settings.confidence:.0%} intervals of paired differences, jackknife-t (of "
-        f"{LEAST_BOOTSTRAP} units or more bootstrap, {settings.n_resamples} resamples); seed {settings.seed}"
-    )
+    method = filled_text(Path(__file__).with_name("method.txt"), settings=settings, least=LEAST_BOOTSTRAP)
     holm = len(systems) > 2  # of two systems there is nothing to correct for
     families = {name: run.family for name, run in systems[0].tasks.items()}
     if "-" not in (str(args.json), str(args.markdown)):
@@ -133,15 +130,11 @@ def _verdicts(comparisons: Sequence[TaskComparison], gates: Mapping[str, float])
 
 
 def _notes(paths: list[Path], systems: list[System]) -> Iterator[str]:
-    """Which file was taken where there were several, and that a run is compared with itself."""
-    used = []
+    """Which file was taken where there were several."""
     for path, system in zip(paths, systems, strict=True):
         for name, task in system.tasks.items():
-            used.append((task.log.path.resolve(), name))
             if len([*path.rglob(f"samples_{name}_[0-9]*.jsonl")]) > 1:
                 yield f"{path} has several runs of {name}; the newest is compared: {task.log.path}"
-    if len(set(used)) < len(used):
-        yield "the same run is given more than once"
 
 
 def _people(comparison: TaskComparison, family: str) -> Iterator[str]:

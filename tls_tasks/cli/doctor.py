@@ -2,6 +2,7 @@
 
 import argparse
 import importlib.util
+import json
 import platform
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,11 +13,7 @@ from tls_tasks.core.errors import TlsTasksError
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.hosts import discovery
 
-_GROUPS = {
-    "lm_eval.tasks": ("lm_eval", "lm_eval --tasks NAME", "tasks/manager.py", "discover_plugin_task_paths"),
-    "lm_eval.models": ("lm_eval", "lm_eval --model NAME", "api/registry.py", "load_plugins"),
-    "evaluate.modules": ("evaluate", "evaluate.load(NAME)", "", ""),
-}
+_GROUPS = json.loads(Path(__file__).with_name("doctor.json").read_text(encoding="utf-8"))
 """Entry point group -> the package that it is for, what the user types, and the file of the package with the function
 in it that reads the group in releases that do."""
 

@@ -14,19 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import tls_tasks
-from tls_tasks.cli import printed
-from tls_tasks.cli.base import (
-    Run,
-    Subparsers,
-    add_command,
-    add_places,
-    no_formula,
-    note,
-    number,
-    read_places,
-    styled,
-    warnings_as_notes,
-)
+from tls_tasks.cli import base, printed
 from tls_tasks.core.errors import InputError, ParseFailureWarning
 from tls_tasks.core.score import Score
 from tls_tasks.core.terminal import text_table
@@ -59,7 +47,7 @@ _NO_TEXT = re.compile(r"(-?\d+(\.\d+)?([eE][+-]?\d+)?|true|false|null)?")
 """What stands for something else than a text where texts have no quotation marks."""
 
 
-def add_parser(subparsers: Subparsers) -> None:
+def add_parser(subparsers: base.Subparsers) -> None:
     """Add the four commands."""
     add = _add_command(subparsers, "timelines", _timelines, **_PAIR)
     add("--variant", default="align+m:1", help="how dates are aligned: align+m:1 (default), align+, …")
@@ -87,12 +75,12 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--csv", action="store_true", help="print what differs, a line a value, as CSV")
 
 
-def _add_command(subparsers: Subparsers, name: str, run: Run, **files: str) -> Callable[..., Any]:
+def _add_command(subparsers: base.Subparsers, name: str, run: base.Run, **files: str) -> Callable[..., Any]:
     """Add a command with these files, in the order of those without a name; what adds an option is returned."""
-    parser = add_command(subparsers, name, run)
+    parser = base.add_command(subparsers, name, run)
     for file, text in files.items():
         parser.add_argument(f"--{file}", type=Path, metavar=file.upper(), help=text)
-    add_places(parser, *files, optional="sources")
+    base.add_places(parser, *files, optional="sources")
     parser.add_argument("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--detailed", action="store_true", help="show what each document's score is made of")
@@ -122,12 +110,12 @@ def _timelines(args: argparse.Namespace) -> None:
       tls-tasks timelines --predictions answer.txt --references gold/egypt --detailed
     """
     options = {name: getattr(args, name) for name in ("reference_mode", "variant", "tokenizer", "tolerance")}
-    with warnings_as_notes(args.command):
-        rows = read_places(read_topics, args, "references", "predictions")
+    with base.warnings_as_notes(args.command):
+        rows = base.read_places(read_topics, args, "references", "predictions")
         both = score_timelines([row.prediction for row in rows], [row.references for row in rows], **options)
-    note("timelines", *missing_note(((row.topic, row.told) for row in rows), "topics", "scored 0"))
+    base.note("timelines", *missing_note(((row.topic, row.told) for row in rows), "topics", "scored 0"))
     if unread := [row.topic for row in rows if row.told is not None and row.told.failed]:
-        note("timelines", f"no timeline can be read in the prediction of {some(unread)}: scored 0")
+        base.note("timelines", f"no timeline can be read in the prediction of {some(unread)}: scored 0")
     # with the results that the timeline tasks have; each topic has a vote in the means of F
     score = replace(both, definitions=RESULTS, topics=[rows[item.row].topic for item in both.items])
     topics, names = score.by_topic(), [row.name for row in rows]
@@ -156,13 +144,13 @@ def _summaries(args: argparse.Namespace) -> None:
       tls-tasks summaries --predictions answers.jsonl --references gold.jsonl --tokenizer rouge --stem --lsum
       tls-tasks summaries --predictions answers/ --references gold/ --detailed --confidence 0.95
     """
-    rows = read_places(read_summaries, args, "references", "predictions")
+    rows = base.read_places(read_summaries, args, "references", "predictions")
     types = ["rougeL", *["rougeLsum"] * args.lsum, *["rouge1", "rouge2"] * args.ngrams]
     options = {"rouge_types": types, "use_stemmer": args.stem, "split_summaries": args.split}
     columns = [row.prediction or "" for row in rows], [row.references for row in rows]
-    with warnings_as_notes(args.command):
+    with base.warnings_as_notes(args.command):
         score = tls_tasks.rouge_l(*columns, tokenizer=args.tokenizer, **options)
-    note("summaries", *missing_note(((row.id, row.prediction) for row in rows), "summaries", "scored 0"))
+    base.note("summaries", *missing_note(((row.id, row.prediction) for row in rows), "summaries", "scored 0"))
     names, keys = [row.id for row in rows], [*score.definitions]
     printed.print_score(args, score, names, "summary", keys=keys, headline="rouge_l_f1")
 
@@ -184,18 +172,19 @@ def _evidence(args: argparse.Namespace) -> None:
       tls-tasks evidence --predictions answers.jsonl --references gold.jsonl --sources journals.jsonl --detailed
     """
     schema = JOURNAL_SCHEMA if args.schema is None else schema_at(args.schema)
-    journals, answers = read_places(partial(read_three, schema=schema), args, "sources", "references", "predictions")
+    read = partial(read_three, schema=schema)
+    journals, answers = base.read_places(read, args, "sources", "references", "predictions")
     predictions = ["[]" if answer is None else answer for answer in answers.values()]
     sources = args.sources and [journal.text for journal in journals]
     columns = predictions, [journal.objects for journal in journals], sources
     options = {name: getattr(args, name) for name in ("threshold", "matching", "postprocess")}
-    with warnings_as_notes(args.command):
+    with base.warnings_as_notes(args.command):
         score = tls_tasks.evidence_extraction(*columns, schema=schema, **options)
-    note("evidence", *missing_note(answers.items(), "journals", "all gold objects missed"))
+    base.note("evidence", *missing_note(answers.items(), "journals", "all gold objects missed"))
     names = [journal.id for journal in journals]
     misquoted = [own.id for own in journals for gold in own.objects if gold[schema.span_field] not in own.text]
     if sources and misquoted:
-        note("evidence", f"gold objects not verbatim in their journal: {len(misquoted)}, first of {misquoted[0]}")
+        base.note("evidence", f"gold objects not verbatim in their journal: {len(misquoted)}, first of {misquoted[0]}")
     table, result = _evidence_table(score, names), printed.as_json(args, score, names, "journals", "journal_id")
     printed.print_score(args, score, names, "journal", headline="f1", table=table, result=result)
 
@@ -209,11 +198,11 @@ def _evidence_table(score: Score, names: Sequence[str]) -> Iterator[str]:
     lines = [["journal", *(key.removesuffix("_accuracy").removeprefix("evidence_") for key in keys)]]
     journals = [(name, [unit]) for name, unit in zip(names, score.units, strict=True)]
     for name, units in [("total", score.units), *journals]:
-        cells = [number(table[key].value(units), 0 if table[key].is_count else 4) for key in keys]
+        cells = [base.number(table[key].value(units), 0 if table[key].is_count else 4) for key in keys]
         is_asked = [key not in asked or any(unit[asked[key]] for unit in units) for key in keys]
         lines.append([name, *(cell if known else "-" for cell, known in zip(cells, is_asked, strict=True))])
     head, total, *others = text_table(lines).split("\n")
-    yield from (head, styled(total), *others)
+    yield from (head, base.styled(total), *others)
     yield f"parse failures {results['parse_failures']:.0f}, objects of another form {results['schema_invalid']:.0f}"
 
 
@@ -250,8 +239,8 @@ def _trees(args: argparse.Namespace) -> int:
     with said_of(Row(str(args.schema), None)):
         schema = read_schema(read_document(args.schema))
     sides = "predictions", "references", *["sources"] * (args.sources is not None)
-    rows = read_places(read_trees if many else _read_two, args, *sides)
-    note("trees", *missing_note(((row.id, row.prediction) for row in rows), "trees", "counted as empty"))
+    rows = base.read_places(read_trees if many else _read_two, args, *sides)
+    base.note("trees", *missing_note(((row.id, row.prediction) for row in rows), "trees", "counted as empty"))
     answers = ["" if row.prediction is None else row.prediction for row in rows]
     mode = "strict" if args.strict else "lenient"
     with warnings.catch_warnings():
@@ -261,7 +250,7 @@ def _trees(args: argparse.Namespace) -> int:
         score = tls_tasks.tree_eval(answers, references, schema, metrics, **options)
     given = {row.id: row.prediction for row in rows if row.prediction is not None}
     unread = [name for name, text in given.items() if read_prediction(text, None, schema, mode).failed]
-    note("trees", *(f"{name}: no tree could be read in it" for name in unread))
+    base.note("trees", *(f"{name}: no tree could be read in it" for name in unread))
     names, has_leaves = [row.id for row in rows], args.compat != "extractbench"
     result = printed.as_json(args, score, names)
     if args.csv or (args.json and has_leaves):
@@ -291,7 +280,7 @@ def _write_csv(differences: Sequence[Mapping[str, Any]]) -> None:
     writer.writerow(_COLUMNS)
     for row in differences:
         cells = {**row, "expected": _csv_cell(row["expected"]), "got": _csv_cell(row["got"])}
-        writer.writerow([no_formula(str(cells[column])) for column in _COLUMNS])
+        writer.writerow([base.no_formula(str(cells[column])) for column in _COLUMNS])
 
 
 def _csv_cell(value: Any) -> str:
@@ -331,4 +320,4 @@ def _comparison(score: Score, row: int) -> str:
     """What :meth:`~tls_tasks.core.score.Score.explain` says of one prediction; its table is coloured by SGR codes."""
     head, *lines = (line.removeprefix("  ") for line in score.explanation(score.items[row]))
     end = lines.index("")
-    return "\n".join([head, *(styled(line, _STYLES[line[0]]) for line in lines[:end]), *lines[end:]])
+    return "\n".join([head, *(base.styled(line, _STYLES[line[0]]) for line in lines[:end]), *lines[end:]])

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from tls_tasks.cli.base import Subparsers, add_command, count, note, say, write_json
 from tls_tasks.core.errors import DataError, OptionError, TlsTasksError
 from tls_tasks.core.terminal import text_table
@@ -24,7 +22,7 @@ from tls_tasks.data.order import DATA_VARIABLE, own_folder
 from tls_tasks.hosts.discovery import TaskFile, data_set_of, group_files, task_files
 from tls_tasks.registry import FAMILIES, METRICS, find_task
 from tls_tasks.summaries.public_files import RATED
-from tls_tasks.timelines.data import DATA_SETS, PUBLIC
+from tls_tasks.timelines.data import PUBLIC
 
 _CLOSED_BOOK = "_closed_book"  # the task of the same data set that gives no articles
 _ALL = "all"
@@ -151,14 +149,10 @@ def _run_fetch(args: argparse.Namespace) -> None:
             continue
         n_files = sum(len(source.files) for source in copy.sources)
         say(f"{copy.name}: {count(n_files, 'file')}, {copy.n_bytes / 1e6:.1f} MB: {copy.terms}", flush=True)
-        with tqdm(total=copy.n_bytes, desc=copy.name, unit="B", unit_scale=True, leave=False, disable=None) as bar:
-            folder = copy.fetch(bar.update)
+        folder = copy.fetch()
         task = copy.name if copy.has_articles else f"{copy.name}{_CLOSED_BOOK}"
         command = copy.settings.get("try", f"lm_eval --tasks {task} …").format(folder=shlex.quote(str(folder)))
         say(f"{copy.name}: is in {folder}\ntry it: {command}", flush=True)
-    if _ALL in args.names:
-        for name in DATA_SETS.keys() - PUBLIC.keys():
-            say(f"{name}: has no public copy; {DATA_SETS[name].obtain}")
 
 
 def _run_fingerprint(args: argparse.Namespace) -> int:

@@ -23,13 +23,16 @@ from tls_tasks.reports.nuggets import parse_request
 from tls_tasks.timelines import data as timelines
 from tls_tasks.timelines.topics import write_parquet
 
+_ABOUT = json.loads(Path(__file__).with_name("prepare.json").read_text(encoding="utf-8"))
+"""Family -> its task, the card's title, the hub's category and a tag (``labels``), and the card's text."""
+
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add both commands."""
     prepare = add_command(subparsers, "prepare", _run_prepare)
-    prepare.add_argument("name", choices=[*_FAMILIES, *sorted(timelines.DATA_SETS)], help="the data set, or a family")
+    prepare.add_argument("name", choices=[*_MAKERS, *sorted(timelines.DATA_SETS)], help="the data set, or a family")
     publish = add_command(subparsers, "publish", _run_publish)
     publish.add_argument("task", metavar="TASK", help="the task that the data is for: tls_crisis, summ_custom …")
     publish.add_argument("--repo", required=True, metavar="ORG/NAME", help="the data set repository that it will be")
@@ -99,14 +102,14 @@ def read_prepared(name: str, source: Path, schema: Path | None = None) -> Prepar
     """
     if schema is not None and name != "evidence":
         raise OptionError("--schema", None, str(schema), f"none: it belongs to evidence, not to {name}")
-    if name not in _FAMILIES:
+    if name not in _MAKERS:
         return _timelines(name, source)
-    make, task, *labels, text = _FAMILIES[name]
+    about = _ABOUT[name]
     family = importlib.import_module(f"tls_tasks.{name}.data")
     with_schema = [JOURNAL_SCHEMA if schema is None else schema_at(schema)] if name == "evidence" else []
-    found = read_place(family.reading(find_data_set(family.ALL_SETS, task), *with_schema), source)
-    given = {"counts": count(len(found.documents), "document"), **make(found, *with_schema)}
-    return Prepared(found, task=task, labels=labels, card=[text], **given)
+    found = read_place(family.reading(find_data_set(family.ALL_SETS, about["task"]), *with_schema), source)
+    given = {"counts": count(len(found.documents), "document"), **_MAKERS[name](found, *with_schema)}
+    return Prepared(found, **about, **given)
 
 
 def _timelines(name: str, source: Path) -> Prepared:
@@ -120,11 +123,7 @@ def _timelines(name: str, source: Path) -> Prepared:
         task=name if all(topic.articles for topic in topics) else f"{name}_closed_book",
         labels=(wanted.title, "summarization", "timeline-summarization"),
         counts=f"{count(len(topics), 'topic')}, {count(n_timelines, 'timeline')}, {count(n_articles, 'article')}",
-        card=[
-            "One row a topic, every date a string. Columns: `data_set`, `topic`, `keywords`, `articles` (`id`, `date`,",
-            "`title`, `sentences`), `timelines` (the references, each a list of `date` and `text`).",
-            f"Source: {wanted.homepage}. Paper: {wanted.citation}",
-        ],
+        card=_ABOUT["timelines"]["card"].format(homepage=wanted.homepage, citation=wanted.citation),
         rows=partial(write_parquet, name, topics),
         options={},
         licence=wanted.licence,
@@ -172,14 +171,5 @@ def _reports(found: Loaded[Any]) -> dict[str, Any]:
     return {"counts": ", ".join(counts), "texts": texts}
 
 
-_FAMILIES: dict[str, Any] = {
-    "evidence": (_evidence, "evidence_custom", "Extraction", "token-classification", "evidence-extraction",
-                 "One row a document: `id`, `text`, `items` (gold objects, JSON). `schema.json` is their schema."),
-    "reports": (_reports, "report_custom", "Report requests with nuggets", "text-generation", "report-generation",
-                "The rows of the three files are as they were."),
-    "summaries": (_summaries, "summ_custom", "Summaries", "summarization", "summarization",
-                  "One row a document: `id`, `text`, `query`, may be empty, and `references`, a list of summaries."),
-    "trees": (_trees, "tree_custom", "Documents with structured answers", "text-generation", "structured-extraction",
-              "One row a document: `id`, `text`, `schema` and `reference`, both JSON text, and `title`."),
-}  # fmt: skip
-"""The families whose data is prepared under the family's name: what makes files of it, task, labels and text."""
+_MAKERS: dict[str, Any] = {"evidence": _evidence, "reports": _reports, "summaries": _summaries, "trees": _trees}
+"""The families whose data is prepared under the family's name, and what makes files of it."""

@@ -14,10 +14,7 @@ from tls_tasks.core.terminal import text_table, visible
 
 Intervals = Mapping[str, Interval]
 
-_NOT_CORRECTED = (
-    "not corrected: precision, recall, sentence_support and f1, because the judge also decides which sentences count "
-    "in them, so that they have no fixed items to label; rubric_score, because its criteria have points of their own"
-)
+_NOT_CORRECTED = Path(__file__).with_name("not_corrected.txt").read_text(encoding="utf-8").rstrip()
 
 _PAPERS = {"AR-1": "ar1", "AR-2": "ar2", "Date-F1": "date"}
 

@@ -6,7 +6,7 @@
 import json
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from tls_tasks.core.whole import made_folder
 from tls_tasks.data.files import filled_text
 from tls_tasks.data.order import Loaded
 
+_TEXTS = Path(__file__).parent
 _LICENCE_ID = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
 _PARQUET_FILE = "data/test-00000-of-00001.parquet"  # the hub takes "test" in the name for the split
@@ -34,7 +35,7 @@ class Prepared:
         task: The task that runs on the folder.
         labels: The name of the data for people, the hub's task category, and a tag.
         counts: What the command says of the data: ``2 documents``.
-        card: The lines of the card that say what is in the files.
+        card: What the card says of the files.
         rows: The rows of the Parquet file, or a function that writes it; None: the data is in ``texts``.
         texts: Further files by name.
         options: What ``--metadata`` says besides ``data``; ``{folder}`` stands for the folder.
@@ -45,7 +46,7 @@ class Prepared:
     task: str
     labels: tuple[str, str, str]
     counts: str
-    card: Sequence[str]
+    card: str
     rows: Sequence[Mapping[str, Any]] | Callable[[Path], None] | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=lambda: {"name": "ours"})
@@ -78,8 +79,7 @@ class Prepared:
                 (folder / _PARQUET_FILE).parent.mkdir()
                 write_parquet = self.rows if callable(self.rows) else partial(write_rows, self.rows)
                 write_parquet(folder / _PARQUET_FILE)
-            card = "\n".join([f"---\n{self._front_matter(licence)}---", *self._card(licence), ""])
-            for name, text in {**self.texts, "README.md": card}.items():
+            for name, text in {**self.texts, "README.md": self._card(licence)}.items():
                 (folder / name).write_text(text, encoding="utf-8")
 
     def _front_matter(self, licence: str | None) -> str:
@@ -93,15 +93,12 @@ class Prepared:
             configs = [{"config_name": Path(name).stem, "data_files": name} for name in self.texts]
         return as_yaml({**head, "task_categories": [category], "tags": [tag], "configs": configs})
 
-    def _card(self, licence: str | None) -> Iterator[str]:
-        yield from ("", f"# {self.labels[0]}, prepared for tls-tasks", "", "Made by `tls-tasks prepare`.", *self.card)
-        yield from (f"{self.counts}.", f"Licence: {licence or self.licence}.", "", "## Use", "", "```")
-        yield self.command("FOLDER" if self.texts else "FOLDER or ORG/NAME")  # further files are read in folders only
-        if self.rows is None:
-            yield "```"
-            return
-        yield from ("hf upload ORG/NAME FOLDER . --repo-type dataset --private", "```", "")
-        yield "The second line puts this folder on the hub. Make it public only if the licence above allows it."
+    def _card(self, licence: str | None) -> str:
+        command = self.command("FOLDER" if self.texts else "FOLDER or ORG/NAME")  # texts are read in folders only
+        about = {"title": self.labels[0], "card": self.card, "counts": self.counts, "licence": licence or self.licence}
+        upload = "```" if self.rows is None else filled_text(_TEXTS / "card_upload.txt")
+        card = _TEXTS / "card.txt"
+        return filled_text(card, front=self._front_matter(licence), **about, command=command, upload=upload) + "\n"
 
 
 def write_rows(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
@@ -165,6 +162,6 @@ def write_eval_yaml(task: Task, repo: str, folder: Path) -> int:
             for key in keys
         ],
     }
-    comment = filled_text(Path(__file__).with_name("eval_yaml.txt"), task=task.name, repo=repo)
+    comment = filled_text(_TEXTS / "eval_yaml.txt", task=task.name, repo=repo)
     (folder / "eval.yaml").write_text(f"{textwrap.indent(comment, '# ')}\n{as_yaml(benchmark)}", encoding="utf-8")
     return len(rows)

@@ -4,18 +4,12 @@ import hashlib
 import http.client
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.whole import replaced
 
-Report = Callable[[int], None]
-"""Takes how many bytes have arrived; less than 0 where a file is begun anew."""
-
-_ATTEMPTS = 4  # for a server that stops in the middle; no file has more than a few megabytes, so each begins anew
 _TIMEOUT = 30  # seconds without a byte
-_BLOCK = 1 << 16
 _BY_HAND = "get the data by hand (tls-tasks list --obtain says how)"
 
 
@@ -24,7 +18,7 @@ def sha256_of(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
 
 
-def download(url: str, target: Path, size: int, sha256: str, report: Report = lambda n_bytes: None) -> None:
+def download(url: str, target: Path, size: int, sha256: str) -> None:
     """Put a file at ``target``, unless it is there already.
 
     Args:
@@ -32,33 +26,26 @@ def download(url: str, target: Path, size: int, sha256: str, report: Report = la
         target: The file, which gets its name when it is whole and its hash is right.
         size: How many bytes it has; no more are read.
         sha256: Its hash.
-        report: Called as bytes arrive.
 
     Raises:
         DataError: If it can't be had; one line that says why and what to do.
         OSError: If it can't be written.
     """
     if sha256_of(target) == sha256:
-        report(size)
         return
-    for _ in range(_ATTEMPTS):
-        content = _content(url, size, report)
-        if len(content) == size:
-            break
-        report(-len(content))
-    else:
-        last = f"the last time after {len(content):,} of {size:,} bytes"
-        raise DataError(f"{url}: broke off {_ATTEMPTS} times, {last}; run the same command again: it goes on from here")
+    content = _content(url, size)
+    if len(content) < size:
+        problem = f"the connection ended after {len(content):,} of {size:,} bytes"
+        raise DataError(f"{url}: {problem}; run the same command again: it goes on from here")
     found = hashlib.sha256(content).hexdigest()
     if found != sha256:
-        report(-size)
         problem = f"its sha256 is {found}, but {sha256} is pinned: not the file that this release knows, and not kept"
         raise DataError(f"{url}: {problem}; try again, and if it stays like this {_BY_HAND}")
     with replaced(target) as file:
         file.write_bytes(content)
 
 
-def _content(url: str, size: int, report: Report) -> bytes:
+def _content(url: str, size: int) -> bytes:
     """The bytes of a file; too few if the connection ended too early.
 
     Where redirects lead does not matter: the bytes are pinned.
@@ -66,24 +53,19 @@ def _content(url: str, size: int, report: Report) -> bytes:
     Raises:
         DataError: If the server refuses, can't be reached, or sends too many bytes.
     """
-    content = bytearray()
     try:
         request = urllib.request.Request(url, headers={"User-Agent": "tls-tasks"})  # noqa: S310 - https, or a mirror
         with urllib.request.urlopen(request, timeout=_TIMEOUT) as response:  # noqa: S310
-            while len(content) <= size and (block := response.read(_BLOCK)):
-                content += block
-                report(len(block))
+            content: bytes = response.read(size + 1)
     except urllib.error.HTTPError as error:
         gone = error.code in {403, 404, 410, 451}
         advice = f"it is not there (any more): {_BY_HAND}" if gone else "try again later"
         raise DataError(f"{url}: HTTP {error.code} {error.reason}; {advice}") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         reason = " ".join(str(getattr(error, "reason", error)).split()) or type(error).__name__
-        if not content:
-            advice = "check the network, or set TLS_TASKS_MIRROR to a mirror"
-            raise DataError(f"{url}: can't be reached: {reason}; {advice}") from error
+        advice = "check the network, or set TLS_TASKS_MIRROR to a mirror"
+        raise DataError(f"{url}: can't be reached: {reason}; {advice}") from error
     if len(content) > size:
-        report(-len(content))
         problem = f"sends more than the {size:,} bytes that are pinned: not the file that we know"
         raise DataError(f"{url}: {problem}; {_BY_HAND}")
-    return bytes(content)
+    return content

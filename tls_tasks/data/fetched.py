@@ -22,7 +22,7 @@ from pydantic import TypeAdapter
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.whole import made_folder, write_whole
-from tls_tasks.data.download import Report, download, sha256_of
+from tls_tasks.data.download import download, sha256_of
 
 CACHE_VARIABLE = "TLS_TASKS_CACHE"
 MIRROR_VARIABLE = "TLS_TASKS_MIRROR"
@@ -126,11 +126,8 @@ class PublicCopy:
         files = origin.get("files") or {ROWS: origin.get("sha256")}  # the latter was written before there were several
         return all(known and known == sha256_of(self.folder / name) for name, known in files.items())
 
-    def fetch(self, report: Report = lambda n_bytes: None) -> Path:
+    def fetch(self) -> Path:
         """Download what is missing and make the family's files of it; nothing is asked for if it is there.
-
-        Args:
-            report: Called as bytes arrive.
 
         Returns:
             The folder, which the family reads.
@@ -147,7 +144,7 @@ class PublicCopy:
                 for file in source.files:
                     files[file.path] = cache_folder() / "raw" / place / file.path
                     url = f"{_host()}{place}/{urllib.parse.quote(file.path)}"
-                    download(url, files[file.path], file.bytes, file.sha256, report)
+                    download(url, files[file.path], file.bytes, file.sha256)
             if not self.is_there:
                 shutil.rmtree(folder, ignore_errors=True)  # damaged
             with made_folder(folder) as made:

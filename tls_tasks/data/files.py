@@ -10,6 +10,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -145,14 +146,22 @@ def text_lines(path: Path) -> Iterator[str]:
         raise DataError(f"{path}, after line {n_read}: can't be read: {error}{wanted}") from error
 
 
+@contextmanager
+def _readable(file: Path, form: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Name the file, and the form in which it can't be read."""
+    broken: tuple[type[Exception], ...] = (OSError, UnicodeDecodeError, *kinds)
+    try:
+        yield
+    except broken as error:
+        raise DataError(f"{file}: can't be read as {form}: {error}") from error
+
+
 def _parquet_rows(file: Path) -> Rows:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
+    with _readable(file, "Parquet", pa.ArrowException):
         rows = pq.ParquetFile(file, page_checksum_verification=True).read().to_pylist()
-    except (OSError, pa.ArrowException) as error:
-        raise DataError(f"{file}: not readable as Parquet: {error}") from error
     yield from _numbered(file, rows)
 
 
@@ -167,14 +176,11 @@ def csv_table(lines: Iterator[str]) -> "csv.DictReader[str]":
 
 
 def _csv_rows(file: Path) -> Rows:
-    try:
-        # newline="" leaves line ends inside quotes to the csv module, as its documentation asks.
-        with file.open(encoding="utf-8-sig", newline="") as lines:
-            table = csv_table(lines)
-            for row in table:
-                yield f"{file}, line {table.line_num}", row
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{file}: can't be read as CSV: {error}") from error
+    # newline="" leaves line ends inside quotes to the csv module, as its documentation asks.
+    with _readable(file, "CSV", csv.Error), file.open(encoding="utf-8-sig", newline="") as lines:
+        table = csv_table(lines)
+        for row in table:
+            yield f"{file}, line {table.line_num}", row
 
 
 def _json_rows(file: Path) -> Rows:
@@ -192,11 +198,9 @@ def _json_rows(file: Path) -> Rows:
 
 
 def _zip_rows(file: Path, member: str) -> Rows:
-    try:
-        with zipfile.ZipFile(file) as archive, archive.open(member) as content:
-            yield from _json_values(io.TextIOWrapper(content, encoding="utf-8"), f"{file}/{member}")
-    except (KeyError, OSError, UnicodeDecodeError, zipfile.BadZipFile) as error:
-        raise DataError(f"{file}: can't read {member}: {error}") from error
+    with _readable(file, f"zip with {member}", KeyError, zipfile.BadZipFile), zipfile.ZipFile(file) as archive:
+        content = archive.open(member)
+        yield from _json_values(io.TextIOWrapper(content, encoding="utf-8"), f"{file}/{member}")
 
 
 def example_rows(module: str, name: str) -> tuple[str, list[tuple[str, Any]]]:

@@ -10,6 +10,7 @@ A family says how its documents are read (:class:`Reading`); where they are look
 """
 
 import dataclasses
+import json
 import logging
 import os
 import re
@@ -38,6 +39,7 @@ _EDITIONS = ("local", "fetched", "hub", "embedded")
 _HUB_ID = re.compile(r"([\w.-]+/[\w.-]+?)(?:@([\w./-]+))?")  # org/name or org/name@revision
 
 _OWN = "own data"
+_MESSAGES = json.loads(Path(__file__).with_name("messages.json").read_text(encoding="utf-8"))
 
 _log = logging.getLogger(__name__)
 _warned: set[str] = set()
@@ -196,18 +198,11 @@ def _kind(reading: Reading[Any], found: Loaded[Any], is_named: bool) -> str:
 def _warn(reading: Reading[Any], origin: str, is_worth: str) -> None:
     wanted = reading.wanted
     if is_worth == editions.UNKNOWN:
-        _log.warning(
-            '%s: unknown data: %s is not what this release knows as %s; results and page say "unknown data". If it is '
-            'data of your own, run %s_custom with --metadata \'{"data": "%s", "name": "ours"}\'',
-            *(wanted.name, origin, wanted.title, wanted.name.partition("_")[0], origin),
-        )
+        about = {"name": wanted.name, "title": wanted.title, "family": wanted.name.partition("_")[0]}
+        _log.warning("%s", _MESSAGES["unknown"].format(origin=origin, **about))
         return
-    warnings.warn(
-        f"{wanted.name} runs on the EMBEDDED EDITION: a few texts written for tls-tasks, good for trying things out. "
-        f"Its numbers must not be compared with published ones and can't be submitted. {_advice(reading)}",
-        EmbeddedEditionWarning,
-        stacklevel=2,
-    )
+    told = _MESSAGES["embedded"].format(name=wanted.name, advice=_advice(reading))
+    warnings.warn(told, EmbeddedEditionWarning, stacklevel=2)
 
 
 def _plain(document: Any) -> dict[str, Any]:
@@ -321,7 +316,5 @@ def _passed_over(wanted: DataSet, reason: str) -> str:
 def _advice(reading: Reading[DocumentT]) -> str:
     wanted = reading.wanted
     command = f"tls-tasks fetch {wanted.name}; or " if reading.public else ""
-    return (
-        f"For the real {wanted.title}: {command}{wanted.obtain}, then set {DATA_VARIABLE}=<folder with "
-        f'{wanted.folders[0]} in it> or pass --metadata \'{{"data": "<folder>"}}\'.'
-    )
+    about = {"title": wanted.title, "obtain": wanted.obtain, "folder": wanted.folders[0], "variable": DATA_VARIABLE}
+    return str(_MESSAGES["advice"].format(command=command, **about))

@@ -1,26 +1,16 @@
 """Models of a host as judges: of the harness, by the likelihoods of YES and NO, and of Inspect, by what they answer."""
 
-import difflib
-import inspect
 import logging
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from tls_tasks.core.errors import MissingExtraError
-from tls_tasks.core.options import check_choice, check_options, check_whole_number
+from tls_tasks.core.options import check_choice, check_whole_number
+from tls_tasks.reports.judges import questions
 from tls_tasks.reports.judges.model import DEFAULTS
 from tls_tasks.reports.judges.prompts import Message, prompts_hash, render, second_try
-from tls_tasks.reports.judges.questions import (
-    WINDOW,
-    ask_once,
-    from_probability,
-    run_to_end,
-    shorten,
-    verdict_in,
-    window_name,
-)
 from tls_tasks.reports.types import PARTLY, Query, Verdict
 
 WORDS = (" YES", " NO")
@@ -58,14 +48,14 @@ class HarnessJudge:
         self._lm, self._chat, self._examples = lm, chat, examples
         if window is None:
             length, room = getattr(lm, "max_length", None), _PROMPT_TOKENS + _EXAMPLES_TOKENS * examples
-            fitting = max(_SMALLEST_WINDOW, 2 * (length - room)) if isinstance(length, int) else WINDOW
-            self._window = min(WINDOW, fitting)
+            fitting = max(_SMALLEST_WINDOW, 2 * (length - room)) if isinstance(length, int) else questions.WINDOW
+            self._window = min(questions.WINDOW, fitting)
         else:
             self._window = check_whole_number("window", window, 100)
         checkpoint = getattr(getattr(getattr(lm, "model", None), "config", None), "_name_or_path", "")
         label = name or ":".join(filter(None, [type(lm).__name__, checkpoint]))
         hidden = [] if checkpoint in label else [f"model:{checkpoint}"]
-        how = ["loglikelihood", *["chat"] * chat, *["examples"] * examples, *window_name(window)]
+        how = ["loglikelihood", *["chat"] * chat, *["examples"] * examples, *questions.window_name(window)]
         self.name = ",".join([label, *hidden, *how, f"prompts:{prompts_hash(examples=examples)}"])
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
@@ -74,13 +64,13 @@ class HarnessJudge:
         Raises:
             NotImplementedError: The model gives no likelihoods; says which.
         """
-        return ask_once(queries, self._ask, self._window)
+        return questions.ask_once(queries, self._ask, self._window)
 
-    def _ask(self, questions: Mapping[Any, Query]) -> list[Verdict]:
+    def _ask(self, queries: Mapping[Any, Query]) -> list[Verdict]:
         from lm_eval.api.instance import Instance
 
-        words = [(*WORDS, *[_PARTLY] * query.is_graded) for query in questions.values()]
-        contexts = map(self._context, questions.values())
+        words = [(*WORDS, *[_PARTLY] * query.is_graded) for query in queries.values()]
+        contexts = map(self._context, queries.values())
         pairs = [(context, word) for context, own in zip(contexts, words, strict=True) for word in own]
         requests = [Instance("loglikelihood", doc={}, arguments=pair, idx=n) for n, pair in enumerate(pairs)]
         likelihoods = iter([float(answer[0]) for answer in self._lm.loglikelihood(requests)] if requests else [])
@@ -115,23 +105,9 @@ def from_options(
         from lm_eval.api.registry import get_model
         from lm_eval.utils import simple_parse_args_string
 
-        made = get_model(model)
         given = model_args if isinstance(model_args, Mapping) else simple_parse_args_string(model_args or "")
-        _check_arguments(model, made, given)
-        lm = made.create_from_arg_obj(dict(given), options)
+        lm = get_model(model).create_from_arg_obj(dict(given), options)
     return HarnessJudge(lm, name=f"{model}({label})", **how)
-
-
-def _check_arguments(model: str, made: type, given: Iterable[str]) -> None:
-    """Refuse slips of the pen among the arguments of a model of the harness; it may hand others on to who knows them.
-
-    Raises:
-        OptionError: Lists the model's own arguments.
-    """
-    names = [name for base in made.__mro__ for name in inspect.signature(base.__init__).parameters]  # type: ignore[misc]
-    known = [name for name in dict.fromkeys(names) if name not in ("self", "args", "kwargs")]
-    slips = [name for name in given if difflib.get_close_matches(name, known, cutoff=0.8)]
-    check_options(f"the judge's model {model}", slips, known)
 
 
 def _likeliest(yes: float, no: float, partly: float = -math.inf) -> Verdict:
@@ -143,7 +119,7 @@ def _likeliest(yes: float, no: float, partly: float = -math.inf) -> Verdict:
     """
     if partly > max(yes, no):
         return Verdict(PARTLY)
-    return from_probability(1 / (1 + math.exp(min(no - yes, 700))))  # beyond that exp overflows; NaN stays
+    return questions.from_probability(1 / (1 + math.exp(min(no - yes, 700))))  # beyond that exp overflows; NaN stays
 
 
 class InspectJudge:
@@ -171,7 +147,7 @@ class InspectJudge:
         *,
         parameters: Mapping[str, Any] | None = None,
         examples: bool = False,
-        window: int = WINDOW,
+        window: int = questions.WINDOW,
         cache: bool = True,
         name: str | None = None,
     ) -> None:
@@ -188,14 +164,14 @@ class InspectJudge:
         label = name or f"inspect/{model}"
         parts = [label, *([] if model in label else [f"model:{model}"])]
         parts += [f"{key}:{value}" for key, value in sorted(given.items())] + ["examples:2"] * examples
-        parts += window_name(None if window == WINDOW else window)
+        parts += questions.window_name(None if window == questions.WINDOW else window)
         self.name = ",".join([*parts, f"prompts:{prompts_hash(examples=examples)}"])
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
         """One verdict per query, in order; all different questions at once, as far as Inspect's limits allow."""
-        return ask_once(queries, self._ask, self._window)
+        return questions.ask_once(queries, self._ask, self._window)
 
-    def _ask(self, questions: Mapping[Any, Query]) -> list[Verdict]:
+    def _ask(self, queries: Mapping[Any, Query]) -> list[Verdict]:
         from anyio import create_task_group, from_thread
 
         verdicts: dict[Any, Verdict] = {}
@@ -206,23 +182,23 @@ class InspectJudge:
                 verdicts[key] = await self._verdict(model, messages, query.is_graded)
             except Exception as error:  # a fault of the instrument, whatever it is: unscored and counted
                 _log.warning("judge %s failed on a question of kind %s: %r", self.name, query.kind, error)
-                verdicts[key] = Verdict(None, "failed", shorten(repr(error)))
+                verdicts[key] = Verdict(None, "failed", questions.shorten(repr(error)))
 
         async def work() -> None:
             from inspect_ai.model import get_model
 
             # Not one that Inspect remembers: its connections belong to a loop, which may have ended.
             async with get_model(self._model, memoize=False) as model, create_task_group() as group:
-                for key, query in questions.items():
+                for key, query in queries.items():
                     group.start_soon(ask, model, key, query)
 
         try:
             from_thread.check_cancelled()  # a scorer's thread: Inspect's own loop asks, so that its log has the calls
         except RuntimeError:
-            run_to_end(work())
+            questions.run_to_end(work())
         else:
             from_thread.run(work)
-        return [verdicts[key] for key in questions]
+        return [verdicts[key] for key in queries]
 
     async def _verdict(self, model: Any, messages: list[Message], is_graded: bool) -> Verdict:
         from inspect_ai.model import CachePolicy, ChatMessageAssistant, ChatMessageUser
@@ -233,7 +209,7 @@ class InspectJudge:
         for _ in range(2):
             turns = [kinds[message["role"]](content=message["content"]) for message in messages]
             text = str((await model.generate(turns, **options)).completion)
-            verdict = verdict_in(text, prompts, is_graded=is_graded)
+            verdict = questions.verdict_in(text, prompts, is_graded=is_graded)
             if verdict.value is not None:
                 break
             messages = second_try(messages, text)

@@ -24,7 +24,6 @@ from tls_tasks.core.score import Result, Unit, jackknife
 from tls_tasks.core.secrets import check_no_secret, hide_headers
 from tls_tasks.core.task import Task, answer_text
 from tls_tasks.hosts.loading import drop_stale_requests, load_fitting
-from tls_tasks.registry import FAMILIES
 
 _HARNESS = {"version", "config", "config_source", "_metadata"}
 """What the harness puts in, and where it keeps what it can't place."""
@@ -60,13 +59,9 @@ def _check_options(task: Task, options: Mapping[str, Any]) -> None:
         if (task.family, name) in _said:
             continue
         _said.add((task.family, name))
-        tasks = {family: importlib.import_module(module).TASKS.values() for family, module in FAMILIES.items()}
-        if families := [family for family in tasks if any(name in other.options for other in tasks[family])]:
-            said = f"tasks of {task.family} do not read the option {name!r}; those of {', '.join(families)} do"
-        else:
-            there = f"; available: {', '.join([*baseline, *task.options])}"
-            said = f"unknown option {name!r}{nearest(name, [*task.options, *sorted(others)]) or there}"
-        _log.warning("%s (--metadata or --model_args)", said)
+        there = f"; available: {', '.join([*baseline, *task.options])}"
+        told = f"{name!r}{nearest(name, [*task.options, *sorted(others)]) or there}"
+        _log.warning("tasks of %s do not read the option %s (--metadata or --model_args)", task.family, told)
 
 
 def _model_arguments() -> Iterator[str]:

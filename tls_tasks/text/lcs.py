@@ -10,9 +10,6 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from rapidfuzz.distance import LCSseq
 
-# For texts of so many words in all, rapidfuzz is two to four times as fast on small numbers as on the words themselves.
-_NUMBERED_FROM = 6000
-
 
 def lcs_length(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
     """How many elements the longest common subsequence of two sequences has.
@@ -28,9 +25,6 @@ def lcs_length(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
         >>> lcs_length("the budget was approved by the committee".split(), "the committee approved the budget".split())
         3
     """
-    if len(left) + len(right) >= _NUMBERED_FROM:
-        numbers: dict[Hashable, int] = {}
-        left, right = ([numbers.setdefault(word, len(numbers)) for word in words] for words in (left, right))
     return LCSseq.similarity(left, right)
 
 

@@ -13,6 +13,7 @@ equal (``tests/text/test_rouge155.py``). The rules:
 6. Hits are clipped for each reference separately and summed over the references, as are both totals.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -36,13 +37,7 @@ _ends_in_double_consonant = re.compile(r"([^aeiouylsz])\1$").search
 _plural = re.compile("(?<=ss)es$|(?<=i)es$|(?<=[^s])s$")
 
 # Ending -> what stands for it, the longest first.
-_STEP_2 = {
-    "ational": "ate", "ization": "ize", "iveness": "ive", "fulness": "ful", "ousness": "ous", "tional": "tion",
-    "biliti": "ble", "entli": "ent", "ousli": "ous", "ation": "ate", "alism": "al", "aliti": "al", "iviti": "ive",
-    "enci": "ence", "anci": "ance", "izer": "ize", "alli": "al", "ator": "ate", "logi": "log", "bli": "ble", "eli": "e",
-}  # fmt: skip
-_STEP_3 = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ness": "", "ful": ""}
-_STEP_4 = dict.fromkeys("ement ance ence able ible ant ism ate iti ous ive ize al er ic ou".split(), "")
+_STEP_2, _STEP_3, _STEP_4 = json.loads(Path(__file__).with_name("porter.json").read_text(encoding="ascii"))
 
 
 def _replaced(word: str, endings: Mapping[str, str], may_end: Callable[[str], object]) -> str:

@@ -186,18 +186,10 @@ def _json_path(path: Path) -> str:
 
     Example:
         >>> _json_path(("lines", Position(2), "unit price", "it's"))
-        "$.lines[2]['unit price']['it\\'s']"
+        '$.lines[2][\'unit price\']["it\'s"]'
     """
-    steps = "$"
-    for step in path:
-        if type(step) is Position:
-            steps += f"[{int(step)}]"
-        elif isinstance(step, str) and step.isidentifier():
-            steps += f".{step}"
-        else:
-            text = str(step).replace("\\", "\\\\").replace("'", "\\'")
-            steps += f"['{text}']"
-    return steps
+    steps = path_name(path) if path else ""
+    return f"$.{steps}" if steps and not steps.startswith("[") else f"${steps}"
 
 
 _CUT = 500  # characters of a value that are looked at

@@ -125,11 +125,7 @@ class LeafMetric:
         left, right = self._fit(distinct), self._fit(others)
         scores = np.full((len(distinct), len(others)), self.worst)
         if left and right:
-            found = self._all_with_all(list(left.values()), list(right.values()))
-            if found.shape == scores.shape:  # copies of large matrices take longer than scores
-                scores = found
-            else:
-                scores[np.ix_(list(left), list(right))] = found
+            scores[np.ix_(list(left), list(right))] = self._all_with_all(list(left.values()), list(right.values()))
         return scores if scores.shape == (len(rows), len(columns)) else scores[np.ix_(rows, columns)]
 
     def _all_with_all(self, left: list[Any], right: list[Any]) -> Any:

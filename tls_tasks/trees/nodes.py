@@ -102,13 +102,7 @@ def values_outside(node: SchemaNode | None, value: Any) -> int:
         >>> values_outside(node, {"a": "text", "b": [1, None, {"c": 2}]})
         3
     """
-    if node is not None:
-        node, value = settled(node, value)
-    if isinstance(node, Field) or value is None or value is MISSING:
-        return 0
-    if isinstance(value, dict | list):
-        return sum(values_outside(inner, child) for inner, child in children_of(node, value))
-    return 1
+    return values_of(node, value, is_loose=True).count(None)
 
 
 def item_nodes(node: SchemaNode, value: Any, items: bool = True) -> int:
@@ -133,13 +127,16 @@ def schema_nodes(node: SchemaNode, *, only_leaves: bool = False) -> int:
     return own + sum(schema_nodes(child, only_leaves=only_leaves) for child in node.children.values())
 
 
-def fields_with_value(node: SchemaNode, value: Any, is_loose: bool) -> list[Field]:
-    """The leaves that have a value at or below a node, each as often as it has one."""
-    node, value = settled(node, value)
+def values_of(node: SchemaNode | None, value: Any, is_loose: bool) -> list[Field | None]:
+    """Of each value at or below a node its leaf; None for a scalar, not null, where the schema has no leaf."""
+    if node is not None:
+        node, value = settled(node, value)
     if isinstance(node, Field):
         return [node] if state_of(node, value, is_loose) in (VALUE, WRONG) else []
-    below = [child for child in children_of(node, value) if child[0] is not None]
-    return [field for inner, child in below for field in fields_with_value(inner, child, is_loose)]
+    if isinstance(value, dict | list):
+        below = children_of(node, value)
+        return [leaf for inner, child in below for leaf in values_of(inner, child, is_loose)]
+    return [] if value is None or value is MISSING else [None]
 
 
 def children_of(node: SchemaNode | None, value: Any) -> list[tuple[Any, Any]]:

@@ -9,7 +9,7 @@ from tls_tasks.trees import nodes
 from tls_tasks.trees.align import Lists, Matches
 from tls_tasks.trees.compliance import slips
 from tls_tasks.trees.meanings import as_meant
-from tls_tasks.trees.nodes import ABSENT, MAYBE, NULL, VALUE, WRONG, BadReferenceError, count_nodes, values_outside
+from tls_tasks.trees.nodes import ABSENT, MAYBE, NULL, VALUE, WRONG, BadReferenceError, count_nodes
 from tls_tasks.trees.pairs import ALWAYS, EXACT, GUIDE, HITS, OUTSIDE, SOFT, SPARE, Array, Counts, Pairs, States
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import Branch, ListOf, SchemaNode
@@ -218,10 +218,11 @@ def _count_leaves(plan: Plan, node: SchemaNode, kind: str, lists: Lists, matched
         item = lists.items[index]
         if kind == "missed" and not is_loose and item is not None and slips(item, node):
             raise BadReferenceError
-        if kind == "invented":
-            outside[lists.list_of[index]] += values_outside(node, item)
-        for field in nodes.fields_with_value(node, item, is_loose):
-            by_field.setdefault(field.index, []).append(lists.list_of[index])
+        for field in nodes.values_of(node, item, is_loose):
+            if field is not None:
+                by_field.setdefault(field.index, []).append(lists.list_of[index])
+            elif kind == "invented":
+                outside[lists.list_of[index]] += 1
     counts.add(OUTSIDE, outside)
     for number, owners in by_field.items():
         field, amounts = plan.fields[number], np.bincount(owners, minlength=counts.n)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tls_tasks.trees.leaf_values import FloatArray
-from tls_tasks.trees.nodes import count_nodes, fields_with_value, values_outside
+from tls_tasks.trees.nodes import count_nodes, values_of
 from tls_tasks.trees.pairs import EXACT, GUIDE, HITS, LEAF_COUNTS, MORE, NODE_COUNTS, SOFT, SPARE, Array, Counts, Pairs
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import AnyOf, Branch, ListOf, OneOf, SchemaNode, part_for
@@ -70,7 +70,7 @@ def f1_of_values(plan: Plan, node: SchemaNode, pairs: Pairs, counts: Counts) -> 
 def n_values(plan: Plan, node: SchemaNode, values: Sequence[Any]) -> Array:
     """How many values there surely are in each of some values of a node; of several answers in the first."""
     is_loose = plan.options.types == "loose"
-    return np.array([len(fields_with_value(node, value, is_loose)) + values_outside(node, value) for value in values])
+    return np.array([len(values_of(node, value, is_loose)) for value in values])
 
 
 def _mean_over_metrics(plan: Plan, counts: Counts) -> tuple[Any, Array]:

@@ -16,7 +16,7 @@ from tls_tasks.after.page import document
 from tls_tasks.after.run import Conditions
 from tls_tasks.after.scored_runs import ScoredTask, references_of
 from tls_tasks.after.submission.golds import EQUAL
-from tls_tasks.after.submission.ranking import CORRECTED, Row, all_results, ranking
+from tls_tasks.after.submission.ranking import CORRECTED, Row, ranking
 from tls_tasks.after.submission.verification import Verified, is_bound
 from tls_tasks.core.intervals import LEAST_TRUSTED
 from tls_tasks.core.terminal import shown
@@ -101,8 +101,7 @@ def site(submissions: Mapping[str, Verified], pages: Mapping[str, str] | None = 
             intro = html.escape(known + _UNKNOWN_DATA * (status == UNKNOWN))
             test = f"at p < {SIGNIFICANT} (paired randomisation over topics or documents, Holm)."
             caption = f"Ranked by {metrics[0]}. The systems of a group do not differ significantly from its best {test}"
-            table = ranking(metrics[0], rows, caption, pages or {})
-            table += all_results(metrics, rows, f"All results of {anchor}")
+            table = ranking(metrics, rows, caption, f"All results of {anchor}", pages or {})
             texts = "".join(f"<p class='soft'>{html.escape(note)}</p>" for note in notes)
             heading = name if status == KNOWN else f"{name} ({status})"
             sections.append(_section(anchor, heading, f"<p>{intro}</p>{table}{texts}"))
@@ -110,8 +109,7 @@ def site(submissions: Mapping[str, Verified], pages: Mapping[str, str] | None = 
         if paper and not is_beside:
             why = f"these were made on the original data ({paper['edition']}), on which no submission here ran"
             caption = f"{source}. Not ranked with the rows above: {why}."
-            table = ranking(metrics[0], paper["rows"], caption, {})
-            table += all_results(metrics, paper["rows"], f"All published results of {name}")
+            table = ranking(metrics, paper["rows"], caption, f"All published results of {name}", {})
             sections.append(_section(f"{name}-published", f"{name}, published", table))
     if late := [(name, submission.late) for name, submission in submissions.items() if not submission.scored]:
         lines = "".join(f"<p>{html.escape(f'{name}: not checked: {text}')}</p>" for name, text in late)

@@ -19,14 +19,14 @@ _FACTS = ("interval", "n", "checks", "signed", "submitter", "date", "edition", "
 _TOPS = (0.1, 0.2, 0.4, 1.0)  # where the axis of a share may end; an empty end is cut
 
 
-def ranking(metric: str, rows: Sequence[Row], caption: str, pages: Mapping[str, str]) -> str:
-    """The ranking by a metric; names of systems that have a page link to it."""
+def ranking(metrics: Sequence[str], rows: Sequence[Row], caption: str, label: str, pages: Mapping[str, str]) -> str:
+    """The ranking by the first metric, and all results below; names of systems that have a page link to it."""
+    metric, beside = metrics[0], [CORRECTED] * any(CORRECTED in row for row in rows)
     most = max(float(value) for row in rows for value in (row[metric], *row.get("ends", ())))
     top = next((top for top in _TOPS if most <= top), most)
     ticks = [top * quarter / 4 for quarter in range(5)]
     grid = "".join(_line("grid", (tick, tick), top, "100%") for tick in ticks)
     labels = "".join(f'<text x="{_share(tick, top)}" y="12" text-anchor="middle">{tick:g}</text>' for tick in ticks)
-    beside = [CORRECTED] * any(CORRECTED in row for row in rows)
     ends_group = [row.get("group") != after.get("group") for row, after in pairwise([*rows, rows[-1]])]
     lines = []
     for row, is_last in zip(rows, ends_group, strict=True):
@@ -46,12 +46,12 @@ def ranking(metric: str, rows: Sequence[Row], caption: str, pages: Mapping[str, 
     axis = f'<td class="cell"><svg class="axis" aria-hidden="true">{labels}</svg></td>'
     foot = f"<tfoot><tr><td></td><td></td><td></td>{axis}<td></td>{'<td></td>' * len(beside)}</tr></tfoot>"
     body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>{foot}"
-    return f'<table class="forest ranking"><caption>{html.escape(caption)}</caption>{body}</table>'
+    table = f'<table class="forest ranking"><caption>{html.escape(caption)}</caption>{body}</table>'
+    return table + _all_results(metrics, rows, beside, label)
 
 
-def all_results(metrics: Sequence[str], rows: Sequence[Row], label: str) -> str:
+def _all_results(metrics: Sequence[str], rows: Sequence[Row], beside: Sequence[str], label: str) -> str:
     """All results and facts, folded."""
-    beside = [CORRECTED] * any(CORRECTED in row for row in rows)
     titles = ["rank", metrics[0], *beside, "system", "group", *_FACTS, *metrics[1:]]
     classes = {title: _class("number" if title in {*metrics, "n", "budget"} else "") for title in titles}
     head = "".join(f'<th scope="col"{classes[title]}>{html.escape(title)}</th>' for title in titles)

@@ -75,6 +75,7 @@ def test_two_rounds_over_all_articles_and_what_is_kept_of_them(task_manager, rul
 
 
 def test_the_command_line_as_installed_and_what_is_said_of_its_run(run_installed, rules, tmp_path):
+    from tls_tasks.after.page import page
     from tls_tasks.after.scored_runs import score_places
 
     arguments = f"base=local-chat-completions,model=acme/rules,base_url={rules.url},chunk_tokens=2048"
@@ -85,6 +86,8 @@ def test_the_command_line_as_installed_and_what_is_said_of_its_run(run_installed
     assert results["config"]["tls_corpus"]["write_calls"] == WRITE_CALLS
     (scored,) = score_places([tmp_path / "out"])
     assert scored.model == "acme/rules+tls_corpus"  # not to be taken for the model by itself
+    assert scored.effort.startswith(f"{MAP_CALLS} map calls, {WRITE_CALLS} write calls, ")
+    assert scored.effort in page([scored])
 
 
 def test_the_base_model_may_be_one_without_chat_template(task_manager, rules):

@@ -96,7 +96,7 @@ def page(
             raise InputError("--people", None, ", ".join(by_task), "the one task that people rated: --task NAME")
         tasks[0]["people"] = _rated({visible(label): run for runs in by_task.values() for label, run in runs}, people)
     title = title or (tasks[0]["name"] if len(tasks) == 1 else f"{len(tasks)} tasks")
-    return _filled(title, {"version": __version__, "tasks": tasks}, blocks)
+    return _filled(title, {"version": __version__, "tasks": tasks}, _table(tasks), blocks)
 
 
 def picture_page(task: Task, doc: Doc, answer: str, explained: Mapping[str, Any], title: str) -> str:
@@ -112,12 +112,12 @@ def picture_page(task: Task, doc: Doc, answer: str, explained: Mapping[str, Any]
     return _filled(title, {"view": _view(lambda: task.picture(doc, answer, explained), answer)})
 
 
-def _filled(title: str, index: Mapping[str, Any], blocks: Mapping[str, str] | None = None) -> str:
+def _filled(title: str, index: Mapping[str, Any], table: str = "", blocks: Mapping[str, str] | None = None) -> str:
     """The page around its data; ``blocks`` (id -> JSON) stand behind the script, which reads one when it is opened."""
     # A family's functions stand before the script that calls them.
     pictures = [resources.files(f"tls_tasks.{family}").joinpath("picture.js") for family in FAMILIES]
     script = "\n".join(['"use strict";', *(file.read_text(encoding="utf-8") for file in pictures), asset("page.js")])
-    fields = {"script": script, "index": _inert(_json(index)), "version": __version__}
+    fields = {"script": script, "index": _inert(_json(index)), "table": table, "version": __version__}
     element = '<script type="application/json" id="{}">{}</script>'
     fields["blocks"] = "\n".join(element.format(key, _inert(block)) for key, block in (blocks or {}).items())
     return document("runs.html", visible(title), f"script-src {_csp_hash(script)}", "img-src blob:", **fields)
@@ -137,6 +137,19 @@ def document(body: str, title: str, *policies: str, **parts: str) -> str:
     always = ("default-src 'none'", f"style-src {_csp_hash(style)}", "base-uri 'none'", "form-action 'none'")
     content = asset(body).format(title=title, **parts)
     return asset("page.html").format(title=title, policy="; ".join([*always, *policies]), style=style, body=content)
+
+
+def _table(tasks: Sequence[Mapping[str, Any]]) -> str:
+    """The headline result of each run, for readers without script."""
+    rows = []
+    for task, run in ((own, run) for own in tasks for run in own["runs"]):
+        value, interval = run["values"].get(task["headline"]), run["intervals"].get(task["headline"])
+        numbers = ["NaN" if value is None else f"{value:.4f}", "{:.4f} to {:.4f}".format(*interval or (0, 0))]
+        texts = [run["model"], task["headline"], *numbers[: 2 if interval else 1]]
+        cells = "".join(f"<td>{html.escape(text)}</td>" for text in texts)
+        rows.append(f'<tr><th scope="row">{html.escape(task["name"])}</th>{cells}</tr>')
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("task", "run", "result", "value", "95 % interval"))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def _task_entry(
@@ -210,6 +223,7 @@ def _run_entry(scored: Run, label: str, chosen: Sequence[int], prompts: dict[str
     asked = [scored.log.samples[at].request[:_LONGEST_ANSWER] for at in chosen]
     return {
         "model": visible(label),
+        "effort": visible(scored.effort),
         "data": visible(scored.stated),
         "n": len(scored.ids),
         "values": without_nan(scored.metrics),

@@ -20,6 +20,7 @@ Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
 BUDGET = "context_budget"
 _CORPUS = "tls_corpus"
 _LONGEST = 60  # characters that are shown of a value
+_EFFORT = ("map_calls", "write_calls", "map_tokens_in", "events")
 
 # What the options of a task say of the data or the model; all others change the prompt.
 _NO_PROMPT = frozenset(
@@ -173,6 +174,13 @@ class Run:
     def stated(self) -> str:
         """What the log says of how the numbers were made, in one line."""
         return self.data
+
+    @property
+    def effort(self) -> str:
+        """What a run of ``tls_corpus`` asked its model, in words; empty for other runs."""
+        counts = (self.results.get("config") or {}).get("tls_corpus") or {}
+        known = {key.replace("_", " "): counts.get(key) for key in _EFFORT}
+        return ", ".join(f"{count:,.0f} {name}" for name, count in known.items() if isinstance(count, float))
 
     @property
     def signatures(self) -> Mapping[str, str]:

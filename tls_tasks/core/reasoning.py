@@ -17,7 +17,7 @@ from tls_tasks.core.parsed import Parsed, Problem, problem
 
 _Read = TypeVar("_Read", bound=Parsed[Any])
 
-MAX_LENGTH = 300_000
+MAX_LENGTH = 200_000
 """Characters of an answer that are read; reports have up to 200,000. A document of JSON may be longer."""
 
 

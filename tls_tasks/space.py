@@ -121,7 +121,7 @@ def _arguments(spec: MetricSpec, given: Mapping[str, str]) -> dict[str, Any]:
             is_json = text.lstrip()[:1] in ("{", "[") and name not in spec.columns
             value = _read(name, text) if is_json else text
             arguments[name] = [value] if name in spec.columns else value
-    return arguments | _read(_OPTIONS, given.get(_OPTIONS) or "{}")
+    return {**arguments, **_read(_OPTIONS, given.get(_OPTIONS) or "{}")}
 
 
 def _read(name: str, text: str) -> Any:

@@ -86,7 +86,7 @@ def _described(value: Any, functions: dict[int, int]) -> str:
 
 def _name_of_installed(value: Any) -> tuple[str, ...]:
     """Module, name and release of what installed code has by that name; empty for other values."""
-    module = getattr(getattr(value, "__objclass__", value), "__module__", None)
+    module: Any = getattr(getattr(value, "__objclass__", value), "__module__", None)
     try:
         found = operator.attrgetter(value.__qualname__)(sys.modules[module])
         return (module, value.__qualname__, _release(module)) if found is value else ()

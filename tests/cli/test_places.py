@@ -61,6 +61,9 @@ def test_what_is_wrong_with_one_file_is_said_of_it(tmp_path, capsys):
     a, b = write(Path("a.jsonl"), day), write(Path("b.jsonl"), {**day, "timelines": [{"2011-02-20": "Protests."}]})
     line = refused("timelines", capsys, "--references", a, "--predictions", b, said="a.jsonl, line 1: got date")
     assert "swapped" not in line, "a wrong value, and names that say nothing"
+    gold, told = ({"id": "a", name: "the cat"} for name in ("answer", "output"))  # output is a field of both sides
+    given = ["--references", write(a, gold), "--predictions", write(b, told)]
+    assert "swapped" not in refused("summaries", capsys, *given, said="a.jsonl, line 1: no field references")
     Path("gold.json").write_text('{"song": "Rain"')
     given = ["--references", "gold.json", "--predictions", tree, "--schema", "schema.json"]
     assert "swapped" not in refused("trees", capsys, *given, said="gold.json")

@@ -65,8 +65,10 @@ def test_assignments_change_no_other_result_and_are_signed_and_explained():
     assert {key: more.results[key] for key in plain.results} == pytest.approx(plain.results, nan_ok=True)
     assert more.signature == plain.signature.replace("|agg", "|assigned:yes|agg") and more.results["all_score"] == 0.75
     assert "partial_support  [okay] b" in more.explain(0)
-    assert math.isnan(scored([None]).results["all_score"])
-    assert scored([[FAILED], NUGGETS]).results["nuggets_unassigned"] == 1
+    assert math.isnan(scored([None]).results["all_score"]) and scored([math.nan, NUGGETS]).results["all_score"] == 0.75
+    score = scored([{"nuggets": [NUGGETS[0], {**FAILED, "importance": "okay"}]}, [FAILED] * 2])
+    assert score.results["nuggets_unassigned"] == 3, "of nuggets, not of reports"
+    assert score.results["vital_score"] == 1 and math.isnan(score.results["all_score"])
 
 
 @pytest.mark.parametrize(
@@ -76,12 +78,15 @@ def test_assignments_change_no_other_result_and_are_signed_and_explained():
         ([{"items": []}], r"nugget_assignments\[0\]: got dict"),
         ([["a"]], r"nugget_assignments\[0\]: got list"),
         ([{"nuggets": [NUGGETS[0], {"text": "b"}]}], r"\[0\], nuggets\[1\]\.importance: got None"),
-        ({"0": NUGGETS, "7": NUGGETS}, r"got '7', requests that no report answers, expected requests .*: '0'"),
+        ({"0": NUGGETS, "7": NUGGETS}, r"got the keys '7', expected ids of the reports' requests \('0'\), or a list"),
+        ([{"qid": 7, "nuggets": NUGGETS}], r"\[0\]: got a row of request '7', expected '0', the report's request"),
+        ({"0": {"qid": "7", "nuggets": NUGGETS}}, r"\['0'\]: got a row of request '7'"),
+        (None, "nugget_profile: got it without nugget_assignments, expected both"),
     ],
 )
 def test_what_is_no_assignment_is_named(given, said):
     with pytest.raises((InputError, OptionError), match=said):
-        tls_tasks.report_eval(["A report."], [{"qid": "0"}], nugget_assignments=given)
+        tls_tasks.report_eval(["A report."], [{"qid": "0"}], nugget_assignments=given, nugget_profile="nuggetizer")
 
 
 def test_the_command_scores_the_files_of_nuggetizer_without_a_judge(tmp_path, capsys):
@@ -97,7 +102,8 @@ def test_the_command_scores_the_files_of_nuggetizer_without_a_judge(tmp_path, ca
     assert "assigned:nuggetizer|agg:macro|judge:none" in capsys.readouterr().out
     assert main([*asked, "--rubrics", str(file)]) == 2 and "NUGGETS or RUBRICS beside it" in capsys.readouterr().err
     write(file, {"qid": "q1", "nuggets": [FAILED]})
-    assert main(asked) == 1
+    assert main(asked) == 1 and "nuggets not assigned (failed): 1" in capsys.readouterr().out
+    assert main([*asked, "--nugget-profile", "nuggetizer"]) == 0, "it reads failed as a value"
     write(file, {"qid": "q1", "nuggets": [{"text": "a", "importance": "vital"}]})
     assert main(asked) == 2 and "line 1, nuggets[0].assignment: got None" in capsys.readouterr().err
     write(file)

@@ -7,6 +7,7 @@ import math
 import random
 import warnings
 
+import numpy as np
 import pytest
 
 import tls_tasks
@@ -31,7 +32,7 @@ def scored(docs, said, **options):
     """Reports of one sentence, judged by what is said of each criterion."""
     asked = [{"query_id": str(number), "query_text": "Report."} for number in range(len(docs))]
     judge = [{"kind": "criterion", "criterion": text, "verdict": verdict} for text, verdict in said.items()]
-    return tls_tasks.report_eval(["A report."] * len(docs), asked, judge=judge, rubrics=docs, **options)
+    return tls_tasks.report_eval(["A report."] * len(docs), asked, judge=judge, **{"rubrics": docs, **options})
 
 
 def slow(rows, said, profile):
@@ -90,6 +91,10 @@ def test_what_is_missing_is_left_out_and_counted_and_no_report_meets_nothing():
     assert score.results["criteria_met"] == 1.0 and math.isnan(score.results["rubric_score_fault"])
     assert scored([RUBRIC], {"Names the year.": "PARTLY", "Is wrong.": "NO"}).results["criteria_unscored"] == 1
     assert "\n  unscored  [" in scored([RUBRIC], {"Names the year.": "PARTLY", "Is wrong.": "NO"}).explain(0)
+    from_parquet = {0: np.array(RUBRIC[:1]), "1": math.nan}
+    own_ids = [{"prompt_id": "b7", "query_id": 0, "rubrics": RUBRIC[:1]}, None]
+    assert scored(own_ids, {"Names the year.": "YES"}).results["rubric_score"] == 1.0
+    assert scored([RUBRIC] * 2, {"Names the year.": "YES"}, rubrics=from_parquet).results["rubric_score"] == 1.0
     empty = tls_tasks.report_eval([""], [{"query_id": "7"}], judge=lambda query: True, rubrics=[RUBRIC])
     assert empty.results["rubric_score"] == empty.results["criteria_met"] == 0 and empty.parse_failures == 1
 
@@ -109,7 +114,9 @@ WRONG = {
     "one too few": ([], "rubrics: got length 0, expected 1, as many as predictions"),
     "no list": (["Names the year."], r"rubrics\[0\]: got"),
     "one criterion": ([RUBRIC[0]], r"rubrics\[0\]: got dict .*, expected the criteria of one report: a list of"),
-    "another request": ({"7": RUBRIC, "8": RUBRIC}, r"rubrics: got '8', requests that no report answers, .*: '7'"),
+    "another request": ({"7": RUBRIC, "8": RUBRIC}, r"rubrics: got the keys '8', expected ids .* \('7'\)"),
+    "a row of another": ([{"prompt_id": "8", "rubrics": RUBRIC}], r"rubrics\[0\]: got a row of request '8'"),
+    "a criterion": (RUBRIC[0], "rubrics: got the keys 'criterion', 'points', .*, or a list with a row a report"),
     "no points": ([[{"criterion": "c"}]], r"rubrics\[0\]\[0\]\.points: got None"),
     "no text": ([[{"points": 3}]], r"rubrics\[0\]\[0\]\.criterion: got"),
     "points in words": ([[{"title": "c", "weight": "3"}]], r"points: got .*'3'"),
@@ -235,6 +242,8 @@ def test_the_command_scores_files_and_says_before_what_it_takes(tmp_path, capsys
     server = ["--base-url", "http://127.0.0.1:9/v1", "-m", "m", "--dry-run", "--json"]
     assert main([*asked[:5], *server]) == 0
     assert json.loads(capsys.readouterr().out)["criterion"]["calls"] == [4, 4]
+    write(rubrics, {"prompt_id": "9", "rubrics": RUBRIC})
+    assert main(asked) == 2 and "q.jsonl: rubrics of '9', but " in capsys.readouterr().err
 
 
 def test_the_task_is_scored_by_recorded_verdicts_and_shows_its_criteria():

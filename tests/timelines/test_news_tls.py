@@ -100,7 +100,7 @@ def test_sentences_are_cleaned_and_empty_timelines_left_out(tmp_path, topic_writ
     ("file", "content", "message"),
     [
         *CASES["broken_files_are_named"],
-        ("timelines.jsonl", b"\xff\xfe", "timelines.jsonl, after line 0"),
+        ("timelines.jsonl", b"\xff\xfe", "timelines.jsonl, line 1: can't be read"),
         ("articles.jsonl.gz", b"no gzip", "articles.jsonl.gz, after line 0"),
         ("articles.jsonl.gz", gzip.compress(b'{"id": 1}\n' * 9999, mtime=0)[:-20], "articles.jsonl.gz, "),
         (

@@ -96,7 +96,8 @@ def read_places(read: Callable[..., T], args: argparse.Namespace, *names: str) -
     """What a function reads of the places of these options; where they seem to be swapped, the error asks so.
 
     They seem so if they can be read the other way round, none is called as its own option is, and either one is called
-    as another option is, or the error is about a row's fields: a wrong value is more often a mistake in the right file.
+    as another option is, or the error is about a row's fields: a wrong value is more often a mistake in the right file,
+    and so is a wrong field of the references, if the predictions can be read as both.
     """
     places = [getattr(args, name) for name in names]
     try:
@@ -107,15 +108,20 @@ def read_places(read: Callable[..., T], args: argparse.Namespace, *names: str) -
             moved = [called for called in zip(names, places, swapped, strict=True) if called[1] != called[2]]
             is_right = any(re.search(_CALLED[name], place.name.lower()) for name, place, _ in moved)
             is_wrong = any(re.search(_CALLED[name], other.name.lower()) for name, _, other in moved)
-            if is_right or (isinstance(error.__cause__, InputError) and not is_wrong):
-                continue
-            with suppress(TlsTasksError, OSError):
-                read(*swapped)
-                fit = " ".join(f"--{name} {place}" for name, place in zip(names, swapped, strict=True))
-                break
-        else:
-            raise
-        raise DataError(f"{error}; are files swapped? These can be read: {fit}") from error
+            twice = [args.predictions if old != new else old for old, new in zip(places, swapped, strict=True)]
+            fits_both = str(error).startswith(str(args.references)) and _can_read(read, twice)
+            may_be_right = not is_wrong and (fits_both or isinstance(error.__cause__, InputError))
+            if not (is_right or may_be_right) and _can_read(read, swapped):
+                fit = " ".join(f"--{name} {other}" for name, other in zip(names, swapped, strict=True))
+                raise DataError(f"{error}; are files swapped? These can be read: {fit}") from error
+        raise
+
+
+def _can_read(read: Callable[..., Any], places: Iterable[Path]) -> bool:
+    with suppress(TlsTasksError, OSError):
+        read(*places)
+        return True
+    return False
 
 
 def note(command: str, *messages: object) -> int:

@@ -41,10 +41,6 @@ _OF_JUDGES = (
 
 _WORDS = {True: "YES", False: "NO", PARTLY: "PARTLY", None: "nothing"}
 _PRICE_NOTE = Path(__file__).with_name("price_note.txt").read_text(encoding="utf-8").strip()
-_NOTE = """\
-A range is the least and the most: which questions are asked depends on earlier verdicts. What the cache answers
-is in no call. Tokens are estimated, a prompt's at four bytes each; a model that thinks before it answers writes more
-(up to {} a call by default). Answers that can't be read are asked for once more, which is not counted."""
 _NOTE = "95 % intervals are Wilson's. A question without a verdict counts as wrong."
 
 
@@ -139,8 +135,9 @@ def _run(args: argparse.Namespace) -> int:
     Exit codes:
       0  judged and scored
       1  --self-test: less accurate than --least, or no better than guessing (the interval of its accuracy holds 0.5)
-      1  scored, but a criterion has no verdict, more sentences lack a score than --allow-unscored permits, or
-         something in REPORTS or NUGGETS could not be read: file, line and keys are named, with the known forms
+      1  scored, but a criterion has no verdict, more sentences lack a score than --allow-unscored permits, a nugget of
+         ASSIGNED is failed (0 with --nugget-profile nuggetizer), or something in REPORTS or NUGGETS could not be read:
+         file, line and keys are named, with the known forms
       2  not scored: wrong arguments or files, or a judge that can't be used (wrong key, unknown model)
 
     Examples:
@@ -164,7 +161,7 @@ def _run(args: argparse.Namespace) -> int:
         expected = "a file or folder of reports (none only with --self-test or --nugget-assignments)"
         raise InputError("--predictions", None, "nothing", expected)
     if (out := args.output) is None and not (args.recorded or args.dry_run or is_assigned):
-        raise InputError("output", None, "nothing", "one folder: -o OUT (none with --recorded, --dry-run)")
+        raise InputError("output", None, "nothing", "one folder: -o OUT (none with --recorded, --nugget-assignments)")
     reports = _read(args)
     note(args.command, *_lacking(reports))
     options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
@@ -194,8 +191,8 @@ def _run(args: argparse.Namespace) -> int:
         say("\n".join([_scores_text(scores), *([] if out is None else [str(out)])]))
         for name, value in scores.get("judge_stats", {}).items():
             say(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
-    lacking = scores.get("criteria_unscored", 0) + scores.get("nuggets_unassigned", 0)
-    return _exit_code(args, scores["counts"], bool(reports.bad or lacking))
+    n_failed = 0 if args.nugget_profile == NUGGETIZER else scores.get("nuggets_unassigned", 0)
+    return _exit_code(args, scores["counts"], bool(reports.bad or scores.get("criteria_unscored") or n_failed))
 
 
 def _read(args: argparse.Namespace) -> ReportRun:
@@ -267,8 +264,8 @@ def _scores_text(scores: dict[str, Any]) -> str:
     cells = [[run_id, *(number(values[key]) for key in keys)] for run_id, values in rows.items()]
     summary = "reports: {reports}, sentences: {sentences} ({unscored_sentences} without a score), "
     summary = f"{summary}unknown citations: {{unknown_citations}}".format(**counts)
-    if "criteria_unscored" in scores:
-        summary += f", criteria without a verdict: {scores['criteria_unscored']}"
+    named = {"criteria_unscored": "criteria without a verdict", "nuggets_unassigned": "nuggets not assigned (failed)"}
+    summary += "".join(f", {name}: {scores[key]}" for key, name in named.items() if key in scores)
     head, first, *others = text_table([["run", *keys], *cells]).split("\n")
     return "\n".join([head, base.styled(first), *others, "", summary, visible(scores["signature"])])
 

@@ -129,7 +129,7 @@ def text_lines(path: Path) -> Iterator[str]:
     """The lines of a UTF-8 text file, unpacked if its name ends in ``.gz``.
 
     Raises:
-        DataError: If the file can't be read; says after which line.
+        DataError: If the file can't be read; says which line is no UTF-8, or after which line reading failed.
     """
     n_read = 0
     try:
@@ -141,9 +141,11 @@ def text_lines(path: Path) -> Iterator[str]:
         raise DataError(f"{path}: no such file") from error
     except MemoryError:
         raise DataError(f"{path}, line {n_read + 1}: there is too little memory for it") from None
-    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
-        wanted = "; expected UTF-8" if isinstance(error, UnicodeDecodeError) else ""
-        raise DataError(f"{path}, after line {n_read}: can't be read: {error}{wanted}") from error
+    except UnicodeDecodeError as error:
+        n_read += len(error.object[: error.start + 1].splitlines())  # decoded in blocks of lines
+        raise DataError(f"{path}, line {n_read}: can't be read: {error}; expected UTF-8") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}, after line {n_read}: can't be read: {error}") from error
 
 
 @contextmanager

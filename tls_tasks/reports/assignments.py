@@ -30,6 +30,13 @@ _VALUES = {"support": 1.0, "partial_support": PARTLY, "not_support": 0.0, "faile
 _CHOICES = {"importance": ("vital", "okay", "failed"), "assignment": tuple(_VALUES)}
 
 
+def check_profile(profile: Any, assignments: Any) -> None:
+    """Refuse a profile that does not exist, or that has no assignments to count."""
+    check_choice("nugget_profile", profile, (None, NUGGETIZER))
+    if profile is not None and assignments is None:
+        raise InputError("nugget_profile", None, "it without nugget_assignments", "both")
+
+
 def as_assigned(row: Any, where: str) -> Assigned:
     """The assigned nuggets of one report: a list of them, or an object that has the list in ``nuggets``.
 

@@ -38,7 +38,7 @@ _CLAIMS = "claim_bank"
 LIST_FIELDS = ("items", "nugget_bank", "nuggets", _CLAIMS)
 NO_LIST = f"no {', '.join(LIST_FIELDS[:-1])} or {LIST_FIELDS[-1]}"
 _SUB_NUGGETS = "sub_nuggets"
-_RUBRIC_IDS = ("prompt_id", "sample_id")
+RUBRIC_IDS = ("prompt_id", "sample_id")
 _MAX_DEPTH = 20
 """How deep sub-nuggets may lie; banks have two or three levels."""
 
@@ -89,7 +89,7 @@ def parse_request(row: Any, *, has_rubric: bool = False) -> Parsed[ReportRequest
     if not isinstance(row, Mapping):
         return refused("no_request", f"{shown(row)}, no object")
     metadata = row.get("metadata")
-    fields = ("query_id", *ID_FIELDS, *(_RUBRIC_IDS if has_rubric else ()))
+    fields = ("query_id", *ID_FIELDS, *(RUBRIC_IDS if has_rubric else ()))
     request_id = first_id({**metadata, **row} if isinstance(metadata, Mapping) else row, fields)
     if row.keys().isdisjoint(LIST_FIELDS) and not has_rubric:
         return refused("no_request", NO_LIST)

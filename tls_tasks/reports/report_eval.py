@@ -17,7 +17,7 @@ from tls_tasks.core.errors import InputError, warn_caller, warn_of_unread
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score
 from tls_tasks.reports import score as scores
-from tls_tasks.reports.assignments import ASSIGNED_TABLE, NUGGETIZER, as_assigned, with_assigned
+from tls_tasks.reports.assignments import ASSIGNED_TABLE, as_assigned, check_profile, with_assigned
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges.callable import CallableJudge, from_callable
 from tls_tasks.reports.judges.prompts import criterion_hash
@@ -115,7 +115,7 @@ def report_eval(
             report a list of ``{"text", "importance", "assignment"}``, or an object with such a list in ``nuggets``, as
             nuggetizer writes them; or request id -> these.
         nugget_profile: ``nuggetizer``: their scores are 0 where they are undefined, as without vital nuggets, and a
-            failed assignment counts as ``not_support``. None: such a report is left out.
+            failed assignment counts as ``not_support``. None: a report is left out of the scores that are undefined.
         aggregate: ``macro``: the mean of the reports' values; ``micro``: ratios of sums.
         confidence_interval: Coverage of an interval over reports, for example 0.95.
         n_resamples: Resamples of a bootstrap, which is made of 100 rows or more.
@@ -165,7 +165,7 @@ def report_eval(
     options.check_choice("nugget_answers", nugget_answers, scores.ANSWERS)
     options.check_choice("aggregate", aggregate, scores.AGGREGATES)
     options.check_choice("rubric_profile", rubric_profile, PROFILES)
-    options.check_choice("nugget_profile", nugget_profile, (None, NUGGETIZER))
+    check_profile(nugget_profile, nugget_assignments)
     if length_limit is not None:
         options.check_whole_number("length_limit", length_limit, least=0)
     ours = (recall_unit, first_instance_scope, nugget_answers, length_limit)
@@ -235,9 +235,8 @@ def _as_judge(judge: Any) -> Judge:
     if isinstance(judge, list | tuple):
         return Recorded(judge)
     if isinstance(judge, type):
-        raise InputError(
-            "judge", None, f"the class {judge.__name__}", f"{_JUDGE_FORMS}; did you mean {judge.__name__}(…)?"
-        )
+        expected = f"{_JUDGE_FORMS}; did you mean {judge.__name__}(…)?"
+        raise InputError("judge", None, f"the class {judge.__name__}", expected)
     if callable(getattr(judge, "ask", None)):
         return cast(Judge, judge)
     if callable(judge):
@@ -257,7 +256,8 @@ class NoJudge:
             InputError: Always.
         """
         kinds = ", ".join(dict.fromkeys(query.kind for query in queries))
-        raise InputError("judge", None, f"None, and questions to ask: {len(queries)} ({kinds})", _JUDGE_FORMS)
+        got = f"None, and questions to ask: {len(queries)} ({kinds})"
+        raise InputError("judge", None, got, f"{_JUDGE_FORMS}; nugget_assignments need no nuggets in references")
 
 
 def _warn_of_unknown(rows: Sequence[ReportRow], outcomes: Sequence[Sequence[Outcome]], example: str) -> None:

@@ -75,29 +75,36 @@ def read_rows(
     return [_row(index, *pair, documents, limit, compat) for index, pair in enumerate(pairs)]
 
 
-def for_each(field: str, given: Any, rows: Sequence[ReportRow], read: Callable[[Any, str], T]) -> list[T | None] | None:
+def for_each(field: str, given: Any, rows: Sequence[ReportRow], load: Callable[[Any, str], T]) -> list[T | None] | None:
     """What a column has for each report; None where there is none for it.
 
     Args:
         field: The column's name.
         given: The column, request id -> value, or None.
         rows: The reports.
-        read: Reads a value; it is also told what errors call its place.
+        load: Reads a value; it is also told what errors call its place.
 
     Raises:
-        InputError: No column, or one of another length; ids of requests that no report answers.
+        InputError: No column, or one of another length; ids of requests that no report answers; a row of another
+            request than the report's.
     """
     if given is None:
         return None
-    if not isinstance(given, Mapping):
-        column = read_columns(predictions=[*rows], references=[*rows], **{field: given})[-1]
-        return [None if own is None else read(own, f"{field}[{place}]") for place, own in enumerate(column)]
-    by_id, ids = {str(name): own for name, own in given.items()}, [row.ids[0] for row in rows]
-    if lost := [name for name in by_id if name not in ids]:
-        got = f"{some(lost)}, requests that no report answers"
-        raise InputError(field, None, got, f"requests of the reports: {some([*dict.fromkeys(ids)])}")
-    known = {name: read(own, f"{field}[{name!r}]") for name, own in by_id.items() if own is not None}
-    return [known.get(name) for name in ids]
+    ids, places = [row.ids[0] for row in rows], [f"{field}[{number}]" for number in range(len(rows))]
+    if isinstance(given, Mapping):
+        by_id = {str(name): own for name, own in given.items()}
+        if lost := [name for name in by_id if name not in ids]:
+            expected = f"ids of the reports' requests ({some([*dict.fromkeys(ids)])}), or a list with a row a report"
+            raise InputError(field, None, f"the keys {some(lost)}", expected)
+        given, places = [by_id.get(name) for name in ids], [f"{field}[{name!r}]" for name in ids]
+    column = read_columns(predictions=[*rows], references=[*rows], **{field: given})[-1]
+    for place, name, own in zip(places, ids, column, strict=True):
+        fields = (*read.ID_FIELDS, *nuggets.RUBRIC_IDS) if isinstance(own, Mapping) else ()
+        named = sorted({read.id_text(own.get(id_field)) for id_field in fields} - {""})
+        if name and named and name not in named:
+            raise InputError(place, None, f"a row of request {some(named)}", f"{name!r}, the report's request")
+    # pandas has NaN for None
+    return [None if own is None or own != own else load(own, place) for place, own in zip(places, column, strict=True)]
 
 
 def check_row(row: Any, field: str, index: int) -> None:

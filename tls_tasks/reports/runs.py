@@ -74,7 +74,7 @@ def read_run(reports: Path, nuggets: Path | None, rubrics: Path | None = None) -
     asked, bad_nuggets = _read_all(read, nuggets, lambda request: request.request_id, "request")
     by_id = {request.request_id: request for request in asked}
     wanted = list(dict.fromkeys(report.request_id for report in answers))
-    for kind, place, names in (("nuggets", nuggets, by_id.keys()), ("rubrics", rubrics, criteria.keys())):
+    for kind, place, names in (("rubrics", rubrics, criteria.keys()), ("nuggets", nuggets, by_id.keys())):
         if names and names.isdisjoint(wanted):
             raise DataError(f"{place}: {kind} of {some([*names])}, but {reports} has reports of {some(wanted)}")
     has_nuggets = any(request.by_sentence for request in asked)

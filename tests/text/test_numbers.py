@@ -61,7 +61,7 @@ READ = {
     "1/2, 3 1/2, 10^6, 10^-6, 1\u00bd, 1 \u00bd, 10\u2076, 3 and a quarter, minus 1/2": [],
     "four and a half, 4 and a half": ["4.5", "4.5"],
     "half a million, two and a half million, 2 and a half million": [500_000, 2_500_000, 2_500_000],
-    "forty-two point five, one point two oh five million": ["42.5", 1_205_000],
+    "forty-two point five, one point two million": [],
     "minus five, minus 5, -5, -1.5 million, .5": [-5, -5, -5, -1_500_000, "0.5"],
     "$3bn, EUR3 bn, 5k, 5km": [3 * 10**9, 3 * 10**9, 5000, 5],
     "from ten to twelve, between minus ten and five and 10-12, 2011/12": [10, 12, -10, 5, 10, 12, 2011, 12],
@@ -74,7 +74,7 @@ READ = {
 
 @pytest.mark.parametrize("text", READ)
 def test_a_number_is_read_whole_or_not_at_all(text):
-    numbers = [values for _, _, values in numbers_in(text) if values]
+    numbers = [values for _, values in numbers_in(text) if values]
     assert numbers == [{Decimal(value)} for value in READ[text]]
 
 

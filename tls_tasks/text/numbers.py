@@ -13,32 +13,28 @@ _ONES = """zero one two three four five six seven eight nine ten eleven twelve t
 seventeen eighteen nineteen""".split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _WORDS = {word: number for number, word in enumerate(_ONES)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
-_VALUES = {word: str(value) for word, value in (_WORDS | {"a": 1, "an": 1}).items()}
 _SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_UNITS = {"k": 3, "m": 6, "bn": 9, "tn": 12}
-_DIGITS = {"oh": "0"} | {word: str(digit) for digit, word in enumerate(_ONES[:10])}
+_UNITS = {"k": 10**3, "m": 10**6, "bn": 10**9, "tn": 10**12}  # only behind digits
 _JOINT, _SCALE = r"(?:[-\u2010\u2011]|\s+)", rf"(?:{'|'.join(_SCALES)})\b"
 # Ordinals and fractions; of the two "second" in "twenty-second" and "five-second" only the first is an ordinal.
-_PART = r"""(?:(?<=ty.|nd.|ed.)second|(?:first|third|(?:(?:four|fif|six|seven|eigh|nin|ten|eleven|twelf
-    |(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)tie
-    |hundred|thousand|million|billion)th))s?|half|halves|quarters?)\b"""
-_WORD = rf"""(?:(?:{"|".join(_WORDS)}|minus|oh)\b|{_SCALE}|(?<!of\s)an?(?={_JOINT}(?:{_SCALE}|{_PART}))
-    |half{_JOINT}a(?={_JOINT}{_SCALE})|half(?={_JOINT}{_SCALE})|point(?={_JOINT}(?:{"|".join(_DIGITS)})\b))"""
-_ORDINAL = rf"{_JOINT}(?:and{_JOINT})?(?:(?<!\s){_PART}|{_PART}(?!-))"
-_VAGUE = r"[-\u2010\u2011](?:something|odd|ish|on|to|by|of)\b"
-_POINT = re.compile(rf" point((?: (?:{'|'.join(_DIGITS)})\b)+)")
+_ORDINAL = rf"""(?:(?<=ty.|nd.|ed.)second|(?:(?:{"|".join(_ONES)}|fif|eigh|nin|twelf|\w{{3,5}}tie
+    |hundred|thousand|million|billion)th|first|third|quarter)s?|half|halves)\b"""
+_WORD = rf"""(?:(?:{"|".join(_WORDS)}|oh|minus)\b|{_SCALE}|(?<!of\s)an?(?={_JOINT}(?:{_SCALE}|{_ORDINAL}))
+    |half(?={_JOINT}(?:a{_JOINT})?{_SCALE})|point(?={_JOINT}(?:{"|".join(_ONES)}|oh)\b))"""
+_END = rf"(?:{_JOINT}(?:and{_JOINT})?(?:(?<!\s){_ORDINAL}|{_ORDINAL}(?!-)))?"
 _NUMBER = re.compile(
-    rf"""(?<![^\W\d_][-\u2010\u2011])(?:(?<!\w)|(?<=\b(?-i:[A-Z]{{3}})))(?:
-    (?P<minus>minus{_JOINT})?(?:
-        (?<!/)(?:\d{{1,3}}[-\s])?\d{{1,3}}/\d{{1,3}}(?![\d/])
-        |\d[\d.,]{{0,40}}(?:\^[-\d]*|\s?[\xb2\xb3\xb9\xbc-\xbe\u2070-\u2089\u2150-\u215f]+)
-        |(?P<plain>[-\u2212]?(?:(?<![\w.])\.)?\d{{1,30}}(?:[.,'’\u00a0\u202f]\d{{1,30}}){{0,9}})(?!\d)
-        (?:(?P<unit>[km]|\s?(?:bn|tn))\b)?
-        (?P<scales>(?:{_JOINT}and{_JOINT}an?(?={_JOINT}{_PART})(?:{_JOINT}half(?={_JOINT}{_SCALE}))?)?
-            (?:{_JOINT}{_SCALE})*(?:(?<=[a-z]){_ORDINAL}|{_VAGUE})?))
-    |(?P<words>(?!point|oh){_WORD}(?:{_JOINT}(?:and{_JOINT})?{_WORD})*(?:{_ORDINAL}|{_VAGUE})?))""",
+    rf"""(?<![^\W\d_][-\u2010\u2011])(?:(?<!\w)|(?<=\b(?-i:[A-Z]{{3}})))(?:(?P<minus>minus{_JOINT}|[-\u2212])?(?:
+    (?<!/)(?:\d{{1,3}}[-\s])?\d{{1,3}}/\d{{1,3}}(?![\d/])  # 1/2 and 3 1/2, but not 2011/12; then 10^6 and 1½
+    |\d[\d.,]{{0,40}}(?:\^[-\d]*|\s?[\xb2\xb3\xb9\xbc-\xbe\u2070-\u2089\u2150-\u215f]+)
+    |(?P<digits>(?:(?<![\w.])\.)?\d{{1,30}}(?:[.,'’\u00a0\u202f]\d{{1,30}}){{0,9}})(?!\d)(?P<more>(?:(?:[km]|\s?[bt]n)\b)?
+    (?:{_JOINT}and{_JOINT}an?(?={_JOINT}{_ORDINAL})(?:{_JOINT}half(?={_JOINT}{_SCALE}))?)?
+    (?:{_JOINT}{_SCALE})*(?:(?<=[a-z]){_END})?))
+    |(?P<words>(?!point|oh){_WORD}(?:{_JOINT}(?:and{_JOINT})?{_WORD})*{_END}))
+    (?P<vague>[-\u2010\u2011](?:something|odd|ish|on|to|by|of)\b)?""",
     re.IGNORECASE | re.VERBOSE,
 )
+_TEENS = r"(?:ten|eleven|twelve|\w+teen|twenty)"
+_YEAR = re.compile(rf"^({_TEENS}) (?:oh (?=\w{{3,5}}$)|(?=(?:{_TEENS}|\w+ty)(?: \w{{3,5}})?$))")
 _GROUPED = re.compile(r"\d{1,3}([,.'’\u00a0\u202f])\d{3}(?:\1\d{3})*(?:(?!\1)[.,]\d+)?")
 
 
@@ -64,41 +60,31 @@ def share_in_source(text: str, source: str) -> float | None:
         kept.append(text[end:begin])
         end = after
     written: list[set[Hashable]] = [{expression.date} for _, _, expression in dates]
-    found = (number for part in (*kept, text[end:]) for number in numbers_in(part))
-    written += [{*values} for _, own, values in found if values and own != "one"]  # "one" is mostly no number
+    found = (pair for part in (*kept, text[end:]) for pair in numbers_in(part))
+    written += [{*values} for own, values in found if values and own != "one"]  # "one" is mostly no number
     if not written:
         return None
     there: set[Hashable] = {expression.date for _, _, expression in dates_in(source)}
-    there |= {value for *_, values in numbers_in(source) for value in values}
+    there |= {value for _, values in numbers_in(source) for value in values}
     return sum(bool(there & values) for values in written) / len(written)
 
 
-def numbers_in(text: str) -> Iterator[tuple[re.Match[str], str, set[Decimal]]]:
+def numbers_in(text: str) -> Iterator[tuple[str, set[Decimal]]]:
     """Every number with its readings: "5m" may be metres or millions, "1.200" may be a fraction.
 
-    A match has ``plain`` digits, number words or both; from words several numbers may come. One that cannot be read
-    whole, as ``1/2`` and ``twenty-first``, has no readings.
+    What cannot be read whole, as ``1/2`` and ``twenty-first``, is no number.
 
     Example:
-        >>> [(number, *map(int, values)) for _, number, values in numbers_in("Two hundred and five of 1.5 million")]
+        >>> [(own, *map(int, values)) for own, values in numbers_in("Two hundred and five of 1.5 million")]
         [('two hundred and five', 205), ('1.5 million', 1500000)]
     """
     for match in _NUMBER.finditer(text):
-        words = re.sub(_JOINT, " ", (match["words"] or match["scales"] or "").lower())
-        words = words.replace("half a ", ".5 ").replace(" and a half", " .5")
-        words = _POINT.sub(lambda found: " ." + "".join(map(_DIGITS.__getitem__, found[1].split())), words)
-        if match["plain"]:
-            digits = match["plain"].lstrip("-\u2212")
-            sign = "minus " if match["minus"] or digits != match["plain"] else ""
-            readings = {_of_words(f"{sign}{value}{words}") for value in _of_digits(digits)}
-            values = {value for value in readings if value is not None}
-            if unit := (match["unit"] or "").strip().lower():  # metres or millions
-                values = {value.scaleb(_UNITS[unit]) for value in values} | (values if unit == "m" else set())
-            yield match, match[0], values
-        else:
-            numbers = [(own, _of_words(own)) for own in _split(words)]
-            for own, value in numbers if all(value is not None for _, value in numbers) else [(match[0], None)]:
-                yield match, own, set() if value is None else {value}
+        if match["words"] and not match["vague"]:
+            yield from ((own, {value}) for own, value in _numbers(match["words"]))
+        elif match["digits"] and not match["vague"]:
+            heads = [f"{'minus ' if match['minus'] else ''}{value} " for value in _of_digits(match["digits"])]
+            ways = [match["more"], ""] if match["more"].lower() == "m" else [match["more"]]
+            yield match[0], {value for head in heads for more in ways for _, value in _numbers(head + more)}
 
 
 def digits_of(text: str) -> str:
@@ -108,57 +94,55 @@ def digits_of(text: str) -> str:
         >>> digits_of("12 500 of 1.5 million, 1/2 of ten")
         '12 500 of |, | of |'
     """
-    return _NUMBER.sub(lambda match: match[0] if match[0] == match["plain"] else "|", text)
+    return _NUMBER.sub(lambda match: match[0] if match[0].lstrip("-\u2212") == match["digits"] else "|", text)
 
 
-def _split(words: str) -> list[str]:
-    """Number words as numbers: "and" is within a number where both sides can be read as one.
+def _numbers(words: str) -> list[tuple[str, Decimal]]:
+    """The numbers in a run of number words, the first of which may be digits; none if a part of it cannot be read.
+
+    "and" is within a number where both sides of it can be read as one.
 
     Example:
-        >>> _split("one hundred and one thousand and five thousand and ten")
-        ['one hundred and one thousand', 'five thousand and ten']
+        >>> _numbers("one hundred and one thousand and five thousand and ten")
+        [('one hundred and one thousand', Decimal('101000')), ('five thousand and ten', Decimal('5010'))]
     """
-    numbers = list[str]()
-    for part in words.split(" and ") if words else ():
-        if numbers and _of_words(joined := f"{numbers[-1]} and {part}") is not None:
-            numbers[-1] = joined
+    told = re.sub(_JOINT, " ", words.strip().lower()).replace("half a ", ".5 ").replace(" and a half", " .5")
+    numbers = list[tuple[str, Decimal]]()
+    for part in told.split(" and "):
+        if numbers and (value := _of_words(joined := f"{numbers[-1][0]} and {part}")) is not None:
+            numbers[-1] = joined, value
+        elif (value := _of_words(part)) is not None:
+            numbers.append((part, value))
         else:
-            numbers.append(part)
+            return []
     return numbers
 
 
 def _of_words(words: str) -> Decimal | None:
-    """The value of number words, the first of which may be digits; None if they are no number of English.
+    """The value of number words, None if English has no such number.
 
     Example:
-        >>> [str(_of_words(own)) for own in ("one million twelve hundred thousand and five", "nineteen ninety-nine")]
-        ['2200005', 'None']
-        >>> [str(_of_words(own)) for own in ("minus twenty oh five", "2.5 million", "ten two")]
-        ['-2005', '2500000.0', 'None']
+        >>> [str(_of_words(own)) for own in ("one million twelve hundred thousand and five", "nineteen oh five")]
+        ['2200005', '1905']
+        >>> [str(_of_words(own)) for own in ("minus twenty", "2.5 million", "ten two")]
+        ['-20', '2500000.0', 'None']
     """
-    told = words.split()
-    sign = -1 if told[:1] == ["minus"] else 1
-    told = told[sign < 0 :]
+    positive = words.removeprefix("minus ")
     whole = part = Decimal(0)
-    room, top = 1000, 10**15  # what follows is less
-    for index, word in enumerate(told):
-        scale, is_first = _SCALES.get(word, 0), index == 0
-        value = Decimal(_VALUES[word]) if word in _VALUES else None
-        if scale == 100 and 1 <= part < 100 and top > 100:
-            part, room = part * 100, 100
-        elif scale and scale != 100 and 0 < part and scale < top:
-            whole, part, room, top = whole + part * scale, Decimal(0), 1000 if scale > 12 else 0, scale
-        elif is_first and word[0].isdigit() or word[0] == "." and (is_first or room < 1000):
+    room, top = 1000, 10**15  # more than the next word may add, and than the next scale
+    for index, word in enumerate(_YEAR.sub(r"\1 hundred ", re.sub("^an? ", "one ", positive)).split()):
+        scale = _SCALES.get(word) or _UNITS.get(word, 0)
+        if word in _WORDS and (0 < _WORDS[word] < room or not index):
+            part, room = part + _WORDS[word], 10 if _WORDS[word] >= 20 else 0
+        elif not word[0].isalpha() and (not index or room < 1000):  # digits, or the half of "four and a half"
             part, room = part + Decimal(word), 0
-        elif (
-            value is not None and (0 < value < room or is_first) and (word not in ("a", "an") or told[1:] and is_first)
-        ):
-            part, room = part + value, 10 if value >= 20 else 0
-        elif index == 1 and 10 <= part <= 20 and told[0] in _WORDS and (word == "oh" or (value or 0) >= 10):  # a year
-            part, room, top = part * 100 + (value or 0), 10 if word == "oh" or (value or 0) >= 20 else 0, 1
-        elif word != "and" or room < 100 or is_first:
+        elif scale == 100 and 1 <= part < 100 and top > 100:
+            part, room = part * 100, 100
+        elif scale != 100 and part > 0 and 0 < scale < top:
+            whole, part, room, top = whole + part * scale, Decimal(0), 1000 if scale > 12 else 0, scale
+        elif word != "and" or room < 100 or not index:
             return None
-    return sign * (whole + part) if told and told[-1] != "oh" else None
+    return whole + part if positive == words else -whole - part
 
 
 def _of_digits(digits: str) -> set[Decimal]:

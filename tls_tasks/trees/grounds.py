@@ -93,7 +93,7 @@ def can_be_read(plan: Plan, field: Field, value: Any, quote: str) -> bool:
             return Source(quote).holds_normalised(value)
         known: Sequence[Any] = [*_days(quote, kind != "date", dated.precision == "day")]
     else:
-        spoken = (values for match, _, values in numbers_in(quote) if match[0] != match["plain"])
+        spoken = (values for own, values in numbers_in(quote) if any(map(str.isalpha, own)))
         known = [*dict.fromkeys([*_numbers(digits_of(quote)), *(float(own) for values in spoken for own in values)])]
     return bool(known) and similarity(field, plan, AnyOf(known), value) >= RIGHT
 

@@ -17,22 +17,19 @@ _SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "bi
 _UNITS = {"k": 10**3, "m": 10**6, "bn": 10**9, "tn": 10**12}  # only behind digits
 _JOINT, _SCALE = r"(?:[-\u2010\u2011]|\s+)", rf"(?:{'|'.join(_SCALES)})\b"
 # Ordinals and fractions; of the two "second" in "twenty-second" and "five-second" only the first is an ordinal.
-_ORDINAL = rf"""(?:(?<=ty.|nd.|ed.)second|(?:(?:{"|".join(_ONES)}|fif|eigh|nin|twelf|\w{{3,5}}tie
-    |hundred|thousand|million|billion)th|first|third|quarter)s?|half|halves)\b"""
+_ORDINAL = rf"""(?:(?<=ty.|nd.|ed.)second|half|halves|(?:first|third|quarter|(?:{"|".join(_ONES)}|fif|eigh|nin|twelf
+    |\w{{3,5}}tie|hundred|thousand|million|billion)th)s?)\b"""
 _WORD = rf"""(?:(?:{"|".join(_WORDS)}|oh|minus)\b|{_SCALE}|(?<!of\s)an?(?={_JOINT}(?:{_SCALE}|{_ORDINAL}))
-    |half(?={_JOINT}(?:a{_JOINT})?{_SCALE})|point(?={_JOINT}(?:{"|".join(_ONES)}|oh)\b))"""
-_END = rf"(?:{_JOINT}(?:and{_JOINT})?(?:(?<!\s){_ORDINAL}|{_ORDINAL}(?!-)))?"
-_NUMBER = re.compile(
-    rf"""(?<![^\W\d_][-\u2010\u2011])(?:(?<!\w)|(?<=\b(?-i:[A-Z]{{3}})))(?:(?P<minus>minus{_JOINT}|[-\u2212])?(?:
+    |point(?={_JOINT}(?:{"|".join(_ONES)}|oh)\b)|(?<!\s){_ORDINAL}|{_ORDINAL}(?!-))"""
+_MORE = rf"(?:{_JOINT}(?:and{_JOINT})?{_WORD})"
+_NUMBER = re.compile(rf"""(?ix)
+    (?<![^\W\d_][-\u2010\u2011])(?:(?:(?<!\w)(?P<minus>minus{_JOINT}|[-\u2212])?|(?<=\b(?-i:[A-Z]{{3}})))(?:
     (?<!/)(?:\d{{1,3}}[-\s])?\d{{1,3}}/\d{{1,3}}(?![\d/])  # 1/2 and 3 1/2, but not 2011/12; then 10^6 and 1½
     |\d[\d.,]{{0,40}}(?:\^[-\d]*|\s?[\xb2\xb3\xb9\xbc-\xbe\u2070-\u2089\u2150-\u215f]+)
-    |(?P<digits>(?:(?<![\w.])\.)?\d{{1,30}}(?:[.,'’\u00a0\u202f]\d{{1,30}}){{0,9}})(?!\d)(?P<more>(?:(?:[km]|\s?[bt]n)\b)?
-    (?:{_JOINT}and{_JOINT}an?(?={_JOINT}{_ORDINAL})(?:{_JOINT}half(?={_JOINT}{_SCALE}))?)?
-    (?:{_JOINT}{_SCALE})*(?:(?<=[a-z]){_END})?))
-    |(?P<words>(?!point|oh){_WORD}(?:{_JOINT}(?:and{_JOINT})?{_WORD})*{_END}))
-    (?P<vague>[-\u2010\u2011](?:something|odd|ish|on|to|by|of)\b)?""",
-    re.IGNORECASE | re.VERBOSE,
-)
+    |(?P<digits>(?:(?<![\w.])\.)?\d{{1,30}}(?:[.,'’\u00a0\u202f]\d{{1,30}}){{0,9}})(?!\d)
+    (?P<more>(?:(?:[km]|\s?[bt]n)\b)?(?:(?={_JOINT}(?:{_SCALE}|and{_JOINT}an?{_JOINT}{_ORDINAL})){_MORE}+)?))
+    |(?<!\w)(?P<words>(?!point|oh|(?!half){_ORDINAL}){_WORD}{_MORE}*))
+    (?P<vague>[-\u2010\u2011](?:something|odd|ish|on|to|by|of)\b)?""")
 _TEENS = r"(?:ten|eleven|twelve|\w+teen|twenty)"
 _YEAR = re.compile(rf"^({_TEENS}) (?:oh (?=\w{{3,5}}$)|(?=(?:{_TEENS}|\w+ty)(?: \w{{3,5}})?$))")
 _GROUPED = re.compile(r"\d{1,3}([,.'’\u00a0\u202f])\d{3}(?:\1\d{3})*(?:(?!\1)[.,]\d+)?")

@@ -56,6 +56,8 @@ READ = {
     "nineteen ninety-nine, twenty twenty-four, nineteen oh five, twenty ten": [1999, 2024, 1905, 2010],
     "twenty-first, one hundred and first, two hundredth, twenty second, twenty-first-century": [],
     "three-quarters, two thirds, one half, two-third, one and a third, one and three-quarters": [],
+    "nineteen-nineties, two millions, 2 and a quarter, half-million, two point five million": [],
+    "mid-2011, 14-Mar-2024, in 2011 thousands, five cities": [2011, 14, 2024, 2011, 5],
     "a quarter of a million, several hundred and fifty, five five five, ten twenty thousand": [],
     "twenty-something, 20-something, COVID-19, Catch-22, one-on-one, catch-twenty-two, fifty-odd": [],
     "1/2, 3 1/2, 10^6, 10^-6, 1\u00bd, 1 \u00bd, 10\u2076, 3 and a quarter, minus 1/2": [],

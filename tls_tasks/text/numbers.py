@@ -16,14 +16,16 @@ _WORDS = {word: number for number, word in enumerate(_ONES)} | {word: 10 * n for
 _SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _UNITS = {"k": 10**3, "m": 10**6, "bn": 10**9, "tn": 10**12}  # only behind digits
 _JOINT, _SCALE = r"(?:[-\u2010\u2011]|\s+)", rf"(?:{'|'.join(_SCALES)})\b"
+APART = r"(?:(?<![^\W\d_][-\u2010\u2011])|(?<=\b(?i:mid|pre|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)-))"
+"""Where a number may begin: in mid-2011 and 14-Mar-2011, but not in COVID-19."""
 # Ordinals and fractions; of the two "second" in "twenty-second" and "five-second" only the first is an ordinal.
-_ORDINAL = rf"""(?:(?<=ty.|nd.|ed.)second|half|halves|(?:first|third|quarter|(?:{"|".join(_ONES)}|fif|eigh|nin|twelf
-    |\w{{3,5}}tie|hundred|thousand|million|billion)th)s?)\b"""
-_WORD = rf"""(?:(?:{"|".join(_WORDS)}|oh|minus)\b|{_SCALE}|(?<!of\s)an?(?={_JOINT}(?:{_SCALE}|{_ORDINAL}))
-    |point(?={_JOINT}(?:{"|".join(_ONES)}|oh)\b)|(?<!\s){_ORDINAL}|{_ORDINAL}(?!-))"""
+_ORDINAL = rf"""(?:(?<=ty.|nd.|ed.)second|half|halves|(?:twen|thir|for|fif|six|seven|eigh|nine)tie(?:th)?s?
+    |(?:first|third|quarter|(?:{"|".join(_ONES)}|fif|eigh|nin|twelf|hundred|thousand|million|billion)th)s?)\b"""
+_WORD = rf"""(?:(?:{"|".join(_WORDS)}|oh|minus|(?:{"|".join(_SCALES)})s)\b|{_SCALE}
+    |(?<!of\s)an?(?={_JOINT}(?:{_SCALE}|{_ORDINAL}))|point(?={_JOINT}(?:{"|".join(_ONES)}|oh)\b)|(?<!\s){_ORDINAL}|{_ORDINAL}(?!-))"""
 _MORE = rf"(?:{_JOINT}(?:and{_JOINT})?{_WORD})"
 _NUMBER = re.compile(rf"""(?ix)
-    (?<![^\W\d_][-\u2010\u2011])(?:(?:(?<!\w)(?P<minus>minus{_JOINT}|[-\u2212])?|(?<=\b(?-i:[A-Z]{{3}})))(?:
+    {APART}(?:(?:(?<!\w)(?P<minus>minus{_JOINT}|[-\u2212])?|(?<=\b(?-i:[A-Z]{{3}})))(?:
     (?<!/)(?:\d{{1,3}}[-\s])?\d{{1,3}}/\d{{1,3}}(?![\d/])  # 1/2 and 3 1/2, but not 2011/12; then 10^6 and 1½
     |\d[\d.,]{{0,40}}(?:\^[-\d]*|\s?[\xb2\xb3\xb9\xbc-\xbe\u2070-\u2089\u2150-\u215f]+)
     |(?P<digits>(?:(?<![\w.])\.)?\d{{1,30}}(?:[.,'’\u00a0\u202f]\d{{1,30}}){{0,9}})(?!\d)
@@ -39,8 +41,8 @@ def share_in_source(text: str, source: str) -> float | None:
     """The share of a text's numbers and dates that its source has too, each counted as often as it is written.
 
     A date that is written with its year is one value, and must be in the source as a date; of one without a year the
-    day counts as a number. The word "one" and digits behind a letter ("B52") are not counted. Number words are those of
-    English, to trillions.
+    day counts as a number. The word "one" and digits behind a letter ("B52", but not "EUR12") are not counted. Number
+    words are those of English, to trillions.
 
     Returns:
         None if the text has no number.

@@ -15,7 +15,7 @@ import numpy as np
 
 from tls_tasks.core.score import grouped
 from tls_tasks.text.dates import MAX_LENGTH, dates_in, leading_dates, read_date
-from tls_tasks.text.numbers import digits_of, numbers_in
+from tls_tasks.text.numbers import APART, digits_of, numbers_in
 from tls_tasks.text.quotes import Source
 from tls_tasks.trees.align import assign
 from tls_tasks.trees.alignments import Alignments, Search, below, chosen
@@ -33,7 +33,7 @@ Grounds = Any
 """Key or position -> what is known of the values below it, down to the :class:`Ground` of one."""
 
 _DIGITS = re.compile(  # the 3 of A3 and A-3 is no number, the 12 of EUR12 is
-    r"(?:(?<!\w)[+\-\u2212])?(?:(?<![\w.])\.)?(?:(?<![^\W_])|(?<=\b[A-Z]{3}))(?<![^\W\d_]-)"
+    rf"(?:(?<!\w)[+\-\u2212])?(?:(?<![\w.])\.)?(?:(?<![^\W_])|(?<=\b[A-Z]{{3}})){APART}"
     r"\d[\d.,'\u2019 \u00a0\u202f]*(?:[eE][+-]?\d+)?"
 )
 _TIME = 40  # characters of a time and its zone

@@ -21,8 +21,8 @@ APART = r"(?:(?<![^\W\d_][-\u2010\u2011])|(?<=\b(?i:mid|pre|jan|feb|mar|apr|may|
 # Ordinals and fractions; of the two "second" in "twenty-second" and "five-second" only the first is an ordinal.
 _ORDINAL = rf"""(?:(?<=ty.|nd.|ed.)second|half|halves|(?:twen|thir|for|fif|six|seven|eigh|nine)tie(?:th)?s?
     |(?:first|third|quarter|(?:{"|".join(_ONES)}|fif|eigh|nin|twelf|hundred|thousand|million|billion)th)s?)\b"""
-_WORD = rf"""(?:(?:{"|".join(_WORDS)}|oh|minus|(?:{"|".join(_SCALES)})s)\b|{_SCALE}
-    |(?<!of\s)an?(?={_JOINT}(?:{_SCALE}|{_ORDINAL}))|point(?={_JOINT}(?:{"|".join(_ONES)}|oh)\b)|(?<!\s){_ORDINAL}|{_ORDINAL}(?!-))"""
+_WORD = rf"""(?:(?:{"|".join(_WORDS)}|oh|minus|(?:{"|".join(_SCALES)})s)\b|{_SCALE}|(?<!\s){_ORDINAL}|{_ORDINAL}(?!-)
+    |(?<!of\s)an?(?={_JOINT}(?:{_SCALE}|{_ORDINAL}))|point(?={_JOINT}(?:{"|".join(_ONES)}|oh)\b))"""
 _MORE = rf"(?:{_JOINT}(?:and{_JOINT})?{_WORD})"
 _NUMBER = re.compile(rf"""(?ix)
     {APART}(?:(?:(?<!\w)(?P<minus>minus{_JOINT}|[-\u2212])?|(?<=\b(?-i:[A-Z]{{3}})))(?:

@@ -13,18 +13,27 @@ _ONES = """zero one two three four five six seven eight nine ten eleven twelve t
 seventeen eighteen nineteen""".split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _WORDS = {word: number for number, word in enumerate(_ONES)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
-_SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12, "k": 3, "m": 6, "bn": 9, "tn": 12}
-# Behind "and" stands the rest of a number, and not another: "five thousand and ten thousand" are two.
-_SCALE = "(?:thousand|million|billion|trillion)"
-_LAST = rf"(?![- ](?:hundred|{_SCALE}))"
-_ONE = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES[1:10])}))?|{'|'.join(_ONES)})\b"
-_SMALL = rf"{_ONE}(?:[- ]hundred\b(?:[- ]{_ONE}|[- ]and[- ]{_ONE}{_LAST})?)?"
-_NUMBER = re.compile(
-    r"(?<!\w)(?:(?P<digits>\d{1,30}(?:[.,'’\u00a0\u202f]\d{1,30}){0,9})(?P<unit>k|m|bn|tn)?"
-    rf"(?:[- ](?P<scale>hundred|{_SCALE}))?(?!\d)"
-    rf"|(?P<words>{_SMALL}(?:[- ]{_SCALE}\b(?:[- ]{_SMALL}|[- ]and[- ]{_SMALL}{_LAST})?)*))",
-    re.IGNORECASE,
-)
+_SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_UNITS = {"k": 10**3, "m": 10**6, "bn": 10**9, "tn": 10**12}  # only behind digits
+_JOINT, _SCALE = r"(?:[-\u2010\u2011]|\s+)", rf"(?:{'|'.join(_SCALES)})\b"
+APART = r"(?:(?<![^\W\d_][-\u2010\u2011])|(?<=\b(?i:mid|pre|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)-))"
+"""Where a number may begin: in mid-2011 and 14-Mar-2011, but not in COVID-19."""
+# Ordinals and fractions; of the two "second" in "twenty-second" and "five-second" only the first is an ordinal.
+_ORDINAL = rf"""(?:(?<=ty.|nd.|ed.)second|half|halves|(?:twen|thir|for|fif|six|seven|eigh|nine)tie(?:th)?s?
+    |(?:first|third|quarter|(?:{"|".join(_ONES)}|fif|eigh|nin|twelf|hundred|thousand|million|billion)th)s?)\b"""
+_WORD = rf"""(?:(?:{"|".join(_WORDS)}|oh|minus|(?:{"|".join(_SCALES)})s)\b|{_SCALE}|(?<!\s){_ORDINAL}|{_ORDINAL}(?!-)
+    |(?<!of\s)an?(?={_JOINT}(?:{_SCALE}|{_ORDINAL}))|point(?={_JOINT}(?:{"|".join(_ONES)}|oh)\b))"""
+_MORE = rf"(?:{_JOINT}(?:and{_JOINT})?{_WORD})"
+_NUMBER = re.compile(rf"""(?ix)
+    {APART}(?:(?:(?<!\w)(?P<minus>minus{_JOINT}|[-\u2212])?|(?<=\b(?-i:[A-Z]{{3}})))(?:
+    (?<!/)(?:\d{{1,3}}[-\s])?\d{{1,3}}/\d{{1,3}}(?![\d/])  # 1/2 and 3 1/2, but not 2011/12; then 10^6 and 1½
+    |\d[\d.,]{{0,40}}(?:\^[-\d]*|\s?[\xb2\xb3\xb9\xbc-\xbe\u2070-\u2089\u2150-\u215f]+)
+    |(?P<digits>(?:(?<![\w.])\.)?\d{{1,30}}(?:[.,'’\u00a0\u202f]\d{{1,30}}){{0,9}})(?!\d)
+    (?P<more>(?:(?:[km]|\s?[bt]n)\b)?(?:(?={_JOINT}(?:{_SCALE}|and{_JOINT}an?{_JOINT}{_ORDINAL})){_MORE}+)?))
+    |(?<!\w)(?P<words>(?!point|oh|(?!half){_ORDINAL}){_WORD}{_MORE}*))
+    (?P<vague>[-\u2010\u2011](?:something|odd|ish|on|to|by|of)\b)?""")
+_TEENS = r"(?:ten|eleven|twelve|\w+teen|twenty)"
+_YEAR = re.compile(rf"^({_TEENS}) (?:oh (?=\w{{3,5}}$)|(?=(?:{_TEENS}|\w+ty)(?: \w{{3,5}})?$))")
 _GROUPED = re.compile(r"\d{1,3}([,.'’\u00a0\u202f])\d{3}(?:\1\d{3})*(?:(?!\1)[.,]\d+)?")
 
 
@@ -32,8 +41,8 @@ def share_in_source(text: str, source: str) -> float | None:
     """The share of a text's numbers and dates that its source has too, each counted as often as it is written.
 
     A date that is written with its year is one value, and must be in the source as a date; of one without a year the
-    day counts as a number. The word "one" and digits behind a letter ("B52") are not counted. Number words are those of
-    English, to trillions.
+    day counts as a number. The word "one" and digits behind a letter ("B52", but not "EUR12") are not counted. Number
+    words are those of English, to trillions.
 
     Returns:
         None if the text has no number.
@@ -51,7 +60,7 @@ def share_in_source(text: str, source: str) -> float | None:
         end = after
     written: list[set[Hashable]] = [{expression.date} for _, _, expression in dates]
     found = (pair for part in (*kept, text[end:]) for pair in numbers_in(part))
-    written += [{*values} for match, values in found if match[0].lower() != "one"]  # "one" is mostly no number
+    written += [{*values} for own, values in found if values and own != "one"]  # "one" is mostly no number
     if not written:
         return None
     there: set[Hashable] = {expression.date for _, _, expression in dates_in(source)}
@@ -59,38 +68,80 @@ def share_in_source(text: str, source: str) -> float | None:
     return sum(bool(there & values) for values in written) / len(written)
 
 
-def numbers_in(text: str) -> Iterator[tuple[re.Match[str], set[Decimal]]]:
+def numbers_in(text: str) -> Iterator[tuple[str, set[Decimal]]]:
     """Every number with its readings: "5m" may be metres or millions, "1.200" may be a fraction.
 
-    A match has ``words``, or ``digits`` and maybe a ``scale``, which is a word.
+    What cannot be read whole, as ``1/2`` and ``twenty-first``, is no number.
 
     Example:
-        >>> [(match[0], *map(int, values)) for match, values in numbers_in("Two hundred and five of 1.5 million")]
-        [('Two hundred and five', 205), ('1.5 million', 1500000)]
+        >>> [(own, *map(int, values)) for own, values in numbers_in("Two hundred and five of 1.5 million")]
+        [('two hundred and five', 205), ('1.5 million', 1500000)]
     """
     for match in _NUMBER.finditer(text):
-        values = {_of_words(match["words"])} if match["words"] else _of_digits(match["digits"])
-        unit = {value.scaleb(_SCALES[match["unit"].lower()]) for value in values} if match["unit"] else set()
-        scale = _SCALES[match["scale"].lower()] if match["scale"] else 0
-        yield match, {value.scaleb(scale) for value in values | unit}
+        if match["words"] and not match["vague"]:
+            yield from ((own, {value}) for own, value in _numbers(match["words"]))
+        elif match["digits"] and not match["vague"]:
+            heads = [f"{'minus ' if match['minus'] else ''}{value} " for value in _of_digits(match["digits"])]
+            ways = [match["more"], ""] if match["more"].lower() == "m" else [match["more"]]
+            yield match[0], {value for head in heads for more in ways for _, value in _numbers(head + more)}
 
 
-def _of_words(words: str) -> Decimal:
-    """The value of number words.
+def digits_of(text: str) -> str:
+    """A text without number words, and without digits that something beside them changes.
 
     Example:
-        >>> _of_words("one million twelve hundred thousand and thirty-five")
-        Decimal('2200035')
+        >>> digits_of("12 500 of 1.5 million, 1/2 of ten")
+        '12 500 of |, | of |'
     """
-    whole = part = 0
-    for word in re.findall(r"[a-z]+", words.lower()):
-        if word in _WORDS:
-            part += _WORDS[word]
-        elif word == "hundred":
-            part *= 100
-        elif word != "and":
-            whole, part = whole + part * 10 ** _SCALES[word], 0
-    return Decimal(whole + part)
+    return _NUMBER.sub(lambda match: match[0] if match[0].lstrip("-\u2212") == match["digits"] else "|", text)
+
+
+def _numbers(words: str) -> list[tuple[str, Decimal]]:
+    """The numbers in a run of number words, the first of which may be digits; none if a part of it cannot be read.
+
+    "and" is within a number where both sides of it can be read as one.
+
+    Example:
+        >>> _numbers("one hundred and one thousand and five thousand and ten")
+        [('one hundred and one thousand', Decimal('101000')), ('five thousand and ten', Decimal('5010'))]
+    """
+    told = re.sub(_JOINT, " ", words.strip().lower()).replace("half a ", ".5 ").replace(" and a half", " .5")
+    numbers = list[tuple[str, Decimal]]()
+    for part in told.split(" and "):
+        if numbers and (value := _of_words(joined := f"{numbers[-1][0]} and {part}")) is not None:
+            numbers[-1] = joined, value
+        elif (value := _of_words(part)) is not None:
+            numbers.append((part, value))
+        else:
+            return []
+    return numbers
+
+
+def _of_words(words: str) -> Decimal | None:
+    """The value of number words, None if English has no such number.
+
+    Example:
+        >>> [str(_of_words(own)) for own in ("one million twelve hundred thousand and five", "nineteen oh five")]
+        ['2200005', '1905']
+        >>> [str(_of_words(own)) for own in ("minus twenty", "2.5 million", "ten two")]
+        ['-20', '2500000.0', 'None']
+    """
+    positive = words.removeprefix("minus ")
+    whole = part = Decimal(0)
+    room, top = 1000, 10**15  # more than the next word may add, and than the next scale
+    for index, word in enumerate(_YEAR.sub(r"\1 hundred ", re.sub("^an? ", "one ", positive)).split()):
+        scale = _SCALES.get(word) or _UNITS.get(word, 0)
+        if word in _WORDS and (0 < _WORDS[word] < room or not index):
+            part, room = part + _WORDS[word], 10 if _WORDS[word] >= 20 else 0
+        elif not word[0].isalpha() and (not index or room < 1000):  # digits, or the half of "four and a half"
+            part, room = part + Decimal(word), 0
+        elif scale == 100 and 1 <= part < 100 and top > 100:
+            part, room = part * 100, 100
+        elif scale != 100 and part > 0 and 0 < scale < top:
+            whole, part, room, top = whole + part * scale, Decimal(0), 1000 if scale > 12 else 0, scale
+        elif word != "and" or room < 100 or not index:
+            return None
+    return whole + part if positive == words else -whole - part
 
 
 def _of_digits(digits: str) -> set[Decimal]:

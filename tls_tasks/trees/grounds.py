@@ -15,7 +15,7 @@ import numpy as np
 
 from tls_tasks.core.score import grouped
 from tls_tasks.text.dates import MAX_LENGTH, dates_in, leading_dates, read_date
-from tls_tasks.text.numbers import numbers_in
+from tls_tasks.text.numbers import APART, digits_of, numbers_in
 from tls_tasks.text.quotes import Source
 from tls_tasks.trees.align import assign
 from tls_tasks.trees.alignments import Alignments, Search, below, chosen
@@ -32,8 +32,8 @@ from tls_tasks.trees.types import Again, AnyOf, Branch, ListOf, Path, Position, 
 Grounds = Any
 """Key or position -> what is known of the values below it, down to the :class:`Ground` of one."""
 
-_DIGITS = re.compile(  # the 3 of A3 is no number, the 12 of EUR12 is
-    r"(?:(?<!\w)[+\-\u2212])?(?:(?<![\w.])\.)?(?:(?<![^\W_])|(?<=\b[A-Z]{3}))"
+_DIGITS = re.compile(  # the 3 of A3 and A-3 is no number, the 12 of EUR12 is
+    rf"(?:(?<!\w)[+\-\u2212])?(?:(?<![\w.])\.)?(?:(?<![^\W_])|(?<=\b[A-Z]{{3}})){APART}"
     r"\d[\d.,'\u2019 \u00a0\u202f]*(?:[eE][+-]?\d+)?"
 )
 _TIME = 40  # characters of a time and its zone
@@ -93,8 +93,8 @@ def can_be_read(plan: Plan, field: Field, value: Any, quote: str) -> bool:
             return Source(quote).holds_normalised(value)
         known: Sequence[Any] = [*_days(quote, kind != "date", dated.precision == "day")]
     else:
-        with_words = (values for match, values in numbers_in(quote) if match["words"] or match["scale"])
-        known = [*dict.fromkeys([*_numbers(quote), *(float(own) for values in with_words for own in values)])]
+        spoken = (values for own, values in numbers_in(quote) if any(map(str.isalpha, own)))
+        known = [*dict.fromkeys([*_numbers(digits_of(quote)), *(float(own) for values in spoken for own in values)])]
     return bool(known) and similarity(field, plan, AnyOf(known), value) >= RIGHT
 
 

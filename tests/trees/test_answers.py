@@ -56,6 +56,7 @@ def wrapped(generator, tree):
 
 @given(RANDOM_CASES, ORDERS, LEAST, st.sampled_from([None, "treeval"]), st.randoms(use_true_random=False))
 @example(make_case(401), "unordered", 0, None, random.Random(1))  # equally good alignments: the same is taken
+@example(make_case(562578), "unordered", 0, "treeval", random.Random(1))  # null items beside items with answers
 def test_the_same_answer_several_times_is_that_answer(case, order, least, compat, generator):
     references = [wrapped(generator, tree) for tree in case.references]
     least = 0 if compat else least  # treeval has no such option

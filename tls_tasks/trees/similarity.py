@@ -105,6 +105,9 @@ def _f1(counts: Counts, names: Sequence[str]) -> Any:
 
 def sort_key(node: SchemaNode, value: Any) -> str:
     """A text that two items of a list share if no score can tell them apart."""
+    keys = {sort_key(node, answer) for answer in value.values} if isinstance(value, AnyOf) else ()
+    if len(keys) == 1:  # the same answer several times is that answer
+        return keys.pop()
     return value if type(value) is str and isinstance(node, Field) else "\0" + _visible(node, value)
 
 
@@ -112,6 +115,8 @@ def _visible(node: SchemaNode, value: Any) -> str:
     """What can be seen of a value: neither the order of keys, nor that of lists that are compared in any order."""
     if isinstance(value, str):
         return repr(str.__str__(value))
+    if isinstance(value, AnyOf):
+        return " | ".join(dict.fromkeys(_visible(node, answer) for answer in value.values))
     kind, node = type(value), part_for(node, value)
     if kind is dict and isinstance(node, Branch):
         known = [_visible(child, value[key]) if key in value else "" for key, child in node.children.items()]

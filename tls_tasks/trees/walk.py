@@ -79,7 +79,8 @@ class Walk:
         answers, of_answers, best = self.best_answers(step, node, pairs)
         chosen = answers.counts_of(best, self.plan, resolved(node), of_answers)
         counts.merge(chosen)
-        counts.are_null, counts.are_single = chosen.are_null, chosen.are_single
+        counts.are_null = counts.are_null | chosen.are_null  # of the items themselves, whatever is below them
+        counts.are_single = counts.are_single | chosen.are_single
         return True
 
     def best_answers(self, step: Step, node: SchemaNode, pairs: Pairs) -> tuple[Answers, Counts, list[Array]]:

@@ -84,9 +84,9 @@ def state(**values):
 FORGED = {
     "a label": (relabel(",YES", ",NO"), f"labels: {LABELLED} is 0.639408053 in the manifest, 0.6"),
     "labels taken away": (relabel(",NO", ","), "labels: citation_support_empty is 0 in the manifest, 1 by labels.csv"),
-    "an item that was not drawn": (relabel("sentence 1 cites", "sentence 99 cites"), "or one that was not drawn"),
+    "an item that was not drawn": (relabel("sentence 1 cites", "sentence 99 cites"), "got an item that was not drawn"),
     "a larger draw": (relabel("n=40", "n=45"), "labels: citation_support_empty is 0 in the manifest, 5 by"),
-    "another seed": (relabel("seed=1", "seed=7"), "or one that was not drawn"),
+    "another seed": (relabel("seed=1", "seed=7"), "got an item that was not drawn"),
     "the file of another seed": (swap("seed 2"), "in the manifest, 'corrected:ppi++,n:40,seed:2' by labels.csv"),
     "the file of another n": (swap("n 45"), "citation_support_labels is 40 in the manifest, 45 by"),
     "labels of another run": (swap("of other"), "labels: labels.csv: line 1: got items="),

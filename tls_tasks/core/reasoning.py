@@ -88,7 +88,7 @@ def strip_thinking(text: str) -> Answer:
 
     Example:
         >>> strip_thinking("<think>maybe []</think> [1]")
-        Answer(text=' [1]', unfinished=False, next_prompt='')
+        Answer(text=' [1]', unfinished=False, next_prompt='', beyond='')
         >>> strip_thinking("so it is []</think>[1]<think>or").text
         '[1]'
         >>> strip_thinking("◁think▷let me see").unfinished

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import t
 
 from tls_tasks.core.errors import InputError, MissingExtraError, OptionError
+from tls_tasks.core.options import interval_options
 from tls_tasks.core.prf import PRF, Counts, Item, check_aggregate, f_beta, prf_of_means, prf_unit
 from tls_tasks.core.score import Score, Sums, jackknife, mean, ratio, total, unscored, values, without_nan
 
@@ -265,3 +266,9 @@ def test_errors_survive_a_process_border(error):
     same = copy.deepcopy(error)  # goes by __reduce__, as sending it does
     assert type(same) is type(error)
     assert str(same) == str(error)
+
+
+def test_a_seed_may_be_0():
+    interval_options(0.95, 10, 0)
+    with pytest.raises(InputError, match="seed: got -1"):
+        interval_options(0.95, 10, -1)

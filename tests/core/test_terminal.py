@@ -37,3 +37,7 @@ def test_a_table_takes_time_by_its_rows():
 
 def test_a_dash_stands_under_the_last_digit():
     assert text_table([("n", "x"), ("1.5", "a"), ("-", "b")]).splitlines() == ["  n  x", "1.5  a", "  -  b"]
+
+
+def test_a_mark_around_a_character_takes_no_room():
+    assert text_table([("a", "b"), ("1\N{COMBINING ENCLOSING CIRCLE}", "c")]).splitlines()[0] == "a  b"

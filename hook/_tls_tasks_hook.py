@@ -1,7 +1,6 @@
 """Lets lm_eval and evaluate find installed plugins by entry point, in releases that don't read entry points themselves.
 
 At start-up it only puts a finder on sys.meta_path; the rest waits until a host is imported. TLS_TASKS_NO_HOOK=1: off.
-The installed commands begin here, since this is the first of our modules that a process imports.
 """
 
 import os
@@ -123,22 +122,6 @@ def install() -> None:
         sys.meta_path.insert(0, _Finder())
     for module in filter(None, map(sys.modules.get, HOSTS)):
         _guarded(None, _Finder().patch, module)
-
-
-def command(module: str = "tls_tasks.cli") -> int:
-    """The command ``tls-tasks``, or that of another module. Ctrl-C shows no traceback, while they are imported too."""
-    try:
-        from importlib import import_module
-
-        code: int = import_module(module).main()
-    except KeyboardInterrupt:
-        return 130
-    return code
-
-
-def report_eval() -> int:
-    """The command ``report-eval``."""
-    return command("tls_tasks.cli.judge")
 
 
 if os.environ.get("TLS_TASKS_NO_HOOK", "0") in ("", "0"):

@@ -269,4 +269,4 @@ def test_the_judge_that_is_named(given, spec):
 
 
 def test_the_alias_is_installed_with_the_package():
-    assert 'report-eval = "_tls_tasks_hook:report_eval"\n' in (ROOT / "pyproject.toml").read_text()
+    assert 'report-eval = "tls_tasks.__main__:report_eval"\n' in (ROOT / "pyproject.toml").read_text()

@@ -143,8 +143,8 @@ def test_the_import_is_light():
         "print(json.dumps([sorted(set(sys.modules) - before), sorted({name.split('.')[0] for name in sys.modules})]))"
     )
     new, modules = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
-    assert {name for name in new if name.startswith("tls_tasks")} == {"tls_tasks", "tls_tasks.registry"}
-    assert len(new) < 100  # 52, most of them dataclasses' and pathlib's
+    assert {name for name in new if name.startswith("tls_tasks")} == {"tls_tasks"}
+    assert len(new) < 10  # a command is interrupted while more is imported: it would show a traceback
     assert not {"numpy", "scipy", "datasets", "evaluate", "lm_eval", "nltk", "torch", "pyarrow"} & set(modules)
 
 

@@ -13,15 +13,16 @@ use::
 """
 
 import importlib
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import os
 
-from tls_tasks.registry import FAMILIES, METRICS
-from tls_tasks.registry import find_task as task
-
+TYPE_CHECKING = False  # to import typing, pathlib or the registry takes a command long enough for a Ctrl-C to hit it
 if TYPE_CHECKING:  # what editors, type checkers and the API reference see
+    from typing import Any
+
     from tls_tasks.after.meta import meta
     from tls_tasks.evidence.evidence_extraction import evidence_extraction
+    from tls_tasks.registry import METRICS
+    from tls_tasks.registry import find_task as task
     from tls_tasks.reports.report_eval import report_eval
     from tls_tasks.summaries.rouge_l import rouge_l
     from tls_tasks.timelines.alignment_rouge import alignment_rouge
@@ -43,23 +44,29 @@ __all__ = [
     "tree_eval",
 ]
 
-if not (Path(__file__).parent / "task_configs").is_dir():
+_FOLDER = os.path.dirname(__file__)
+if not os.path.isdir(f"{_FOLDER}/task_configs"):
     # A checkout: metrics/ and task_configs/ lie beside this folder, in a wheel inside it. With this line
     # `tls_tasks.task_configs`, which is what our entry point names, is the right folder in both.
-    __path__.append(str(Path(__file__).parent.parent))
+    __path__.append(os.path.dirname(_FOLDER))
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Import a metric's function, or a family, at first use, so that ``import tls_tasks`` stays light."""
-    if name in METRICS:
-        return METRICS[name].load()
+    registry = importlib.import_module(f"{__name__}.registry")
+    of_registry = {"METRICS": registry.METRICS, "task": registry.find_task, "registry": registry}
+    if name in of_registry:
+        return of_registry[name]
+    if name in registry.METRICS:
+        return registry.METRICS[name].load()
     if name == "meta":
         return importlib.import_module(f"{__name__}.after.meta").meta
-    if name in FAMILIES:
+    if name in registry.FAMILIES:
         return importlib.import_module(f"{__name__}.{name}")
     from tls_tasks.core.errors import nearest
 
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{nearest(name, [*__all__, *FAMILIES])}")
+    names = [*__all__, *registry.FAMILIES]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{nearest(name, names)}")
 
 
 def __dir__() -> list[str]:

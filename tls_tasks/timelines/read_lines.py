@@ -41,7 +41,7 @@ _NO_DATE = re.compile(  # Spring 2011: A, which no form reads
 )
 _LONG = 120
 """Characters of a line that is prose, and announces nothing."""
-_MAX_LINES = 5_000
+_MAX_LINES = 4_000
 """Lines that are read."""
 
 

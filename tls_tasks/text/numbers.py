@@ -14,6 +14,7 @@ _FORMS = phrases(__file__)
 _ONES, _TENS, _NAMES = (_FORMS[kind].split("|") for kind in ("ones", "tens", "scales"))
 _WORDS = {word: number for number, word in enumerate(_ONES)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
 _SCALES = dict(zip(_NAMES, (12, 100, 10**3, 10**6, 10**9, 10**12), strict=True))
+_HUGE = frozenset(_NAMES[2:])
 _UNITS = {"k": 10**3, "m": 10**6, "bn": 10**9, "tn": 10**12}  # only behind digits
 APART = _FORMS["apart"]
 """Where a number may begin."""
@@ -64,9 +65,9 @@ def numbers_in(text: str) -> Iterator[tuple[str, set[Decimal]]]:
         [('two hundred and five', 205), ('1.5 million', 1500000)]
     """
     for match in _NUMBER.finditer(text):
-        if match["words"] and not match["vague"]:
+        if match["words"] and match["vague"] is None:
             yield from ((own, {value}) for own, value in _numbers(match["words"]))
-        elif match["digits"] and not match["vague"]:
+        elif match["digits"] and match["vague"] is None:
             heads = [f"{'minus ' if match['minus'] else ''}{value} " for value in _of_digits(match["digits"])]
             ways = [match["more"], ""] if match["more"].lower() == "m" else [match["more"]]
             yield match[0], {value for head in heads for more in ways for _, value in _numbers(head + more)}
@@ -97,6 +98,8 @@ def _numbers(words: str) -> list[tuple[str, Decimal]]:
         if numbers and (value := _of_words(joined := f"{numbers[-1][0]} and {part}")) is not None:
             numbers[-1] = joined, value
         elif (value := _of_words(part)) is not None:
+            if numbers and not _HUGE.isdisjoint(part.split()) and _HUGE.isdisjoint(numbers[-1][0].split()):
+                numbers.pop()  # one and two million
             numbers.append((part, value))
         else:
             return []
@@ -138,9 +141,10 @@ def _of_digits(digits: str) -> set[Decimal]:
         (['1.200', '1200'], ['1200.5'], {Decimal('12.50')})
     """
     found = set()
+    digits, _, power = digits.lower().partition("e")
     if grouped := _GROUPED.fullmatch(digits):
         found.add(Decimal(digits.replace(grouped[1], "").replace(",", ".")))
     parts = re.split(r"[^\d]", digits)
     if len(parts) < 3:
         found.add(Decimal(".".join(parts)))
-    return found or {*map(Decimal, filter(None, parts))}
+    return {value.scaleb(int(power or 0)) for value in found or map(Decimal, filter(None, parts))}

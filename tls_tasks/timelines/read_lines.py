@@ -33,12 +33,8 @@ _PROMPT = re.compile(
     rf"(?i:{OPENING}|{CLOSED_BOOK_OPENING}|(?:now |please )?write (?:a|another) timeline of\b"
     r"|(?:question|instruction|prompt|user|human)\s?[0-9]*\s?:)"
 )
-_GREETING = re.compile(PHRASES["greeting"])
+_GREETING, _MARKUP_TAG, _NO_DATE = (re.compile(PHRASES[kind]) for kind in ("greeting", "markup_tag", "no_date"))
 _REMARK, _SAID = (re.compile(rf"(?i)\W{{0,4}}(?:{PHRASES[kind]})") for kind in ("remark", "said"))
-_NO_DATE = re.compile(  # Spring 2011: A, which no form reads
-    r"(?=[^:：–—]{0,40}(?:(?:1[0-9]|20)[0-9]{2}|[0-9元]年))[^\s:：–—]{1,20}(?:\s[^\s:：–—]{1,20}){0,3}\s?"
-    r"(?:[:：–—]|-\s)\W{0,9}\w"
-)
 _LONG = 120
 """Characters of a line that is prose, and announces nothing."""
 _MAX_LINES = 5_000
@@ -131,9 +127,6 @@ def is_frame(line: str, is_before: bool) -> bool:
     return is_announced or is_markup or all(map(_SAID.match, _SENTENCE.split(text)))
 
 
-_MARKUP_TAG = re.compile(  # and TOML's [[event]]
-    r"</?[A-Za-z][\w.-]{0,30}(?:\s[\w-]{1,30}=[\"']?[\w-]{0,30}[\"']?){0,5}\s?/?>|\[{1,2}[A-Za-z][\w.]{0,30}\]{1,2}"
-)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _HEADING, _MARKS = ("#", "**", "__", "=="), " \t*_#=>"
 _ASIDE_NAMES = frozenset("source sources reference references citations links note notes bibliography".split())

@@ -55,7 +55,7 @@ def read_rows(
     trees = [read_reference(reference, index) for index, reference in enumerate(references)]
     if node and TYPE_NAMES.isdisjoint(leaf.type for leaf in leaves_of(node).values()):
         for index, tree in enumerate(trees):
-            if (names := scalars(tree)) and all(isinstance(name, str) and name in TYPE_NAMES for name in names):
+            if (found := scalars(tree)) and all(isinstance(name, str) and name in TYPE_NAMES for name in found):
                 raise InputError(
                     "references", index, f"a schema {shorten(tree)}", f"{_TREE}; is it swapped with schema?"
                 )

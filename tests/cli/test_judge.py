@@ -168,6 +168,7 @@ def test_rows_that_can_not_be_read_lose_nothing_but_themselves(tiny, serve, tmp_
     )
     assert "request 8: no nuggets" in err
     assert scores(tmp_path / "out")["counts"]["reports"] == 2
+    assert run("judge", capsys, *tiny[:2], "--documents", tiny[3], "--dry-run", "-p", "openai", "-m", "x")[0] == 1
 
 
 @pytest.mark.parametrize(("words", "message"), CASES["test_what_can_not_work_is_one_line_and_no_call"])

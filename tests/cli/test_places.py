@@ -52,6 +52,15 @@ def test_files_that_were_swapped_are_said_with_what_fits(family, capsys):
     assert "swapped" not in line, "a file that can't be read anyhow is not swapped"
 
 
+@pytest.mark.parametrize(("family", "words", "fit"), CASES["test_a_file_of_another_option_is_said_with_what_fits"])
+def test_a_file_of_another_option_is_said_with_what_fits(family, words, fit, capsys):
+    files_of(family)
+    for name, row in CASES["MORE"].items():
+        write(Path(name), row)
+    said = f"are files swapped? These can be read: {fit}\n"
+    refused(family, capsys, *words.split(), *OPTIONS.get(family, ())[2 * (family == "trees") :], said=said)
+
+
 def test_what_is_wrong_with_one_file_is_said_of_it(tmp_path, capsys):
     same, tree = files_of("evidence"), write(Path("p.json"), {"song": "Rain"})
     named = ["--references", same["references"], "--predictions", same["references"]]

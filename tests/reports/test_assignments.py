@@ -101,6 +101,16 @@ def test_the_command_scores_the_files_of_nuggetizer_without_a_judge(tmp_path, ca
     assert main([*asked, "--nugget-profile", "nuggetizer"]) == 0
     assert "assigned:nuggetizer|agg:macro|judge:none" in capsys.readouterr().out
     assert main([*asked, "--rubrics", str(file)]) == 2 and "NUGGETS or RUBRICS beside it" in capsys.readouterr().err
+    (tmp_path / "list.json").write_text(f"[\n{file.read_text('utf-8').strip().replace(chr(10), ', ')}]")
+    write(tmp_path / "runs" / "c.jsonl", {"qid": "q1", "run_id": "c", "nuggets": NUGGETS})
+    write(tmp_path / "runs" / "d.jsonl", *[{"qid": "q1", "run_id": "d", "nuggets": NUGGETS}] * 2)
+    assert main([*asked[:-1], str(tmp_path / "list.json"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"] == found
+    assert main([*asked[:-1], str(tmp_path / "runs")]) == 2
+    assert "d.jsonl, line 2: request 'q1' of run 'd' again, first in" in capsys.readouterr().err
+    write(tmp_path / "runs" / "d.jsonl", {"qid": "q1", "run_id": "d", "nuggets": NUGGETS})
+    assert main([*asked[:-1], str(tmp_path / "runs"), "--json"]) == 0
+    assert [*json.loads(capsys.readouterr().out)["runs"]] == ["c", "d"]
     write(file, {"qid": "q1", "nuggets": [FAILED]})
     assert main(asked) == 1 and "nuggets not assigned (failed): 1" in capsys.readouterr().out
     assert main([*asked, "--nugget-profile", "nuggetizer"]) == 0, "it reads failed as a value"

@@ -33,6 +33,7 @@ CASES = [
     ("the 25th", "25", 1.0),
     ("7 of 7 and 8", "7", 2 / 3),
     ("B52s and one more", "nothing", None),
+    (".1.2", "1", 1.0),
     ("50%", "50 percent", 1.0),
     ("1 dog", "seven dogs", 0.0),
     ("1 million", "a million or one million", 1.0),
@@ -71,6 +72,10 @@ READ = {
     "the first three, at that point five, oh one, one point": [3, 5, 1, 1],
     "In 2011 two people, in 2011 first": [2011, 2, 2011],
     "two\u2010hundred\nand  five": [205],
+    "1e6, 1.5E-3, 2e 3, 1e6x": [10**6, "0.0015", 2, 3, 1],
+    "2 thirds, 5-eighths, 3 quarters of it, 5 months, 2 others": [5, 2],
+    "between one and two million, 1 to 2 million, ten or twelve thousand, $5-10bn": [2 * 10**6] * 2 + [12_000, 10**10],
+    "five thousand to ten thousand, 3 to 5 m, two and three": [5000, 10_000, 3, 5, 2, 3],
 }
 
 

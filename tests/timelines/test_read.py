@@ -63,7 +63,7 @@ def test_an_unknown_option_is_the_callers_fault(option: str) -> None:
 
 
 def test_problems_stand_in_the_order_of_the_text_and_are_short() -> None:
-    parsed = parse_timeline("2011-02-30: C\n2012: D\n2011-01-25: A\n2011-01-25: B\n\n" + "That is all. " * 50)
+    parsed = parse_timeline("2011-02-30: C\n2012: D\n2011-01-25: A\n2011-01-25: B\n\n" + "It rained. " * 50)
     assert [noted.kind for noted in parsed.problems] == [
         "invalid_date",
         "partial_date",

@@ -307,6 +307,7 @@ def test_what_pydantic_knows_the_schema_of_is_a_schema():
         (TOOL, {"town": "x"}, "town: unknown.* the schema \\(read as JSON Schema\\)"),
         ({"city": "string"}, {"town": "x"}, "the schema \\(read as treeval's form\\)"),
         ([{"city": "string"}], {"city": "x"}, "did you mean schema=schema\\[0\\]"),
+        ({"city": "x"}, {"city": "string"}, "is it swapped with schema"),
     ],
 )
 def test_errors_of_references_say_in_which_form_the_schema_was_read(schema, reference, message):

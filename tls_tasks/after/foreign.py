@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import Required, TypedDict
 
-from tls_tasks.core.errors import DataError
+from tls_tasks.core.errors import DataError, json_fault
 
 MOST_BYTES = 16 << 20
 """The most bytes of a results file; also those of one row."""
@@ -181,7 +181,7 @@ def read_json(content: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise DataError(f"not UTF-8: byte {error.start} is 0x{content[error.start]:02x}") from error
     except (ValueError, RecursionError) as error:
-        raise DataError(f"not JSON ({error})") from error
+        raise DataError(f"not JSON ({json_fault(error)})") from error
     # What is nested is counted only where there are brackets enough for it.
     if content.count(b"[") + content.count(b"{") > MOST_NESTED and _is_nested(value, MOST_NESTED + 1):
         raise DataError(f"lists and objects lie in each other more than {MOST_NESTED} deep")

@@ -9,9 +9,10 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import permutations
+from operator import ne
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias, TypeVar
 
@@ -88,38 +89,54 @@ def add_places(parser: argparse.ArgumentParser, *names: str, needed: bool = True
     parser.set_defaults(run=run_with_names)
 
 
-_CALLED = {"predictions": "pred|answer|output", "references": "ref|gold|truth|target", "sources": "source|journal"}
+_CALLED = {
+    **{"predictions": "pred|answer|output", "references": "ref|gold|truth|target", "sources": "source|journal"},
+    **{"schema": "schema", "documents": "doc|bundle|corpus", "rubrics": "rubric|criteri"},
+}
 """How the files of an option are called."""
 
 
-def read_places(read: Callable[..., T], args: argparse.Namespace, *names: str) -> T:
-    """What a function reads of the places of these options; where they seem to be swapped, the error asks so.
-
-    They seem so if they can be read the other way round, none is called as its own option is, and either one is called
-    as another option is, or the error is about a row's fields: a wrong value is more often a mistake in the right file,
-    and so is a wrong field of the references, if the predictions can be read as both.
-    """
-    places = [getattr(args, name) for name in names]
+def read_places(read: Callable[..., T], **places: Path | None) -> T:
+    """What a function reads of the files of these options; where they seem to be swapped, the error asks so."""
     try:
-        return read(*places)
+        return read(*places.values())
     except (TlsTasksError, OSError) as error:
-        may_be = {None, Path("-")}.isdisjoint(places)
-        for swapped in [*permutations(places)][1:] if may_be else ():
-            moved = [called for called in zip(names, places, swapped, strict=True) if called[1] != called[2]]
-            is_right = any(re.search(_CALLED[name], place.name.lower()) for name, place, _ in moved)
-            is_wrong = any(re.search(_CALLED[name], other.name.lower()) for name, _, other in moved)
-            twice = [args.predictions if old != new else old for old, new in zip(places, swapped, strict=True)]
-            fits_both = str(error).startswith(str(args.references)) and _can_read(read, twice)
-            may_be_right = not is_wrong and (fits_both or isinstance(error.__cause__, InputError))
-            if not (is_right or may_be_right) and _can_read(read, swapped):
-                fit = " ".join(f"--{name} {other}" for name, other in zip(names, swapped, strict=True))
+        for order in sorted(permutations(places.values()), key=lambda order: sum(map(ne, order, places.values()))):
+            swapped = dict(zip(places, order, strict=True))
+            if _seem_swapped(read, places, swapped, error) and _can_read(read, swapped):
+                shown = (name for name, place in swapped.items() if place and (name in _SIDES or place != places[name]))
+                fit = " ".join(f"--{name} {swapped[name]}" for name in shown)
                 raise DataError(f"{error}; are files swapped? These can be read: {fit}") from error
         raise
 
 
-def _can_read(read: Callable[..., Any], places: Iterable[Path]) -> bool:
+_SIDES = ("predictions", "references", "sources")
+_Places: TypeAlias = Mapping[str, Path | None]
+
+
+def _seem_swapped(read: Callable[..., Any], places: _Places, swapped: _Places, error: Exception) -> bool:
+    """Whether files that can't be read are more likely to be meant in another order, if they can be read so.
+
+    More of them are called as their options are then; or as many, and no mistake in the right file is as likely: an
+    error about a value is one where the predictions would move, which may be any text, and so is one in references that
+    can't be read on either side, beside predictions that can be read on both.
+    """
+    moved = [name for name in places if swapped[name] != places[name]]
+    if not moved or swapped["predictions"] is None or Path("-") in swapped.values():  # standard input is read by now
+        return False
+    given, better = (
+        sum(bool(place and re.search(_CALLED[name], place.name.lower())) for name, place in of.items())
+        for of in (places, swapped)
+    )
+    if given != better or "predictions" not in moved:
+        return better >= given
+    as_both = ({**places, **dict.fromkeys(moved, places[name])} for name in ("predictions", "references"))
+    return not isinstance(error.__cause__, InputError) and [_can_read(read, own) for own in as_both] != [True, False]
+
+
+def _can_read(read: Callable[..., Any], places: Mapping[str, Path | None]) -> bool:
     with suppress(TlsTasksError, OSError):
-        read(*places)
+        read(*places.values())
         return True
     return False
 

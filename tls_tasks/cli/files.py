@@ -111,7 +111,7 @@ def _timelines(args: argparse.Namespace) -> None:
     """
     options = {name: getattr(args, name) for name in ("reference_mode", "variant", "tokenizer", "tolerance")}
     with base.warnings_as_notes(args.command):
-        rows = base.read_places(read_topics, args, "references", "predictions")
+        rows = base.read_places(read_topics, references=args.references, predictions=args.predictions)
         both = score_timelines([row.prediction for row in rows], [row.references for row in rows], **options)
     base.note("timelines", *missing_note(((row.topic, row.told) for row in rows), "topics", "scored 0"))
     if unread := [row.topic for row in rows if row.told is not None and row.told.failed]:
@@ -144,7 +144,7 @@ def _summaries(args: argparse.Namespace) -> None:
       tls-tasks summaries --predictions answers.jsonl --references gold.jsonl --tokenizer rouge --stem --lsum
       tls-tasks summaries --predictions answers/ --references gold/ --detailed --confidence 0.95
     """
-    rows = base.read_places(read_summaries, args, "references", "predictions")
+    rows = base.read_places(read_summaries, references=args.references, predictions=args.predictions)
     types = ["rougeL", *["rougeLsum"] * args.lsum, *["rouge1", "rouge2"] * args.ngrams]
     options = {"rouge_types": types, "use_stemmer": args.stem, "split_summaries": args.split}
     columns = [row.prediction or "" for row in rows], [row.references for row in rows]
@@ -172,8 +172,8 @@ def _evidence(args: argparse.Namespace) -> None:
       tls-tasks evidence --predictions answers.jsonl --references gold.jsonl --sources journals.jsonl --detailed
     """
     schema = JOURNAL_SCHEMA if args.schema is None else schema_at(args.schema)
-    read = partial(read_three, schema=schema)
-    journals, answers = base.read_places(read, args, "sources", "references", "predictions")
+    places = {name: getattr(args, name) for name in ("sources", "references", "predictions")}
+    journals, answers = base.read_places(partial(read_three, schema=schema), **places)
     predictions = ["[]" if answer is None else answer for answer in answers.values()]
     sources = args.sources and [journal.text for journal in journals]
     columns = predictions, [journal.objects for journal in journals], sources
@@ -232,14 +232,11 @@ def _trees(args: argparse.Namespace) -> int:
     """
     if not args.color:
         os.environ["NO_COLOR"] = "1"
-    files = args.predictions, args.references
-    if [*map(str, files)] == ["-", "-"]:
+    sides = "predictions", "references", "schema", *["sources"] * (args.sources is not None)
+    places = {name: getattr(args, name) for name in sides}
+    if [*map(str, places.values())].count("-") > 1:
         raise InputError("--references", None, "'-' twice", "a file for one of the two trees")
-    many = any(map(holds_many, files))
-    with said_of(Row(str(args.schema), None)):
-        schema = read_schema(read_document(args.schema))
-    sides = "predictions", "references", *["sources"] * (args.sources is not None)
-    rows = base.read_places(read_trees if many else _read_two, args, *sides)
+    many, schema, rows = base.read_places(_read_trees, **places)
     base.note("trees", *missing_note(((row.id, row.prediction) for row in rows), "trees", "counted as empty"))
     answers = ["" if row.prediction is None else row.prediction for row in rows]
     mode = "strict" if args.strict else "lenient"
@@ -264,6 +261,14 @@ def _trees(args: argparse.Namespace) -> int:
         options = {"explain": partial(_comparison, score)} if has_leaves else {}
         printed.print_score(args, score, names, "tree", keys=keys * many, headline=headline, result=result, **options)
     return int(bool(unread))
+
+
+def _read_trees(predictions: Path, references: Path, schema: Path, *sources: Path) -> tuple[bool, Any, list[TreeRow]]:
+    """Whether there are many trees, the schema, and the trees."""
+    many = holds_many(predictions) or holds_many(references)
+    with said_of(Row(str(schema), None)):
+        node = read_schema(read_document(schema))
+    return many, node, (read_trees if many else _read_two)(predictions, references, *sources)
 
 
 def _read_two(prediction: Path, reference: Path, source: Path | None = None) -> list[TreeRow]:

@@ -6,7 +6,6 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -105,7 +104,8 @@ def _run(args: argparse.Namespace) -> int:
     RUBRICS   JSON Lines, a request per line: request_id and rubrics, a list of criterion, points and tags (HealthBench)
               or title and weight (ResearchRubrics); without NUGGETS nothing but the criteria is asked
     ASSIGNED  JSON Lines as nuggetizer writes them, a report per line: qid, run_id and nuggets (text, importance,
-              assignment). Nobody is asked, and neither REPORTS nor a judge is needed
+              assignment); also a JSON list or a folder of such files. Nobody is asked, and neither REPORTS nor a judge
+              is needed
     OUT       a folder for
                 verdicts.jsonl   every question and its verdict: a recording, for --recorded and `tls-tasks agree`
                 results.jsonl    for each report its scores, and how each sentence was judged
@@ -162,12 +162,12 @@ def _run(args: argparse.Namespace) -> int:
         raise InputError("--predictions", None, "nothing", expected)
     if (out := args.output) is None and not (args.recorded or args.dry_run or is_assigned):
         raise InputError("output", None, "nothing", "one folder: -o OUT (none with --recorded, --nugget-assignments)")
-    reports = _read(args)
+    reports, documents = _read(args)
     note(args.command, *_lacking(reports))
     options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
     options |= {"rubric_profile": args.rubric_profile, "nugget_profile": args.nugget_profile}
     judge = NoJudge() if is_assigned else _judge(args, out) if args.recorded is not None else None
-    options["documents"] = _documents(args, reports, judge)
+    options["documents"] = _documents(args, documents, reports, judge)
     if args.dry_run:
         return _dry_run(args, out, reports, options)
     recorder = Recorder(judge := judge or _judge(args, out))
@@ -195,15 +195,23 @@ def _run(args: argparse.Namespace) -> int:
     return _exit_code(args, scores["counts"], bool(reports.bad or scores.get("criteria_unscored") or n_failed))
 
 
-def _read(args: argparse.Namespace) -> ReportRun:
-    """The reports, with what they are scored by."""
+def _read(args: argparse.Namespace) -> tuple[ReportRun, Any]:
+    """The reports, with what they are scored by, and the documents if these lie in one place."""
     if args.nugget_assignments is None:
-        args.references = args.references or args.rubrics
-        return base.read_places(partial(read_run, rubrics=args.rubrics), args, "predictions", "references")
+        places = {name: getattr(args, name) for name in ("predictions", "references", "rubrics")}
+        documents = Path(args.documents[0]) if len(args.documents or ()) == 1 else None
+        return base.read_places(_read_files, **places, documents=documents)
     if args.predictions or args.references or args.rubrics:
         expected = "no REPORTS, NUGGETS or RUBRICS beside it; tls_tasks.report_eval takes them together"
         raise InputError("--nugget-assignments", None, str(args.nugget_assignments), expected)
-    return read_assigned(args.nugget_assignments)
+    return read_assigned(args.nugget_assignments), None
+
+
+def _read_files(
+    reports: Path, nuggets: Path | None, rubrics: Path | None, documents: Path | None
+) -> tuple[ReportRun, Any]:
+    run = read_run(reports, nuggets or rubrics, rubrics)
+    return run, documents and open_documents([str(documents)])
 
 
 def _judge(args: argparse.Namespace, out: Path | None, *, is_paid: bool = True) -> Judge:
@@ -226,13 +234,13 @@ def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | 
     return spec
 
 
-def _documents(args: argparse.Namespace, run: ReportRun, judge: Judge | None) -> Any:
+def _documents(args: argparse.Namespace, opened: Any, run: ReportRun, judge: Judge | None) -> Any:
     """The cited documents; None where nobody is shown any."""
     of_program = isinstance(judge, Recorded) and judge.is_of_program
     if of_program and args.compat is None:
         raise InputError("--recorded", None, args.recorded, f"--compat {_PROGRAM} beside it: its verdicts fit no other")
     if args.documents is not None:
-        return open_documents(args.documents)
+        return open_documents(args.documents) if opened is None else opened
     if of_program:
         return lambda *_: ""  # its verdicts name no document
     judged = [report for report, own in zip(run.reports, run.requests, strict=True) if own.by_sentence]
@@ -325,13 +333,13 @@ def _dry_run(args: argparse.Namespace, out: Path | None, reports: ReportRun, opt
     money = {kind: {"money": row.money(*prices)} if prices else {} for kind, row in rows.items()}
     if args.json:
         write_json(Path("-"), {kind: {**row._asdict(), **money[kind]} for kind, row in rows.items()})
-        return 0
+        return int(bool(reports.bad))
     table = [["question", "questions", "calls", "prompt tokens", "completion tokens", *(["money"] if prices else [])]]
     for kind, row in rows.items():
         amounts = [_range(amount, ",.2f") for amount in money[kind].values()]
         table.append([kind, *(_range(amount, ",") for amount in row), *amounts])
     say("\n".join([text_table(table), "", _PRICE_NOTE.format(DEFAULTS["max_tokens"])]))
-    return 0
+    return int(bool(reports.bad))
 
 
 def _range(amount: tuple[float, float], form: str) -> str:

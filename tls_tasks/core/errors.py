@@ -16,6 +16,7 @@ counted as a parse failure.
 from __future__ import annotations
 
 import difflib
+import json
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,6 +33,21 @@ def nearest(name: object, names: Iterable[object]) -> str:
     known = [known for known in names if isinstance(known, str)]
     found = difflib.get_close_matches(name, known, n=1) if isinstance(name, str) else []
     return f"; did you mean {found[0]!r}?" if found else ""
+
+
+def json_fault(error: Exception) -> str:
+    """What is wrong with JSON, without the number of the line where it has only one: the caller names that.
+
+    Example:
+        >>> try:
+        ...     json.loads('{"a" 1}')
+        ... except ValueError as error:
+        ...     json_fault(error)
+        "Expecting ':' delimiter at character 6"
+    """
+    if isinstance(error, json.JSONDecodeError) and "\n" not in error.doc.strip():
+        return f"{error.msg} at character {error.pos + 1}"
+    return str(error)
 
 
 class TlsTasksError(Exception):

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import DataError, memory_for
+from tls_tasks.core.errors import DataError, json_fault, memory_for
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".csv", ".parquet")
 """How the names of files with rows end."""
@@ -79,7 +79,7 @@ def file_rows(file: Path, member: str | None = None) -> Rows:
     """
     if member is not None:
         return _zip_rows(file, member)
-    readers = {".jsonl": json_lines, ".jsonl.gz": json_lines, ".json": _json_rows, ".csv": _csv_rows}
+    readers = {".jsonl": json_lines, ".jsonl.gz": json_lines, ".json": json_rows, ".csv": _csv_rows}
     for ending, read in {**readers, ".parquet": _parquet_rows}.items():
         if file.name.endswith(ending):
             return read(file)
@@ -121,7 +121,7 @@ def _json_values(lines: Iterable[str], where: str) -> Rows:
                 with memory_for(place):
                     value = json.loads(line)
             except (ValueError, RecursionError) as error:
-                raise DataError(f"{place}: not JSON: {error}") from error
+                raise DataError(f"{place}: not JSON: {json_fault(error)}") from error
             yield place, value
 
 
@@ -185,7 +185,7 @@ def _csv_rows(file: Path) -> Rows:
             yield f"{file}, line {table.line_num}", row
 
 
-def _json_rows(file: Path) -> Rows:
+def json_rows(file: Path) -> Rows:
     """A list of objects, an object with one as ``data`` (MACCROBAT), or JSON Lines by another name (MeetingBank)."""
     text = "".join(text_lines(file))
     try:

@@ -162,23 +162,26 @@ def rows_at(place: Path) -> Rows:
         yield from file_rows(file)
 
 
-def _paired_rows(journals: Path | None, gold: Path) -> Iterator[tuple[str, Any]]:
-    """The rows of journals, each with its gold objects; the place is that of the gold. Without journals, empty texts.
+def _paired_rows(journals: Path | None, gold: Path | None) -> Iterator[tuple[str, Any]]:
+    """The rows of journals, each with its gold objects; the place is that of the gold.
+
+    Without journals their texts are empty, and without gold there are no objects.
 
     Raises:
         DataError: If a file can't be read, an id stands twice in one, or is in one of the two only.
     """
-    sides = (read_keyed(place, ID_FIELDS, needs_ids=True) for place in (journals or gold, gold))
+    places = filter(None, (journals or gold, gold or journals))
+    sides = (read_keyed(place, ID_FIELDS, needs_ids=True) for place in places)
     for name, journal, row in joined(*sides):
         if row is None:
             hint = '"items": [] says that there is nothing to find'
             raise DataError(f"{journal.where}: {gold} has no row for {name!r}; {hint}")
         text = journal.field(TEXT_FIELDS) if journals else ""
-        yield row.where, {"id": name, "text": text, "items": row.field(OBJECT_FIELDS)}
+        yield row.where, {"id": name, "text": text, "items": row.field(OBJECT_FIELDS) if gold else []}
 
 
 def read_three(
-    journals: Path | None, gold: Path, predictions: Path, schema: EvidenceSchema
+    journals: Path | None, gold: Path | None, predictions: Path, schema: EvidenceSchema
 ) -> tuple[tuple[EvidenceDocument, ...], dict[str, str | None]]:
     """Read the three files of a scoring, each of which may be a folder with a file a journal.
 
@@ -197,7 +200,7 @@ def read_three(
             has an object without domain or span; names file and line.
     """
     documents = read_rows(schema, _paired_rows(journals, gold), strict=False)
-    known = Keyed(journals or gold, {document.id: Row(document.id, document) for document in documents})
+    known = Keyed(journals or gold or predictions, {document.id: Row(document.id, document) for document in documents})
     told: dict[str, str | None] = {}
     for name, _, row in joined(known, read_keyed(predictions, ID_FIELDS, needs_ids=True, of_a_model=True)):
         items = row and row.answer((*OBJECT_FIELDS, *PREDICTION_FIELDS))

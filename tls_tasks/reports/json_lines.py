@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from tls_tasks.core.errors import json_fault
 from tls_tasks.core.parsed import Parsed, Problem
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.whole import replaced
@@ -134,4 +135,4 @@ def _load(text: str) -> tuple[Any, str]:
     try:
         return json.loads(text.lstrip("\ufeff")), ""
     except (ValueError, RecursionError) as error:
-        return None, f"not JSON: {error}"
+        return None, f"not JSON: {json_fault(error)}"

@@ -63,7 +63,7 @@ def read_reports(lines: Iterable[str], name: str) -> Read[Report]:
         >>> reports[0].request_id, reports[0].sentences
         ('7', (ReportSentence(text='It rained.', citations=('d1',)),))
         >>> print(bad[0])
-        run.jsonl, line 2: not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)
+        run.jsonl, line 2: not JSON: Expecting property name enclosed in double quotes at character 2
     """
     return read_rows(lines, name, parse_report_row, lambda report: (report.run_id, report.request_id), ROW_FORMS)
 

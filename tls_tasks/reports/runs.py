@@ -6,13 +6,14 @@ A file of reports and one of nuggets, or a samples log of the harness, which hol
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Result, Score, grouped, parts_of
 from tls_tasks.core.task import answer_text
-from tls_tasks.data.files import read_objects, text_lines
+from tls_tasks.data.files import json_rows, read_objects, text_lines
 from tls_tasks.data.keyed import files_in, some
 from tls_tasks.reports.assignments import Assigned, as_assigned
 from tls_tasks.reports.json_lines import BadRow, Read, T
@@ -88,18 +89,27 @@ def read_run(reports: Path, nuggets: Path | None, rubrics: Path | None = None) -
 
 
 def read_assigned(path: Path) -> ReportRun:
-    """Read reports by their assigned nuggets, as nuggetizer writes them in JSON Lines; nothing is asked about them.
+    """Read reports by their assigned nuggets, as nuggetizer writes them; nothing is asked about them.
+
+    Args:
+        path: JSON Lines, a JSON list, or a folder of such files.
 
     Raises:
-        DataError: A file that can't be read, or that has no row.
+        DataError: A file that can't be read, that has no row, or a second row of a report.
         InputError: A row without assigned nuggets.
     """
-    rows = [(row, as_assigned(row, place)) for place, row in read_objects(path)]
-    if not rows:
+    reports, assigned, first = list[Report](), list[Assigned](), dict[Report, str]()
+    for place, row in chain.from_iterable(map(json_rows, files_in(path))):
+        assigned.append(as_assigned(row, place))
+        about = row if isinstance(row, Mapping) else {}
+        reports.append(own := Report(first_id(about, ID_FIELDS), id_text(about.get("run_id"))))
+        if own.request_id and first.setdefault(own, place) != place:
+            again = f"request {own.request_id!r} of run {own.run_id!r} again, first in {first[own]}"
+            raise DataError(f"{place}: {again}; expected each report once")
+    if not reports:
         raise DataError(f"{path}: no assigned nuggets in it")
-    reports = tuple(Report(first_id(row, ID_FIELDS), id_text(row.get("run_id"))) for row, _ in rows)
     requests = tuple(ReportRequest(report.request_id, by_sentence=False) for report in reports)
-    return ReportRun(reports, requests, None, assigned=[own for _, own in rows])
+    return ReportRun(tuple(reports), requests, None, assigned=assigned)
 
 
 def _read_all(

@@ -7,31 +7,18 @@ import re
 from collections.abc import Hashable, Iterator
 from decimal import Decimal
 
+from tls_tasks.core.reasoning import phrases
 from tls_tasks.text.dates import dates_in
 
-_ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-seventeen eighteen nineteen""".split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_FORMS = phrases(__file__)
+_ONES, _TENS, _NAMES = (_FORMS[kind].split("|") for kind in ("ones", "tens", "scales"))
 _WORDS = {word: number for number, word in enumerate(_ONES)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
-_SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_SCALES = dict(zip(_NAMES, (12, 100, 10**3, 10**6, 10**9, 10**12), strict=True))
+_HUGE = frozenset(_NAMES[2:])
 _UNITS = {"k": 10**3, "m": 10**6, "bn": 10**9, "tn": 10**12}  # only behind digits
-_JOINT, _SCALE = r"(?:[-\u2010\u2011]|\s+)", rf"(?:{'|'.join(_SCALES)})\b"
-APART = r"(?:(?<![^\W\d_][-\u2010\u2011])|(?<=\b(?i:mid|pre|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)-))"
-"""Where a number may begin: in mid-2011 and 14-Mar-2011, but not in COVID-19."""
-# Ordinals and fractions; of the two "second" in "twenty-second" and "five-second" only the first is an ordinal.
-_ORDINAL = rf"""(?:(?<=ty.|nd.|ed.)second|half|halves|(?:twen|thir|for|fif|six|seven|eigh|nine)tie(?:th)?s?
-    |(?:first|third|quarter|(?:{"|".join(_ONES)}|fif|eigh|nin|twelf|hundred|thousand|million|billion)th)s?)\b"""
-_WORD = rf"""(?:(?:{"|".join(_WORDS)}|oh|minus|(?:{"|".join(_SCALES)})s)\b|{_SCALE}|(?<!\s){_ORDINAL}|{_ORDINAL}(?!-)
-    |(?<!of\s)an?(?={_JOINT}(?:{_SCALE}|{_ORDINAL}))|point(?={_JOINT}(?:{"|".join(_ONES)}|oh)\b))"""
-_MORE = rf"(?:{_JOINT}(?:and{_JOINT})?{_WORD})"
-_NUMBER = re.compile(rf"""(?ix)
-    {APART}(?:(?:(?<!\w)(?P<minus>minus{_JOINT}|[-\u2212])?|(?<=\b(?-i:[A-Z]{{3}})))(?:
-    (?<!/)(?:\d{{1,3}}[-\s])?\d{{1,3}}/\d{{1,3}}(?![\d/])  # 1/2 and 3 1/2, but not 2011/12; then 10^6 and 1½
-    |\d[\d.,]{{0,40}}(?:\^[-\d]*|\s?[\xb2\xb3\xb9\xbc-\xbe\u2070-\u2089\u2150-\u215f]+)
-    |(?P<digits>(?:(?<![\w.])\.)?\d{{1,30}}(?:[.,'’\u00a0\u202f]\d{{1,30}}){{0,9}})(?!\d)
-    (?P<more>(?:(?:[km]|\s?[bt]n)\b)?(?:(?={_JOINT}(?:{_SCALE}|and{_JOINT}an?{_JOINT}{_ORDINAL})){_MORE}+)?))
-    |(?<!\w)(?P<words>(?!point|oh|(?!half){_ORDINAL}){_WORD}{_MORE}*))
-    (?P<vague>[-\u2010\u2011](?:something|odd|ish|on|to|by|of)\b)?""")
+APART = _FORMS["apart"]
+"""Where a number may begin."""
+_JOINT, _NUMBER = (re.compile(_FORMS[kind], re.IGNORECASE) for kind in ("joint", "number"))
 _TEENS = r"(?:ten|eleven|twelve|\w+teen|twenty)"
 _YEAR = re.compile(rf"^({_TEENS}) (?:oh (?=\w{{3,5}}$)|(?=(?:{_TEENS}|\w+ty)(?: \w{{3,5}})?$))")
 _GROUPED = re.compile(r"\d{1,3}([,.'’\u00a0\u202f])\d{3}(?:\1\d{3})*(?:(?!\1)[.,]\d+)?")
@@ -78,9 +65,9 @@ def numbers_in(text: str) -> Iterator[tuple[str, set[Decimal]]]:
         [('two hundred and five', 205), ('1.5 million', 1500000)]
     """
     for match in _NUMBER.finditer(text):
-        if match["words"] and not match["vague"]:
+        if match["words"] and match["vague"] is None:
             yield from ((own, {value}) for own, value in _numbers(match["words"]))
-        elif match["digits"] and not match["vague"]:
+        elif match["digits"] and match["vague"] is None:
             heads = [f"{'minus ' if match['minus'] else ''}{value} " for value in _of_digits(match["digits"])]
             ways = [match["more"], ""] if match["more"].lower() == "m" else [match["more"]]
             yield match[0], {value for head in heads for more in ways for _, value in _numbers(head + more)}
@@ -105,12 +92,14 @@ def _numbers(words: str) -> list[tuple[str, Decimal]]:
         >>> _numbers("one hundred and one thousand and five thousand and ten")
         [('one hundred and one thousand', Decimal('101000')), ('five thousand and ten', Decimal('5010'))]
     """
-    told = re.sub(_JOINT, " ", words.strip().lower()).replace("half a ", ".5 ").replace(" and a half", " .5")
+    told = _JOINT.sub(" ", words.strip().lower()).replace("half a ", ".5 ").replace(" and a half", " .5")
     numbers = list[tuple[str, Decimal]]()
     for part in told.split(" and "):
         if numbers and (value := _of_words(joined := f"{numbers[-1][0]} and {part}")) is not None:
             numbers[-1] = joined, value
         elif (value := _of_words(part)) is not None:
+            if numbers and not _HUGE.isdisjoint(part.split()) and _HUGE.isdisjoint(numbers[-1][0].split()):
+                numbers.pop()  # one and two million
             numbers.append((part, value))
         else:
             return []
@@ -152,9 +141,10 @@ def _of_digits(digits: str) -> set[Decimal]:
         (['1.200', '1200'], ['1200.5'], {Decimal('12.50')})
     """
     found = set()
+    digits, _, power = digits.lower().partition("e")
     if grouped := _GROUPED.fullmatch(digits):
         found.add(Decimal(digits.replace(grouped[1], "").replace(",", ".")))
     parts = re.split(r"[^\d]", digits)
     if len(parts) < 3:
         found.add(Decimal(".".join(parts)))
-    return found or {*map(Decimal, parts)}
+    return {value.scaleb(int(power or 0)) for value in found or map(Decimal, filter(None, parts))}

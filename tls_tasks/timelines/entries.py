@@ -56,9 +56,7 @@ _ITEM = re.compile(rf"([ \t]*)(?:>\s?){{0,9}}(?:([{MARKS}])|\(?([0-9]{{1,3}}|[A-
 _BULLET = re.compile(rf"(?:>\s?)*(?:(?:[{MARKS}]|[0-9]{{1,3}}[.)]|[A-Za-z]\)|\[[ xX✓✔]\])(?:\s+|(?<=・)|$)){{0,3}}")
 TEXT_LABEL, _ASIDE_LABEL = (re.compile(PHRASES[f"{kind}_label"], re.IGNORECASE) for kind in ("text", "aside"))
 
-_NO_TEXT = re.compile(  # print(timeline), Event 2
-    r"[a-z_][\w.]{0,40}\([\w.,= \"']{0,80}\);?|[*_]{0,3}[^\W\d_]{2,15}\s#?[0-9]{1,3}[*_]{0,3}\s?:?[*_]{0,3}"
-)
+_NO_TEXT = re.compile(PHRASES["no_text"])
 
 
 def item_of(line: str) -> tuple[str, int] | None:
@@ -103,16 +101,7 @@ def is_aside(line: str) -> bool:
     return _ASIDE_LABEL.match(without_marker(line).lstrip("#")) is not None
 
 
-_LINK = re.compile(
-    r"!?\[([^\[\]\n]{0,300})\]\((?:[a-z]{2,6}:|www\.|/|#)[^()\s]{0,300}(?:\([^()\s]{0,100}\)[^()\s]{0,100})?\)"
-)
-_CITATION = re.compile(
-    r"(?<=\S)\s?(?:\[\^?[0-9]{1,3}(?:[,;–-]\s?\^?[0-9]{1,3}){0,9}\]|【[0-9]{1,3}[†:][^【】\n]{0,40}】)"
-)
-_EMPHASIS = re.compile(
-    r"(?<![\w*])\*([^\s*](?:[^*\n]{0,300}[^\s*])?)\*(?![\w*])|(?<!\w)_([^\s_](?:[^_\n]{0,300}[^\s_])?)_(?!\w)"
-)
-_CODE = re.compile(r"`([^`\n]{1,300})`")
+_LINK, _CITATION, _EMPHASIS, _CODE = (re.compile(PHRASES[kind]) for kind in ("link", "citation", "emphasis", "code"))
 _QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "«": "»", "「": "」"}
 
 
@@ -172,22 +161,11 @@ class Prefix(NamedTuple):
         return self.expression is not None and self.expression.precision == "day" and not self.is_short
 
 
-_ARROWS = "\u2190-\u21ff\u25b6\u25b8\u25ba\u2794-\u27be\u27f0-\u27ff"
 _PICTURES = "\u2190-\u2bff\U0001f000-\U0010ffff"
 _MARKER = re.compile(rf"[ \t:–—{re.escape(MARKS)}#>_~`\"'“”‘’\[\](【《<|=\ufe0f\u200b\u200d\ufeff{_PICTURES}]*")
 _LABEL = re.compile(PHRASES["label"])
 _ANY_LABEL = re.compile(r"[^\W\d][^:：\n]{0,80}?[:：][*_]{0,3}\s+")
-_PARENTHETICAL = re.compile(
-    r"(?:\s*[(\[（](?P<inside>[^()\[\]（）\n]{1,40})[)\]）]"
-    r"|,?\s+(?:at |around |about |c\. )?[0-9]{1,2}[:.][0-9]{2}(?:\s?[ap]\.?m\.?)?(?:\s[A-Za-z]{2,6}){0,2}"
-    r"|\s(?:[A-Za-z]{4,10}\s)?time)"
-    rf"(?=[*_`\])]{{0,4}}\s?(?:[:：|{_ARROWS}]|->|=>|[-–—]\s))"
-)
-_SIGN = re.compile(
-    r"(?P<close>(?:\]\([^()\s]{0,200}\)|[\s\])}】》>*_`\"'”’])*)"
-    rf"(?P<sign>:{{1,2}}|：|\||=>|[-–—―─━]{{1,3}}>?|[{_ARROWS}]\ufe0f?|[»~•]|//|=|;|[,，、]|\.{{1,5}}|…)?"
-    r"[*_`\])\"”’]{0,4}"
-)
+_PARENTHETICAL, _SIGN = re.compile(PHRASES["parenthetical"]), re.compile(PHRASES["sign"])
 _COLONS = (":", "::", "：")
 _DASHES = ("-", "–", "—", "~")
 _WEAK = frozenset(("", "=", ";", "…", ",", "，", "、", ".", "..", "...", "....", "....."))

@@ -21,7 +21,7 @@ from tls_tasks.core.rows import describe
 from tls_tasks.text.dates import DateExpression, DayMonth, Numeric, dates_in, settle
 from tls_tasks.timelines.entries import RawEntry
 from tls_tasks.timelines.read_json import count_entries, is_empty_answer, json_entries, without_tuples
-from tls_tasks.timelines.read_lines import is_remark, read_lines
+from tls_tasks.timelines.read_lines import is_frame, read_lines
 from tls_tasks.timelines.types import Timeline
 
 PROBLEM_KINDS = problem_kinds("timelines", "json")
@@ -149,7 +149,7 @@ def _lines_around(text: str, places: Sequence[tuple[int, int]], *, is_cut: bool)
         for line in text[end:start].split("\n"):
             if next(dates_in(line), None) is not None:
                 yield problem("dated_text", line)
-            elif is_remark(line.strip(), end == 0):
+            elif not is_frame(line.strip(), end == 0):
                 yield problem("undated_text", line)
         end = max(end, stop)
 

@@ -33,12 +33,8 @@ _PROMPT = re.compile(
     rf"(?i:{OPENING}|{CLOSED_BOOK_OPENING}|(?:now |please )?write (?:a|another) timeline of\b"
     r"|(?:question|instruction|prompt|user|human)\s?[0-9]*\s?:)"
 )
-_GREETING = re.compile(PHRASES["greeting"])
-_REMARK = re.compile(rf"(?i)\W{{0,4}}(?:{PHRASES['remark']})")
-_NO_DATE = re.compile(  # Spring 2011: A, which no form reads
-    r"(?=[^:：–—]{0,40}(?:(?:1[0-9]|20)[0-9]{2}|[0-9元]年))[^\s:：–—]{1,20}(?:\s[^\s:：–—]{1,20}){0,3}\s?"
-    r"(?:[:：–—]|-\s)\W{0,9}\w"
-)
+_GREETING, _MARKUP_TAG, _NO_DATE = (re.compile(PHRASES[kind]) for kind in ("greeting", "markup_tag", "no_date"))
+_REMARK, _SAID = (re.compile(rf"(?i)\W{{0,4}}(?:{PHRASES[kind]})") for kind in ("remark", "said"))
 _LONG = 120
 """Characters of a line that is prose, and announces nothing."""
 _MAX_LINES = 4_000
@@ -111,18 +107,28 @@ def is_restart(line: str) -> bool:
     return len(line) <= _LONG and is_announced and not line.startswith("</") and _FINAL.search(text) is not None
 
 
-def is_remark(stripped: str, is_first: bool) -> bool:
-    """Whether a line around JSON says something, and does not only announce it or mark it up.
+def is_frame(line: str, is_before: bool) -> bool:
+    """Whether an undated line is no text of the answer: it marks it up, announces it, or speaks to its reader.
+
+    Args:
+        line: The line.
+        is_before: Whether no entry stands before it, so that it may be a title or a greeting.
 
     Example:
-        >>> [is_remark(line, True) for line in ("Here is the timeline:", "```json", "];", "No sources were given.")]
-        [False, False, False, True]
+        >>> [is_frame(line, True) for line in ("Here is the timeline:", "```json", "];", "## Protests", "Let me know!")]
+        [True, True, True, True, True]
+        >>> [is_frame(line, False) for line in ("These are the key events.", "## Protests", "No sources were given.")]
+        [True, False, False]
     """
-    is_frame = stripped.startswith(_FENCE) or _MARKUP_TAG.fullmatch(stripped)
-    return any(map(str.isalnum, stripped)) and not is_frame and not (is_first and _GREETING.match(stripped))
+    text = _MARKUP_TAG.sub("", line).strip(_MARKS)
+    is_title = line.startswith(_HEADING) and text[-1:] not in ".!?。"
+    is_announced = is_restart(line) or (is_before and (is_title or _GREETING.match(text) is not None))
+    is_markup = text.startswith(_FENCE) or not any(map(str.isalnum, text))
+    return is_announced or is_markup or all(map(_SAID.match, _SENTENCE.split(text)))
 
 
-_MARKUP_TAG = re.compile(r"</?[A-Za-z][\w.-]{0,30}/?>|\[{1,2}[a-z][\w.]{0,30}\]{1,2}")  # and TOML's [[event]]
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_HEADING, _MARKS = ("#", "**", "__", "=="), " \t*_#=>"
 _ASIDE_NAMES = frozenset("source sources reference references citations links note notes bibliography".split())
 _FENCE = ("```", "~~~")
 _RULE_MARKS = frozenset("-–—─━*_=")
@@ -214,7 +220,8 @@ class _Lines:
     def _without_remark(self) -> Iterator[_Item]:
         """Take from the last day what speaks to the reader."""
         while self.day is not None and len(self.day.sentences) > 1 and _REMARK.match(self.day.sentences[-1]):
-            yield problem("undated_text", self.day.sentences.pop())
+            if not is_frame(said := self.day.sentences.pop(), False):
+                yield problem("undated_text", said)
 
     def _table(self, table: Table) -> Iterator[_Item]:
         items = list(read_table(table, self.keep_undated, self.section.known))
@@ -288,13 +295,13 @@ class _Lines:
         """Close the day before a line that belongs to none; a title and an announcement before all days are no loss."""
         yield from self._close()
         self.siblings = None
-        is_heading = stripped.startswith(("#", "**", "__", "=="))
+        is_heading = stripped.startswith(_HEADING)
         if is_heading or _is_label(stripped):
             self.is_aside = self.seen_date and stripped.strip("#*_=: ").lower() in _ASIDE_NAMES
         self.section.heading(stripped, is_heading)
         if next(dates_in(stripped), None):
             yield problem("dated_text", stripped)
-        elif self.seen_date or not self.keep_undated or not (is_heading or _GREETING.match(stripped)):
+        elif not is_frame(stripped, self.keep_undated and not self.seen_date):
             yield problem("undated_text", stripped)
 
     def _close(self, child: DateExpression | None = None) -> Iterator[_Item]:
@@ -337,9 +344,9 @@ def read_lines(text: str, keep_undated: bool = True, known: Known = UNKNOWN) -> 
         Entries and problems in the order of the text.
 
     Example:
-        >>> entry, dropped = read_lines("Here it is:\n2011-01-25: Protests begin.\nPolice wait.\n\nThat is all.")
+        >>> entry, dropped = read_lines("Here it is:\n2011-01-25: Protests begin.\nPolice wait.\n\nIt rained.")
         >>> entry.sentences, dropped
-        (('Protests begin.', 'Police wait.'), Problem(kind='undated_text', detail='That is all.'))
+        (('Protests begin.', 'Police wait.'), Problem(kind='undated_text', detail='It rained.'))
         >>> [str(entry.expression.date) for entry in read_lines("## 2011\n- January 25: A\n- February 1: B")]
         ['2011-01-25', '2011-02-01']
     """

@@ -406,10 +406,10 @@ def _weigh(node: SchemaNode | None, value: Any, any_style: bool) -> int:
     if is_echo(value, node):
         return 0
     if isinstance(node, Branch) and isinstance(value, list):
-        return sum(_n_values(item) for item in value if looks_like(item, node, any_style))
+        return sum(len(scalars(item)) for item in value if looks_like(item, node, any_style))
     if node is None and not isinstance(value, dict):
         return int(isinstance(value, list) and any(isinstance(item, dict) for item in value))
-    return _n_values(value) if looks_like(value, node, any_style) else 0
+    return len(scalars(value)) if looks_like(value, node, any_style) else 0
 
 
 def _weigh_outline(node: SchemaNode | None, value: Any) -> int:
@@ -420,16 +420,16 @@ def _weigh_outline(node: SchemaNode | None, value: Any) -> int:
     return _weigh(node, value, any_style=False) if isinstance(value, dict | list) else 0
 
 
-def _n_values(value: Any) -> int:
-    """How many scalars are in a value."""
-    waiting, n_values = [value], 0
+def scalars(value: Any) -> list[Any]:
+    """The scalars in a value, in no order."""
+    waiting, found = [value], []
     while waiting:
         inner = waiting.pop()
         if isinstance(inner, dict | list):
             waiting += inner.values() if isinstance(inner, dict) else inner
         else:
-            n_values += 1
-    return n_values
+            found.append(inner)
+    return found
 
 
 def _is_valid(found: FoundJson) -> bool:

@@ -17,7 +17,7 @@ AROUND = [
     # (answer, summary, kinds of problems)
     *CASES["AROUND"],
     ('{"summary": ["The council passed the bill.", "Members cheered."]}', TWO.replace("\n\n", "\n"), ["wrapper"]),
-    (f"Draft:\nA bill.\n\nFinal summary:\n{TEXT}", TEXT, []),  # labelled as no answer: like reasoning
+    (f"Draft:\nA bill.\n\nFinal summary:\n{TEXT}", TEXT, ["draft"]),
 ]
 
 

@@ -70,14 +70,14 @@ def problem(kind: str, text: str) -> Problem:
 
 
 def problem_kinds(*readers: str) -> Mapping[str, str]:
-    """Each kind of problem that readers report -> what it means: those of a family, and of ``json`` in any text.
+    """Each kind of problem that readers report -> what it means: those of a family, of ``json``, and of any text.
 
     Example:
         >>> problem_kinds("trees", "json")["wrapped"]
         'a wrapper was taken off'
     """
     known = json.loads(Path(__file__).with_name("problem_kinds.json").read_text(encoding="utf-8"))
-    return {kind: meaning for reader in readers for kind, meaning in known[reader].items()}
+    return {kind: meaning for reader in (*readers, "text") for kind, meaning in known[reader].items()}
 
 
 def folded(name: str) -> str:

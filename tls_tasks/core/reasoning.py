@@ -5,7 +5,7 @@ output know; a mark that is only spoken of, within quotation marks or backticks 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -27,21 +27,21 @@ class Answer(NamedTuple):
     Attributes:
         text: The answer.
         unfinished: Whether a block of reasoning was still open at the end.
-        next_prompt: Another prompt behind the answer, made up as base models do, with all that follows; it is left out.
+        dropped: What is neither reasoning nor answer: a draft before the final answer, text behind ``</answer>``, and
+            what a model makes up after its turn.
         beyond: What follows the first :data:`MAX_LENGTH` characters of the answer, and is not read.
     """
 
     text: str
     unfinished: bool
-    next_prompt: str = ""
+    dropped: tuple[Problem, ...] = ()
     beyond: str = ""
 
     def problems(self, text: str) -> tuple[Problem, ...]:
         """What was left out of ``text``, and is neither finished reasoning nor a frame."""
         left_out = [problem("unfinished_thinking", text)] * self.unfinished
         left_out += [problem("too_long", self.beyond)] * bool(self.beyond)
-        lines = self.next_prompt.split("\n")
-        return (*left_out, *(problem("next_prompt", line) for line in lines if line.strip()))
+        return (*left_out, *self.dropped)
 
 
 # A mark begins so, or at the beginning of the text: nearly all other places are passed over quickly.
@@ -70,12 +70,12 @@ def filled(pattern: str, parts: Mapping[str, str]) -> str:
 
 
 _PHRASES, _FLAGS = phrases(__file__), re.IGNORECASE | re.MULTILINE
-_LABELS = [
+_LABELS = {
     # A literal line feed, which lines can be searched for quickly, and not an anchor.
-    (re.compile(_PHRASES[f"{kind}_open"], _FLAGS), re.compile("\n" + _PHRASES[f"{kind}_end"], _FLAGS))
+    kind: (re.compile(_PHRASES[f"{kind}_open"], _FLAGS), re.compile("\n" + _PHRASES[f"{kind}_end"], _FLAGS))
     for kind in ("notes", "draft", "text")
-]
-
+}
+_SPEECH = re.compile(rf"\W*(?:{_PHRASES['speech']})", _FLAGS)
 _PROMPT = re.compile(_PHRASES["next_prompt"], re.MULTILINE)
 
 
@@ -88,7 +88,7 @@ def strip_thinking(text: str) -> Answer:
 
     Example:
         >>> strip_thinking("<think>maybe []</think> [1]")
-        Answer(text=' [1]', unfinished=False, next_prompt='', beyond='')
+        Answer(text=' [1]', unfinished=False, dropped=(), beyond='')
         >>> strip_thinking("so it is []</think>[1]<think>or").text
         '[1]'
         >>> strip_thinking("◁think▷let me see").unfinished
@@ -100,12 +100,23 @@ def strip_thinking(text: str) -> Answer:
         >>> strip_thinking("Reasoning: it rained.\n\n**Answer:** Rain.").text
         ' Rain.'
     """
-    found = _without_blocks(text)
-    answer, next_prompt = _before_prompt(_unwrapped(found.text))
+    answer, unfinished, after_turn = _without_blocks(text)
+    answer, after_tag = _unwrapped(answer)
+    answer, next_prompt = _before_prompt(answer)
+    dropped = [*_dropped("unread", after_tag), *_dropped("next_prompt", next_prompt + after_turn)]
     if label := _label(answer):
         before, after = answer[: label[0]], answer[label[1] :]
+        if after.strip() and (draft := _LABELS["draft"][0].match(before)):
+            dropped += _dropped("draft", before[draft.end() :])
         answer = after if after.strip() else before
-    return Answer(answer[:MAX_LENGTH], found.unfinished, next_prompt, answer[MAX_LENGTH:])
+    return Answer(answer[:MAX_LENGTH], unfinished, tuple(dropped), answer[MAX_LENGTH:])
+
+
+def _dropped(kind: str, text: str) -> Iterator[Problem]:
+    """The lines of a text that hold words, but for what is said to the reader."""
+    for line in text[:MAX_LENGTH].split("\n"):
+        if any(map(str.isalnum, line)) and not _SPEECH.match(line):
+            yield problem(kind, line)
 
 
 def first_reading(text: str, read: Callable[[str], _Read]) -> _Read:
@@ -129,16 +140,17 @@ def first_reading(text: str, read: Callable[[str], _Read]) -> _Read:
     """
     first = read(text)
     if first.failed:
-        answer, _ = _before_prompt(_unwrapped(_without_blocks(text).text))
+        answer, _ = _before_prompt(_unwrapped(_without_blocks(text)[0])[0])
         if (label := _label(answer)) and not (second := read(answer[: label[0]])).failed:
             unread = problem("unread", answer[label[1] :])
             return replace(second, problems=(*strip_thinking(text).problems(text), *second.problems, unread))
     return first
 
 
-def _without_blocks(text: str) -> Answer:
-    """The text without its marks, and without what these set apart."""
+def _without_blocks(text: str) -> tuple[str, bool, str]:
+    """The text without its marks and what these set apart; whether a block is unfinished; what follows the turn."""
     kept: list[str] = []
+    after: list[str] = []
     position = 0
     inside = over = begun = chosen = False
     for mark in _MARK.finditer(text):
@@ -147,29 +159,30 @@ def _without_blocks(text: str) -> Answer:
             continue
         if role == "close" and not inside and (over or mark[0] == "</details>"):
             continue
-        if not (inside or over):
-            kept.append(text[position : mark.start()])
-            begun = begun or bool(kept[-1].strip())
+        if not inside:
+            (after if over else kept).append(text[position : mark.start()])
+            begun = begun or (not over and bool(kept[-1].strip()))
         position = mark.end()
         if role == "final" or (role == "close" and not inside):
-            kept, begun, over, chosen = [], False, False, chosen or role == "final"
+            kept, after, begun, over, chosen = [], [], False, False, chosen or role == "final"
         elif role in ("end", "assistant", "user"):
             if begun and (chosen or role == "user"):
-                return Answer("".join(kept), False)
+                return "".join(kept), False, "".join(after) + _MARK.sub("\n", text[position:])
             over = begun or role == "user"
         inside = role == "open"
-    if not (inside or over):
-        kept.append(text[position:])
-    return Answer("".join(kept), inside)
+    if not inside:
+        (after if over else kept).append(text[position:])
+    return "".join(kept), inside, "".join(after) if begun else ""
 
 
-def _unwrapped(text: str) -> str:
-    """What stands in ``<answer>`` or the like, if there is just one such tag."""
+def _unwrapped(text: str) -> tuple[str, str]:
+    """What stands in ``<answer>`` or the like, if there is just one such tag, and what stands behind it."""
+    after = ""
     for name in _WRAPPERS:
-        inside = text.partition(f"<{name}>")[2].partition(f"</{name}>")[0]
+        inside, _, behind = text.partition(f"<{name}>")[2].partition(f"</{name}>")
         if text.count(f"<{name}>") == 1 and inside.strip():
-            text = inside
-    return text
+            text, after = inside, f"{behind}\n{after}"
+    return text, after
 
 
 def _before_prompt(text: str) -> tuple[str, str]:
@@ -181,7 +194,7 @@ def _before_prompt(text: str) -> tuple[str, str]:
 
 def _label(text: str) -> tuple[int, int] | None:
     """Where a line "Final answer:" begins and ends, or "Answer:" where the text begins with "Reasoning:"."""
-    for opens, ends in _LABELS:
+    for opens, ends in _LABELS.values():
         if (opening := opens.match(text)) and (label := ends.search(f"\n{text}", opening.end())):
             return label.start(), label.end() - 1
     return None

@@ -120,12 +120,7 @@ LAYERS: tuple[Layer, ...] = (
     ),
     Layer("evidence", "tables", {"evidence.read._in_tables": always([])}, ("evidence.read._in_tables",)),
     Layer("evidence", "XML", {"evidence.read._in_xml": always([])}, ("evidence.read._in_xml",)),
-    Layer(
-        "evidence",
-        "YAML and lists",
-        {"evidence.read._in_outlines": always(FoundJson((), "none"))},
-        ("evidence.read._in_outlines", "evidence.read._named"),
-    ),
+    Layer("evidence", "YAML and lists", {"evidence.read.find_yaml": always(FoundJson((), "none"))}, ()),
     Layer("evidence", "quotes around cells", {"evidence.read._bare": str.strip}, ("evidence.read._bare",)),
     Layer("evidence", "examples", {"evidence.read.is_example": always(False)}, ()),
     Layer(
@@ -253,7 +248,7 @@ LAYERS: tuple[Layer, ...] = (
         {"timelines.read_lines.is_restart": always(False)},
         ("timelines.read_lines.is_restart", "timelines.read_lines._FINAL", "timelines.read_lines._without_drafts"),
     ),
-    Layer("trees", "wrappers", {"trees.read.unwrapped": first}, ("trees.read.unwrapped", "trees.read._inside")),
+    Layer("trees", "wrappers", {"trees.read._trees_in": always([])}, ("trees.read._trees_in", "trees.read._inside")),
     Layer(
         "trees",
         "schemas that are no answer",

@@ -17,7 +17,7 @@ from tls_tasks.registry import find_task
 READ_RIGHT = {"timelines": 281, "evidence": 78, "trees": 79, "reports": 78, "summaries": 20}
 """How many are read as a careful reader reads them; a change of a reader may only raise these."""
 
-LATER = {"timelines": 73, "evidence": 18, "trees": 13, "reports": 47, "summaries": 7}
+LATER = {"timelines": 73, "evidence": 18, "trees": 14, "reports": 47, "summaries": 7}
 """The same of ``later``: rarer forms, written when the readers were done, to see how well they generalise."""
 
 UNSEEN = {"timelines": 60, "evidence": 59, "trees": 57, "reports": 57, "summaries": 56}

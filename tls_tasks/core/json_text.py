@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from tls_tasks.core.json_pieces import Piece, cuts, end_of_json, piece_at
 from tls_tasks.core.json_values import MAX_REPAIRED_DEPTH, Notes, loosely_decoded, mended, repaired
-from tls_tasks.core.parsed import Problem, problem, problem_kinds
+from tls_tasks.core.parsed import Problem, problem, problem_kinds, unread
 from tls_tasks.core.reasoning import strip_thinking
 
 Stage = Literal["none", "whole", "fence", "scan", "truncated", "repaired", "outline"]
@@ -48,9 +48,10 @@ class FoundJson:
     places: tuple[tuple[int, int], ...] = field(default=(), repr=False)
 
     def gaps(self, text: str) -> list[str]:
-        """The text without its thinking before, between and after the values."""
+        """The text without its thinking before, between and after the values, but for what is cut off and counted."""
+        is_cut = any(noted.kind == "truncated" for noted in self.problems) or not self.values
         starts, ends = zip(*self.places, (len(text), len(text)), strict=True)
-        return [text[end:start] for end, start in zip((0, *ends), starts, strict=False)]
+        return [text[end:start] for end, start in zip((0, *ends), starts[: -1 if is_cut else None], strict=False)]
 
 
 _FENCE = re.compile(r"^[ \t]{0,12}(`{3,}|~{3,})[ \t]{0,12}([\w+.-]{0,30})", re.MULTILINE | re.ASCII)
@@ -124,20 +125,17 @@ def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None, *, deep: 
             return found if whole == text else replace(found, problems=before + found.problems)
     search = _Search(weigh, weigh_cut or weigh, deep)
     result = _in_fences(answer.text, search) or search.in_prose(answer.text)
-    gaps = result.gaps(answer.text) if result.values else []
-    if any(noted.kind == "truncated" for noted in result.problems):  # what is cut off is counted already
-        gaps = gaps[:-1]
-    return replace(result, problems=(*before, *result.problems, *_unread(gaps)))
+    return replace(result, problems=(*before, *result.problems, *unread(_no_prose(result.gaps(answer.text)))))
 
 
-def _unread(gaps: Iterable[str]) -> Iterator[Problem]:
+def _no_prose(gaps: Iterable[str]) -> Iterator[str]:
     """What is no prose in the texts between values: what JSON begins with, a key, words within an open bracket."""
     n_open = 0
     for gap in gaps:
         is_inner, left = n_open > 0, gap if n_open > 0 else _PROSE.sub("", gap, count=1)
         n_open += sum(map(gap.count, "[{")) - sum(map(gap.count, "]}"))
-        if any(map(str.isalnum, left)) and (is_inner or n_open > 0 or _IS_NO_PROSE.search(left)):
-            yield problem("unread", left)
+        if is_inner or n_open > 0 or _IS_NO_PROSE.search(left):
+            yield left
 
 
 def is_whole_json(text: str, accept: Callable[[Any], bool]) -> bool:
@@ -178,8 +176,7 @@ def _in_fences(text: str, search: _Search) -> FoundJson | None:
         block = text[start:end]
         result = _whole(block, search.weigh) or search.in_prose(block)
         search.n_pieces += 1
-        places = tuple((start + begin, start + stop) for begin, stop in result.places)
-        results.append(replace(result, places=places))
+        results.append(replace(result, places=tuple((start + begin, start + stop) for begin, stop in result.places)))
     stages = {result.stage for result in results if result.values}
     names = ("values", "problems", "places")
     values, problems, places = (tuple(part for own in results for part in getattr(own, name)) for name in names)
@@ -248,8 +245,7 @@ class _Search:
             if end < piece.end:  # what follows is read again, unless that would be endless work
                 left -= piece.end - piece.start
             position = end if left > 0 else piece.end
-        last = _last(stages, "scan") if values else "none"
-        return FoundJson(tuple(values), last, tuple(notes), tuple(places))
+        return FoundJson(tuple(values), _last(stages, "scan") if values else "none", tuple(notes), tuple(places))
 
     def _of_piece(self, text: str, piece: Piece, notes: Notes) -> tuple[tuple[Any, ...], Stage, int]:
         """What is usable of a piece, how it was read, and where reading goes on."""

@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.parsed import Problem, problem
+from tls_tasks.core.parsed import Problem, problem, unread
 
 MAX_DIGITS = 640
 """Digits of an integer: the lowest limit that Python may be set to, so that ``int`` can't refuse it."""
@@ -129,7 +129,7 @@ def mended(text: str, notes: Notes) -> Any:
     Example:
         >>> notes = {}
         >>> mended("{'text': 'The \"big\" one', when: None, } // all", notes), [noted.detail for noted in notes]
-        ({'text': 'The "big" one', 'when': None}, ['quotes', 'Python literal', 'trailing comma', 'comment'])
+        ({'text': 'The "big" one', 'when': None}, ['quotes', 'Python literal', 'trailing comma', 'comment', '// all'])
         >>> mended("{“day”: datetime.date(2020, 1, 2),\\n 'cost': Decimal('1.5')}", notes)
         {'day': '2020-01-02', 'cost': 1.5}
     """
@@ -150,6 +150,8 @@ def mended(text: str, notes: Notes) -> Any:
             new = _WORDS.get(written, written)
         if new != written:
             notes[problem("repaired_json", _MENDED.get(kind, kind))] = None
+        if kind == "comment":
+            notes.update(dict.fromkeys(unread([written])))
         return new
 
     return loosely_decoded(TOKEN.sub(plain, text), notes)

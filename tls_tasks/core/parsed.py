@@ -3,10 +3,10 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -14,6 +14,9 @@ DETAIL_LENGTH = 80
 """Characters of model text kept in a problem's detail."""
 
 _NOT_IN_NAMES = re.compile(r"[\W_]+")
+_WORD = re.compile(r"[^\W_]+")
+_NAMES = re.compile(r"(?:.*[_-])?(?:q?id|title|name|type|role|status|tool|function|model|language)s?|.*[a-z]I[dD]s?")
+"""Keys whose values say what an answer or a part of it is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,56 @@ def problem(kind: str, text: str) -> Problem:
     if len(detail) > DETAIL_LENGTH:
         detail = detail[: DETAIL_LENGTH - 1] + "…"
     return Problem(kind, detail.encode("utf-8", "replace").decode("utf-8"))
+
+
+def unread(pieces: Iterable[str], read: str = "", frame: re.Pattern[str] | None = None) -> Iterator[Problem]:
+    """What a reader left out: the pieces of a text with a word that is nowhere in what was read.
+
+    Args:
+        pieces: The pieces.
+        read: All the words that were read.
+        frame: What in a piece is only a frame; pieces before the first of which something was read are one, too.
+
+    Example:
+        >>> [noted.detail for noted in unread(["Oh.", "- tea", "- tea or cake"], "Tea", re.compile("-"))]
+        ['- tea or cake']
+    """
+    known, begun = {"n", "a", "null", *_WORD.findall(read.lower())}, frame is None
+    for piece in pieces:
+        words = _WORD.findall((frame.sub(" ", piece) if frame else piece).lower())
+        begun = begun or not known.isdisjoint(words)
+        if begun and not known.issuperset(words):
+            yield problem("unread", piece)
+
+
+def unread_in(value: Any, read: Any, but_for: Container[str] = ()) -> Iterator[Problem]:
+    """The texts in a JSON value of which nothing was read, but for metadata, ids, titles and the like, and these keys.
+
+    Example:
+        >>> wrapper = {"run_id": "my run", "note": "Not sure.", "result": {"drink": "tea"}}
+        >>> [noted.detail for noted in unread_in(wrapper, {"drink": "tea"})]
+        ['Not sure.']
+    """
+
+    def is_frame(key: Any, inner: Any) -> bool:
+        is_name = _NAMES.fullmatch(str(key)) is not None and not isinstance(inner, Mapping)
+        return is_name or key == "metadata" or key in but_for
+
+    texts = (leaf for leaf in leaves(value, is_frame) if isinstance(leaf, str))
+    return unread(texts, "\n".join(map(str, leaves(read))))
+
+
+def leaves(value: Any, is_frame: Callable[[Any, Any], bool] = lambda key, inner: False) -> Iterator[Any]:
+    """The scalars in a value, in order, but for those in a frame, which is a key and what is under it."""
+    waiting = [value]  # no recursion: JSON may be nested deeper than Python goes
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, Mapping):
+            inner = [child for key, child in inner.items() if not is_frame(key, child)]
+        if isinstance(inner, list | tuple):
+            waiting += inner[::-1]
+        else:
+            yield inner
 
 
 def problem_kinds(*readers: str) -> Mapping[str, str]:

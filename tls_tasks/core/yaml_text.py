@@ -14,7 +14,7 @@ import yaml
 
 from tls_tasks.core.json_text import FoundJson, Weigh, fences
 from tls_tasks.core.json_values import MAX_DEPTH, Notes, number_of, object_of
-from tls_tasks.core.parsed import Problem, problem
+from tls_tasks.core.parsed import Problem, problem, unread
 from tls_tasks.core.reasoning import strip_thinking
 
 MAX_CHARACTERS = 100_000
@@ -43,7 +43,6 @@ _LINE = re.compile(rf"^([ \t]*)({_BULLETS})(?:{_MARK}({_KEY}){_MARK}:{_MARK}(?=\
 _GOES_ON = re.compile(rf"\s|{_BULLET}[ \t]|#|---|\.\.\.|[\]}}]")
 _NOT_YAML = re.compile(r"^[ \t]*(?:[*+•]|[0-9]{1,3}[.)][ \t]|-[ \t]+[*`]|`)|\t|\*\*", re.MULTILINE)
 _NOT_BARE = re.compile(r"[*&!%@`>|?,#\]}-]|.*(?::\s|:$)")
-_WORD = re.compile(r"[^\W_]+")
 _FRAME = re.compile(r"<[^<>]*>|^\s*(?:#.*|\*\*.*\*\*|.*:)\s*$|^\s*[0-9]{1,3}[.)]\s")
 _PROSE_ENDS = (":", ".", "!", "?", ":**")
 
@@ -88,8 +87,8 @@ def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False) -> FoundJson
     return FoundJson(tuple(values), "outline" if values else "none", (*stripped.problems(text), *notes), tuple(places))
 
 
-def unread_lines(text: str, values: Any) -> Iterator[Problem]:
-    r"""The lines behind the first that was read, in fences if there are any, with a word that no value has.
+def unread_lines(text: str, read: Any) -> Iterator[Problem]:
+    r"""The lines behind the first that was read, in fences if there are any, with a word that was not read.
 
     Headings are a frame, and so are tags, and cells that say that there is nothing.
 
@@ -97,13 +96,8 @@ def unread_lines(text: str, values: Any) -> Iterator[Problem]:
         >>> [noted.detail for noted in unread_lines("Here it is:\na: x\noh\nb: y", [{"a": "x"}, {"b": "y"}])]
         ['oh']
     """
-    known = {*_WORD.findall(json.dumps(values, ensure_ascii=False).lower()), "n", "a", "null"}
-    begun = False
-    for line in ("\n".join(text[start:end] for start, end in fences(text)) or text).split("\n"):
-        words = set(_WORD.findall(_FRAME.sub(" ", line).lower()))
-        begun = begun or not known.isdisjoint(words)
-        if begun and not words <= known:
-            yield problem("unread", line)
+    lines = ("\n".join(text[start:end] for start, end in fences(text)) or text).split("\n")
+    return unread(lines, re.sub(r"\\.", " ", json.dumps(read, ensure_ascii=False)), _FRAME)
 
 
 def settled(value: Any) -> Any:
@@ -204,5 +198,7 @@ def _read(text: str, notes: Notes) -> tuple[Any, Notes]:
 def _end_collection(path: list[tuple[bool, list[Any]]], notes: Notes) -> None:
     """Put the innermost list or mapping, without a key that lacks its value, into the one around it."""
     is_mapping, items = path.pop()
+    if not is_mapping and any(isinstance(item, dict) for item in items):  # texts among dictionaries are stray lines
+        items = [item for item in items if not isinstance(item, str)]
     value = object_of(list(zip(items[::2], items[1::2], strict=False)), notes) if is_mapping else items
     path[-1][1].append(value)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from tls_tasks.core.json_text import FoundJson, Stage, find_json, is_whole_json
 from tls_tasks.core.markdown_tables import table_at
-from tls_tasks.core.parsed import Parsed, Problem, folded, problem, problem_kinds
+from tls_tasks.core.parsed import Parsed, Problem, folded, problem, problem_kinds, unread_in
 from tls_tasks.core.reasoning import first_reading, phrases, strip_thinking
 from tls_tasks.core.yaml_text import find_yaml, unread_lines
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema, known_name, scalar_text
@@ -55,7 +55,6 @@ class ObjectReader:
         fields = [key for attribute in schema.attributes for key in attribute.fields.values()]
         self.keys = {folded(key): key for key in (*fields, self.domain, self.span)}
         self.domains = {folded(name): name for name in schema.domains}
-        self._known = frozenset(self.keys.values())
 
     def read(self, fields: Mapping[str, Any]) -> EvidenceObject:
         """The object with these fields, and how it violates the schema.
@@ -145,7 +144,7 @@ class ObjectReader:
 
     def named(self, value: Any) -> Any:
         """An object with the schema's keys in place of those that are spelt in another way: ``evidenceSpan``."""
-        if not isinstance(value, Mapping) or self._known.issuperset(value):
+        if not isinstance(value, Mapping) or set(self.keys.values()).issuperset(value):
             return value
         meant = {key: self.keys.get(folded(str(key)), key) for key in value}
         taken = Counter(meant.values())
@@ -174,8 +173,7 @@ class ObjectReader:
             yield {self.domain: domain, **value} if domain is not None else dict(value)
         elif inners:
             own = value.get(self.domain)
-            beside = value.keys() - {*inners, self.domain}
-            yield from (problem("unread", f"{key}: {value[key]}") for key in value if key in beside)
+            yield from unread_in(value, (), {*inners, self.domain})
             for key, inner in inners.items():
                 under = self.domains.get(folded(str(key))) or (own if isinstance(own, str) else domain)
                 yield from self.raw(inner, under, depth + 1)
@@ -208,7 +206,7 @@ def find_objects(text: str, reader: ObjectReader) -> FoundJson:
         if whole := [fields for fields in objects if fields.get(reader.span) and reader.domain in fields]:
             unread = unread_lines(html.unescape(text), whole)
             return FoundJson((whole,), "repaired", (problem("repaired_json", form), *unread), ((0, len(text)),))
-    return _in_outlines(text, reader)
+    return find_yaml(text, reader.count_whole, as_written=True)
 
 
 def _in_tables(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
@@ -246,22 +244,6 @@ def _in_xml(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
         if key is not None:
             fields[key] = html.unescape(element[2]).strip()
     yield fields
-
-
-def _in_outlines(text: str, reader: ObjectReader) -> FoundJson:
-    found = find_yaml(text, lambda value: reader.count_whole(_named(value, reader)), as_written=True)
-    return replace(found, values=tuple(_named(value, reader) for value in found.values))
-
-
-def _named(value: Any, reader: ObjectReader) -> Any:
-    """A value with the schema's keys and domains in the place of the names that stand for them."""
-    if isinstance(value, list):
-        return [_named(entry, reader) for entry in value]
-    if isinstance(value, dict):
-        names = {key: folded(_bare(str(key))) for key in value}
-        meant = {key: reader.keys.get(name) or reader.domains.get(name) or str(key) for key, name in names.items()}
-        return {meant[key]: _named(inner, reader) for key, inner in value.items()}
-    return _bare(value) if isinstance(value, str) else value
 
 
 def _bare(cell: str) -> str:
@@ -328,18 +310,29 @@ def parse_objects(text: str, reader: ObjectReader) -> ParsedEvidence:
 def _evidence_of(reader: ObjectReader, text: str) -> ParsedEvidence:
     found = find_json(text, reader.count, reader.count_listed)
     if not found.values:
-        found = _without_keys(text, reader) or found
+        # JSON whose objects have neither domain nor span breaks the schema.
+        other = find_json(text, lambda value: any(not isinstance(entry, Problem) for entry in reader.raw(value)))
+        found = other if other.stage in ("whole", "fence") else found
     answer = strip_thinking(text).text
     if not found.values and not _is_damaged(found):
         other = find_objects(answer, reader)
         found = replace(other, problems=found.problems + other.problems) if other.values else found
     entries = list(_entries(found, answer, reader))
     noted = found.problems + tuple(entry for entry in entries if isinstance(entry, Problem))
-    objects = tuple(reader.read(reader.spelt(entry)) for entry in entries if not isinstance(entry, Problem))
+    fields: list[Mapping[str, Any]] = [entry for entry in entries if not isinstance(entry, Problem)]
+    if found.stage == "outline":
+        fields = [{key: _bare(own) if isinstance(own, str) else own for key, own in entry.items()} for entry in fields]
+    objects = tuple(reader.read(reader.spelt(entry)) for entry in fields)
     if objects:
         return ParsedEvidence(objects, noted, _status(found))
-    status = _abstention(text, answer, reader, found)
-    return ParsedEvidence(None if status == "failed" else (), noted, status)
+    if is_whole_json(text, reader.says_nothing):
+        status: Status = "json" if answer.lstrip().lstrip("\ufeff").startswith(("[", "{")) else "fence"
+    elif _is_damaged(found) or not _EMPTY_LIST.search(answer):
+        return ParsedEvidence(None, noted)
+    else:
+        status = "scan"
+    empty = find_json(text, lambda value: True)  # what says that there is nothing may hold words
+    return ParsedEvidence((), tuple(dict.fromkeys((*noted, *empty.problems, *unread_in(empty.values, ())))), status)
 
 
 def _entries(found: FoundJson, answer: str, reader: ObjectReader) -> Iterator[_Raw]:
@@ -349,10 +342,8 @@ def _entries(found: FoundJson, answer: str, reader: ObjectReader) -> Iterator[_R
     objects of an earlier one is a new version of it.
     """
     kept: list[tuple[list[_Raw], set[tuple[str, str]]]] = []
-    position = 0
-    for value, (start, end) in zip(found.values, found.places, strict=True):
-        lead = _FENCE_BEGINS.sub("", answer[max(position, start - LEAD) : start])  # without the line of its fence
-        position = max(position, end)
+    for value, gap in zip(found.values, found.gaps(answer), strict=False):
+        lead = _FENCE_BEGINS.sub("", gap[-LEAD:])  # without the line of its fence
         if is_example(lead):
             yield problem("example", lead[-LEAD:])
             continue
@@ -373,12 +364,6 @@ def is_repeated(earlier: Set[tuple[str, str]], later: Set[tuple[str, str]]) -> b
     return 0 < len(earlier) <= 2 * len(earlier & later)
 
 
-def _without_keys(text: str, reader: ObjectReader) -> FoundJson | None:
-    """A text that is JSON, but whose objects have neither domain nor span: they are objects that break the schema."""
-    found = find_json(text, lambda value: sum(not isinstance(entry, Problem) for entry in reader.raw(value)))
-    return found if found.stage in ("whole", "fence", "jsonl") else None
-
-
 def _status(found: FoundJson) -> Status:
     guessed = any(noted.kind == "repaired_json" and noted.detail not in _BETWEEN_OBJECTS for noted in found.problems)
     return "repaired" if guessed else _STATUSES.get(found.stage, "json")
@@ -386,10 +371,3 @@ def _status(found: FoundJson) -> Status:
 
 def _is_damaged(found: FoundJson) -> bool:
     return any(noted.kind in ("truncated", "broken_json") for noted in found.problems)
-
-
-def _abstention(text: str, answer: str, reader: ObjectReader, found: FoundJson) -> Status:
-    """The status of an answer that says that there is nothing; ``failed`` if it does not say so."""
-    if is_whole_json(text, reader.says_nothing):
-        return "json" if answer.lstrip().lstrip("\ufeff").startswith(("[", "{")) else "fence"
-    return "scan" if not _is_damaged(found) and _EMPTY_LIST.search(answer) else "failed"

@@ -174,7 +174,7 @@ class Citations:
         of_answer._titles, of_answer._joins = self._titles, False
         for key, rest in list(entries)[:_MAX_ENTRIES]:
             # The key of an address that is no document's is known, and cites nothing.
-            if key and (doc_id := self._document_in(rest) or next(iter(self.ids(key)), key * ("://" in rest))):
+            if key and (doc_id := self.document_in(rest) or next(iter(self.ids(key)), key * ("://" in rest))):
                 of_answer._keys.setdefault(_bare(key), doc_id)
         marks = [match for match in _MARK.finditer(body) if of_answer._read(match)]
         of_answer._joins = any(match["joined"] is not None for match in marks)
@@ -311,7 +311,7 @@ class Citations:
         is_id = _ID_LIKE.fullmatch(bare) or re.fullmatch(r"-?@[^\s@]{2,100}", bare)
         return alike[:1] or ([bare.lstrip("-@")] if is_id else [])
 
-    def _document_in(self, rest: str) -> str:
+    def document_in(self, rest: str) -> str:
         """The document that an entry of a list of references names."""
         number = _NUMBERED.search(rest)
         if number and 1 <= int(number[1]) <= len(self._listed):

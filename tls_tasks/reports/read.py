@@ -10,12 +10,12 @@ report as Markdown (``article``): the pages that it links to or lists are then i
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
-from tls_tasks.core.json_text import find_json
-from tls_tasks.core.parsed import Parsed, Problem, problem, problem_kinds
+from tls_tasks.core.json_text import FoundJson, find_json
+from tls_tasks.core.parsed import Parsed, Problem, problem, problem_kinds, unread_in
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.rows import describe
 from tls_tasks.reports.citations import Citations, in_brackets
@@ -108,14 +108,14 @@ def parse_report(
     """
     citations, answer = Citations(doc_ids, titles), strip_thinking(text)
     from_json = _json_sentences(answer.text, citations)
-    sentences, flaws = (prose_sentences(answer.text, citations), ()) if from_json is None else from_json
-    kept, beyond = within_limit(sentences, limit)
+    sentences = from_json or prose_sentences(answer.text, citations)
+    kept, beyond = within_limit(sentences.value or (), limit)
     cited = [doc_id for sentence in kept for doc_id in sentence.citations]
     unknown = [problem("unknown_citation", doc_id) for doc_id in cited if not citations.is_known(doc_id)]
     unread = [problem("unread_citation", mark) for mark in ([] if cited else _AUTHOR_YEAR.findall(answer.text))]
     written = "" if from_json or beyond else answer.text.strip()
     report = Report(request_id, run_id, tuple(collection_ids), kept, written) if kept else None
-    return Parsed(report, (*answer.problems(text), *flaws, *beyond, *unknown, *unread))
+    return Parsed(report, (*answer.problems(text), *sentences.problems, *beyond, *unknown, *unread))
 
 
 def parse_report_row(row: Any, *, limit: int | None = None, of_a_model: bool = False) -> Parsed[Report]:
@@ -154,8 +154,7 @@ def parse_report_row(row: Any, *, limit: int | None = None, of_a_model: bool = F
     if not isinstance(references, list | tuple | None):
         problems.append(problem("bad_references", f"references: got {shown(references)}"))
         references = None
-    given = enumerate(row[field])
-    sentences = [_sentence(own, references, f"{field}[{n}]", problems, of_a_model) for n, own in given]
+    sentences = [_sentence(own, references, f"{field}[{n}]", problems, of_a_model) for n, own in enumerate(row[field])]
     kept, beyond = within_limit(sentences, limit)
     collections = tuple(filter(None, map(id_text, _listed(about.get("collection_ids")))))
     request_id = first_id(about, ID_FIELDS)
@@ -166,14 +165,15 @@ def parse_report_row(row: Any, *, limit: int | None = None, of_a_model: bool = F
 def find_report_json(text: str) -> tuple[Any, tuple[Problem, ...]]:
     """The row in a text that should be JSON, as a model may have written it, and what was wrong with it as JSON.
 
-    Of several rows it is the longest; None if the text has no row. Never raises.
+    Of several rows it is the last whole one; None if the text has no row. Never raises.
 
     Example:
         >>> find_report_json('Here: {"sentences": [{"text": "It rained."}]}')[0]
         {'sentences': [{'text': 'It rained.'}]}
     """
-    found = find_json(text, _n_sentences)
-    return (max(found.values, key=_n_sentences) if found.values else None), found.problems
+    found = find_json(text, _has_sentences)
+    report, drafts = _last_report(found)
+    return report[0], (*found.problems, *drafts)
 
 
 def within_limit(
@@ -237,12 +237,9 @@ def shown(value: Any) -> str:
     return describe(value) if value is None or isinstance(value, str | int | float) else type(value).__name__
 
 
-def _n_sentences(value: Any) -> int:
-    """How many sentences a JSON value has; an empty report counts as one, so that it is found."""
-    if not isinstance(value, Mapping):
-        return 0
-    rows = next((value[field] for field in _SENTENCE_FIELDS if isinstance(value.get(field), list)), None)
-    return 0 if rows is None else max(1, len(rows))
+def _has_sentences(value: Any) -> bool:
+    """Whether a JSON value is a row with a list of sentences, be it empty."""
+    return isinstance(value, Mapping) and any(isinstance(value.get(field), list) for field in _SENTENCE_FIELDS)
 
 
 def _sentence(
@@ -287,44 +284,43 @@ def _listed(given: Any) -> list[Any]:
     return [] if given is None else list(given if isinstance(given, list | tuple | Mapping) else [given])
 
 
-def _json_sentences(text: str, citations: Citations) -> tuple[list[ReportSentence], tuple[Problem, ...]] | None:
+def _json_sentences(text: str, citations: Citations) -> Parsed[list[ReportSentence]] | None:
     """The sentences of a JSON answer, and what was wrong with it as JSON; None if there is no report in JSON.
 
     Example:
-        >>> _json_sentences('[{"sentence": "It rained.", "sources": [2]}]', Citations(["a", "b"]))[0]
+        >>> _json_sentences('[{"sentence": "It rained.", "sources": [2]}]', Citations(["a", "b"])).value
         [ReportSentence(text='It rained.', citations=('b',))]
     """
-    found = find_json(text, _weigh) if _MAY_BE_JSON.search(text) else None
-    if found is None or not found.values:
+    if not _MAY_BE_JSON.search(text) or not (found := find_json(text, _weigh)).values:
         return None
-    values: Sequence[Any] = found.values
-    if len(values) > 1 and all(map(_is_row, values)):  # JSON Lines
-        values = [list(values)]
-    sentences: list[ReportSentence] = []
-    unread = [own.text for gap in found.gaps(text) for own in prose_sentences(gap, citations) if own.citations]
-    for value in values:
-        rows, references = _rows(value), value.get("references") if isinstance(value, Mapping) else None
-        own_list = references if isinstance(references, list) else []
-        sentences += filter(None, (_row_sentence(row, citations, own_list) for row in rows))
-        sentences += prose_sentences(_prose(value), citations) if not rows else []
-        read = {first_text({"text": row} if isinstance(row, str) else row, _TEXT_FIELDS) for row in rows}
-        unread += [own for own in _texts(value) if own not in (read or {_prose(value)})]
-    return sentences, (*found.problems, *(problem("unread", own) for own in unread))
+    report, problems = _last_report(found)
+    value = report if len(report) > 1 else report[0]
+    rows, references = _rows(value), report[0].get("references") if isinstance(report[0], Mapping) else None
+    own_list = references if isinstance(references, list) else []
+    read = [first_text({"text": row} if isinstance(row, str) else row, _TEXT_FIELDS) for row in rows] or [_prose(value)]
+    prose = Parsed(None) if rows else prose_sentences(read[0], citations)
+    sentences = prose.value or [own for row in rows if (own := _row_sentence(row, citations, own_list))]
+    for gap in found.gaps(text):
+        beside = prose_sentences(gap, citations, alone=False)
+        problems += [problem("unread", own.text) for own in beside.value or () if own.citations] + [*beside.problems]
+    unused = unread_in(value, read, _CITATION_FIELDS)
+    return Parsed(sentences, (*found.problems, *problems, *prose.problems, *unused))
 
 
-def _texts(value: Any, depth: int = 0) -> Iterator[str]:
-    """The texts of several words in a value, but for the names of what is cited."""
-    if isinstance(value, Mapping):
-        value = [inner for name, inner in value.items() if name not in _CITATION_FIELDS]
-    if isinstance(value, str) and len(value.split()) > 1:
-        yield value
-    for inner in value if isinstance(value, list) and depth <= _MAX_DEPTH else ():
-        yield from _texts(inner, depth + 1)
+def _last_report(found: FoundJson) -> tuple[list[Any], list[Problem]]:
+    """The values of the last report that is whole, and what is said of the others, which are drafts.
+
+    Rows on lines of their own are one report, or go on with one that is damaged.
+    """
+    begins = [place for place, value in enumerate(found.values) if place == 0 or not _is_row(value)]
+    reports = [list(found.values[begin:end]) for begin, end in pairwise([*begins, len(found.values)])]
+    report = reports.pop(-2 if found.stage == "truncated" and len(reports) > 1 else -1) if reports else [None]
+    return report, [problem("draft", str(draft[0])) for draft in reports]
 
 
 def _weigh(value: Any) -> int:
     """How many sentences a JSON value holds; an empty report counts as one, so that it is found."""
-    return len(_rows(value)) or int(bool(_n_sentences(value) or _prose(value)))
+    return len(_rows(value)) or int(_has_sentences(value) or bool(_prose(value)))
 
 
 def _rows(value: Any, *, named: bool = False, depth: int = 0) -> list[Any]:

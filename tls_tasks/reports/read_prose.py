@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Container, Iterator, Sequence, Set
 from itertools import chain
 
+from tls_tasks.core.parsed import Parsed, unread
 from tls_tasks.core.reasoning import phrases
 from tls_tasks.reports.citations import Citations, Entry, Mark, entry_of, in_brackets
 from tls_tasks.reports.types import ReportSentence
@@ -35,24 +36,30 @@ _SENTENCE_END = re.compile(
 _TITLES = "Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Sen|Rep|Gov|Gen|Col|Lt"
 _HOURS = re.compile(r"\b[ap]\.m\.$")  # these end a sentence only where a mark stands behind them
 _ABBREVIATION = re.compile(rf"\b(?:[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]|{_TITLES}|vs|No|Nos|Fig|approx|ca|cf|e\.g|i\.e|al|p|pp)\.$")
+_LISTED = re.compile(rf"{_BULLET.pattern}|.*(?:://|\((?:1[5-9]|20)[0-9]{{2}}[a-z]?\))")  # a bullet, an address, a year
 _LEAD_IN_WORDS = 12
 _MARK_COLUMNS = re.compile(r"\W*(?:docs?|documents?|sources?|citations?|cited|references?|evidence)\W*$", re.IGNORECASE)
-_SPEECH_AFTER = re.compile(f"(?i){_PHRASES['speech_after']}")
-_REFUSAL = re.compile(f"(?i){_PHRASES['refusal']}")
-_SPEECH_LENGTH = 400
+_IS_SHORT = "(?!.{400})"
+_SPEECH_AFTER = re.compile(f"(?i){_IS_SHORT}{_PHRASES['speech_after']}")
+_REFUSAL = re.compile(f"(?i){_IS_SHORT}{_PHRASES['refusal']}")
 _LINE = 40
 """A line of prose that is no shorter, and ends in the middle of a sentence, is one that was broken."""
 
 
-def prose_sentences(text: str, citations: Citations) -> list[ReportSentence]:
-    """The sentences of prose with what they cite.
+def prose_sentences(text: str, citations: Citations, alone: bool = True) -> Parsed[list[ReportSentence]]:
+    """The sentences of prose with what they cite, and what was left out though it is no frame.
+
+    Args:
+        text: The prose.
+        citations: Reads its marks.
+        alone: Whether it is a report; beside one in JSON, what the model says to its reader may cite.
 
     Example:
-        >>> prose_sentences("[1] says that it rained. [2] says that it snowed.", Citations(["a", "b"]))[1]
+        >>> prose_sentences("[1] says that it rained. [2] says that it snowed.", Citations(["a", "b"])).value[1]
         ReportSentence(text='says that it snowed.', citations=('b',))
     """
     sentences: list[ReportSentence] = []
-    paragraphs, entries = _paragraphs(_without_markup(text, citations), citations)
+    paragraphs, entries, left = _paragraphs(_without_markup(text, citations), citations, alone)
     citations = citations.of_answer("\n".join(chain.from_iterable(paragraphs)), entries)
     for block in chain.from_iterable(map(_blocks, paragraphs)):
         clean, marks = citations.strip(block)
@@ -60,7 +67,7 @@ def prose_sentences(text: str, citations: Citations) -> list[ReportSentence]:
             sentences += _block_sentences(clean, marks)
         elif sentences:  # marks on a line of their own
             sentences[-1] = _with(sentences[-1], [doc_id for mark in marks for doc_id in mark.ids])
-    return sentences
+    return Parsed(sentences, tuple(unread(left)))
 
 
 def _without_markup(text: str, citations: Citations) -> str:
@@ -107,20 +114,20 @@ def _with(sentence: ReportSentence, ids: Sequence[str]) -> ReportSentence:
     return ReportSentence(sentence.text, tuple(dict.fromkeys([*sentence.citations, *ids])))
 
 
-def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[Entry]]:
-    r"""The paragraphs of a report, each with its lines, and the entries of its list of references.
+def _paragraphs(text: str, citations: Citations, alone: bool) -> tuple[list[list[str]], list[Entry], list[str]]:
+    r"""The paragraphs of a report, each with its lines, the entries of its list of references, and lost lines.
 
     Left out: headings (including a title on the first line and a lead-in such as "Here is the report:"), rules, the
-    fences of code blocks, footnote definitions, a list of references up to the next heading or, without a heading, at
-    the end, and what the model says to its reader after the report. A row of a table is a list item.
+    fences of code blocks, footnote definitions, a list of references up to the next heading or paragraph that cites or,
+    without a heading, at the end, and what the model says to its reader after the report. A row of a table is a list
+    item. Lost are headings that cite, and sentences behind the list of references that don't.
 
     Example:
-        >>> _paragraphs("# Report\n\nIt rained.\n- Rivers rose\n\nReferences:\n[1] coast-01", Citations())
-        ([['It rained.', '- Rivers rose']], [('1', 'coast-01')])
+        >>> _paragraphs("# Report\n\nIt rained.\n- Rivers rose\n\nReferences:\n[1] coast-01", Citations(), True)
+        ([['It rained.', '- Rivers rose']], [('1', 'coast-01')], [])
     """
-    entries: list[Entry] = []
-    paragraphs: list[list[str]] = [[]]
-    in_references, more = False, ""
+    entries, left, paragraphs = list[Entry](), list[str](), [list[str]()]
+    in_references, goes_on, more = False, False, ""  # goes_on: whether the next line is of the list whatever it says
     stand_below = sum(bool(_cited_below(line, citations)) for line in text.splitlines()) > 1  # each sentence has one
     for line, is_title in _lines(text):
         if stand_below and (below := _cited_below(line, citations)):
@@ -130,17 +137,23 @@ def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[
         if _DEFINITION.match(line[:200]):
             entries.append(entry_of(line))
         elif _is_heading(line, is_title):
-            in_references = bool(references)
-        elif references and not (references["more"] or "")[:1].islower():  # "Sources: the mayor said" is a sentence
-            in_references = True
-            entries.append(entry_of(references["more"] or ""))
-        elif in_references:
+            in_references = goes_on = bool(references)
+            left += [line] if _cited_text(line, citations) else []
+        elif references and not _cited_text(references["more"] or "", citations):
+            in_references = goes_on = True
+            entries += [entry_of(references["more"])] if references["more"] else []
+        elif in_references and (goes_on or not line or _is_entry(line, citations)):
+            goes_on = bool(line) or not entries
             entries += [entry_of(line)] if line else []
+        elif in_references and not _cited_text(line, citations):
+            left.append(line)
         elif line:
+            in_references = False
             paragraphs[-1].append(line)
             continue
         paragraphs.append([])
-    paragraphs = _without_speech([lines for lines in paragraphs if lines], citations)
+    left = [line for line in left if _without_speech([[line]], citations)]
+    paragraphs = _without_speech([lines for lines in paragraphs if lines], citations if alone else None)
     cited = set(_CITED.findall("\n".join(chain.from_iterable(paragraphs))))
     while len(paragraphs) > 1 and _are_sources(paragraphs[-1], cited, citations):
         for line in reversed(paragraphs.pop()):
@@ -149,7 +162,24 @@ def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[
             if key:
                 entries.append((key, more))
                 more = ""
-    return paragraphs, entries
+    return paragraphs, entries, left
+
+
+def _cited_text(line: str, citations: Citations) -> str:
+    """The text of a line in which a bracket cites what stands before it; empty if there is none.
+
+    An entry of a list begins with its mark, and words that name a document are no bracket.
+    """
+    clean, marks = citations.strip(line)
+    return clean if clean != line and any(map(str.isalnum, clean[: marks[0].position])) else ""
+
+
+def _is_entry(line: str, citations: Citations) -> bool:
+    """Whether a paragraph goes on with a list of references: it has a key or an address, or is a document."""
+    key, rest = entry_of(line)
+    may_cite = (key and not line.lstrip()[0].isdigit()) or citations.is_source(line)
+    cites = _SENTENCE_END.search(f"{_cited_text(line, citations)} ")
+    return bool(may_cite or (not cites and (key or _LISTED.match(line) or citations.document_in(rest))))
 
 
 def _cited_below(line: str, citations: Citations) -> str:
@@ -169,13 +199,15 @@ def _are_sources(lines: Sequence[str], cited: Set[str], citations: Citations) ->
     return all(map(any, zip(sure, keys, strict=True))) and (any(sure) or not cited.isdisjoint(keys))
 
 
-def _without_speech(paragraphs: list[list[str]], citations: Citations) -> list[list[str]]:
-    """The paragraphs without those at the end in which the model speaks to its reader; none of a refusal."""
+def _without_speech(paragraphs: list[list[str]], citations: Citations | None) -> list[list[str]]:
+    """The paragraphs without those at the end in which the model speaks to its reader; none of a refusal.
+
+    With ``citations`` a paragraph that cites is kept.
+    """
 
     def is_speech(lines: Sequence[str], pattern: re.Pattern[str]) -> bool:
-        words = " ".join(map(_plain, lines[:9])).strip("*_ ").replace("’", "'")
-        is_short = len(words) <= _SPEECH_LENGTH and len(lines) < 9
-        return is_short and bool(pattern.match(words)) and not citations.strip(words)[1]
+        text = " ".join(map(_plain, lines)).strip("*_ ").replace("’", "'")
+        return bool(pattern.match(text)) and not (citations and _cited_text(text, citations))
 
     while paragraphs and is_speech(paragraphs[-1], _SPEECH_AFTER):
         paragraphs = paragraphs[:-1]

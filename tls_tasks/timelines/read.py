@@ -126,9 +126,7 @@ def _timeline_of(policy: TimelinePolicy, text: str) -> Parsed[Timeline]:
     items = [item for value in found.values for item in json_entries(value)]
     from_json = _assembled([*found.problems, *items], policy)
     answer = strip_thinking(text)
-    is_cut = any(noted.kind == "truncated" for noted in found.problems)  # which says what becomes of the rest
-    around = _lines_around(answer.text, found.places, is_cut=is_cut)
-    whole = Parsed(from_json.value, (*from_json.problems, *around))
+    whole = Parsed(from_json.value, (*from_json.problems, *_lines_around(found.gaps(answer.text))))
     if not from_json.failed and found.stage != "repaired":
         return whole
     left_out = answer.problems(text)
@@ -142,16 +140,14 @@ def _timeline_of(policy: TimelinePolicy, text: str) -> Parsed[Timeline]:
     return from_json if from_json.problems else from_lines
 
 
-def _lines_around(text: str, places: Sequence[tuple[int, int]], *, is_cut: bool) -> Iterator[Problem]:
+def _lines_around(gaps: Sequence[str]) -> Iterator[Problem]:
     """The lines around JSON, but for an announcement: remarks, or lost entries if a full date is in them."""
-    end = 0
-    for start, stop in sorted(places if is_cut or not places else (*places, (len(text), len(text)))):
-        for line in text[end:start].split("\n"):
+    for number, gap in enumerate(gaps):
+        for line in gap.split("\n"):
             if next(dates_in(line), None) is not None:
                 yield problem("dated_text", line)
-            elif not is_frame(line.strip(), end == 0):
+            elif not is_frame(line.strip(), number == 0):
                 yield problem("undated_text", line)
-        end = max(end, stop)
 
 
 def _n_sentences(parsed: Parsed[Timeline]) -> int:

@@ -3,14 +3,14 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from tls_tasks.core.json_text import PACKED, FoundJson, Stage, find_json, is_whole_json, unpacked
 from tls_tasks.core.options import check_choice
-from tls_tasks.core.parsed import Parsed, Problem, folded, problem, problem_kinds
+from tls_tasks.core.parsed import Parsed, Problem, folded, leaves, problem, problem_kinds, unread_in
 from tls_tasks.core.reasoning import first_reading
 from tls_tasks.core.yaml_text import Unquoted, find_yaml, settled
 from tls_tasks.trees.compliance import complies
@@ -80,15 +80,21 @@ def unwrapped(value: Any, node: SchemaNode | None, any_style: bool = True) -> An
         >>> unwrapped({"results": [{"a": "x"}, {"a": "y"}]}, node)
         {'results': [{'a': 'x'}, {'a': 'y'}]}
     """
+    trees = _trees_in(value, node, any_style)
+    return trees[0] if len(trees) == 1 else value
+
+
+def _trees_in(value: Any, node: SchemaNode | None, any_style: bool) -> list[dict[str, Any]]:
+    """The dictionaries in a wrapper that are like the schema: several only if nothing else of the wrapper is."""
     if not isinstance(node, Branch) or not isinstance(value, dict | list):
-        return value
+        return []
     own = _own_keys(value, node, any_style)
     if isinstance(value, dict) and (len(own) == len(value) or (node.rest is not None and not complies(value, node))):
-        return value
+        return []
     keys = [(inner, _own_keys(inner, node, any_style)) for inner in _inside(value, node)]
     most = max((len(theirs) for _, theirs in keys if own < theirs), default=0)
     best = [inner for inner, theirs in keys if own < theirs and len(theirs) == most]
-    return best[0] if len(best) == 1 else value
+    return best if len(best) == 1 or not own else []
 
 
 def _inside(value: Any, node: Branch, depth: int = 0) -> Iterator[dict[str, Any]]:
@@ -361,13 +367,16 @@ def _leniently(node: SchemaNode | None, any_style: bool, text: str) -> ParsedTre
     if not found.values:
         echo = find_json(text, lambda value: is_echo(value, node))
         return _failure("echoed_schema" if echo.values else "no_json", text, found.problems, _is_valid(echo))
-    value = _chosen(found, node, any_style)
-    tree = unwrapped(value, node, any_style)
-    several = (problem("several_trees", str(len(found.values))),) if len(found.values) > 1 else ()
-    if tree is not value:
+    alike = [value for value in found.values if looks_like(unwrapped(value, node, any_style), node, any_style)]
+    value = _last_whole(alike or found.values, found, (alike or found.values)[-1])
+    trees = _trees_in(value, node, any_style)
+    tree = _last_whole(trees or [value], found, value)
+    n_trees = len(found.values) - 1 + max(1, len(trees))
+    noted = [problem("several_trees", str(n_trees))] if n_trees > 1 else []
+    if trees:
         wrapper = ", ".join(map(str, value)) if isinstance(value, dict) else "[…]"
-        several = (problem("wrapped", wrapper), *several)
-    return _tree_of(tree, replace(found, problems=(*found.problems, *several)), text)
+        noted = [problem("wrapped", wrapper), *unread_in(unpacked(value), (trees, *map(list, trees))), *noted]
+    return _tree_of(tree, replace(found, problems=(*found.problems, *noted)), text)
 
 
 def _tree_of(value: Any, found: FoundJson, text: str) -> ParsedTree:
@@ -384,7 +393,7 @@ def _failure(kind: str, text: str, problems: tuple[Problem, ...] = (), is_valid:
 def _found(text: str, node: SchemaNode | None, any_style: bool) -> FoundJson:
     """The values that may be the tree: JSON, or an outline if it holds more of a tree."""
     found = find_json(text, weigh := partial(_weigh, node, any_style=any_style), deep=True)
-    if found.stage in ("whole", "fence", "jsonl"):
+    if found.stage in ("whole", "fence"):
         return found
     # JSON of another shape than the schema's root stays what it is; without a schema, a part of it is no answer either.
     if (node is None or not found.values) and is_whole_json(text, lambda value: not is_echo(value, node)):
@@ -402,34 +411,19 @@ def _weigh(node: SchemaNode | None, value: Any, any_style: bool) -> int:
     What follows a damaged tree in a text is often a part of that tree, in most cases a list. So a list counts for
     little where a dictionary is wanted.
     """
-    value = unwrapped(value, node, any_style)
-    if is_echo(value, node):
+    trees = _trees_in(value, node, any_style) or [value]
+    if is_echo(trees[-1], node):
         return 0
-    if isinstance(node, Branch) and isinstance(value, list):
-        return sum(len(scalars(item)) for item in value if looks_like(item, node, any_style))
     if node is None and not isinstance(value, dict):
         return int(isinstance(value, list) and any(isinstance(item, dict) for item in value))
-    return len(scalars(value)) if looks_like(value, node, any_style) else 0
+    return sum(1 for tree in trees if looks_like(tree, node, any_style) for _ in leaves(tree))
 
 
 def _weigh_outline(node: SchemaNode | None, value: Any) -> int:
     """The same for an outline; without a schema it is one if it has two keys, since ``Note: …`` is prose."""
     if isinstance(node, Leaf) or (node is None and not (isinstance(value, dict) and len(value) > 1)):
         return 0
-    value = fit(value, node)
-    return _weigh(node, value, any_style=False) if isinstance(value, dict | list) else 0
-
-
-def scalars(value: Any) -> list[Any]:
-    """The scalars in a value, in no order."""
-    waiting, found = [value], []
-    while waiting:
-        inner = waiting.pop()
-        if isinstance(inner, dict | list):
-            waiting += inner.values() if isinstance(inner, dict) else inner
-        else:
-            found.append(inner)
-    return found
+    return _weigh(node, fit(value, node), any_style=False)
 
 
 def _is_valid(found: FoundJson) -> bool:
@@ -441,10 +435,6 @@ def _is_valid(found: FoundJson) -> bool:
     )
 
 
-def _chosen(found: FoundJson, node: SchemaNode | None, any_style: bool) -> Any:
-    """The tree that is meant: the last that is like the schema, and whole if there is such a one."""
-    alike = [value for value in found.values if looks_like(unwrapped(value, node, any_style), node, any_style)]
-    alike = alike or list(found.values)
-    if found.stage == "truncated" and len(alike) > 1 and alike[-1] is found.values[-1]:
-        alike.pop()
-    return alike[-1]
+def _last_whole(trees: Sequence[Any], found: FoundJson, value: Any) -> Any:
+    """The last of the trees, or the one before it if it is in the last value and the text is cut off there."""
+    return trees[-2 if found.stage == "truncated" and value is found.values[-1] and len(trees) > 1 else -1]

@@ -12,12 +12,12 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_text import is_whole_json
-from tls_tasks.core.parsed import Problem, problem
+from tls_tasks.core.parsed import Problem, leaves, problem
 from tls_tasks.core.rows import as_values, describe, read_columns, read_text, shorten
 from tls_tasks.text.quotes import Source
 from tls_tasks.trees.compliance import TYPE_NAMES, complies, is_scalar
 from tls_tasks.trees.nodes import children_of
-from tls_tasks.trees.read import ParsedTree, TooDeepError, in_style, looks_like, parse_tree, plain, scalars
+from tls_tasks.trees.read import ParsedTree, TooDeepError, in_style, looks_like, parse_tree, plain
 from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, AnyOf, Branch, Leaf, SchemaNode, leaves_of, part_for
 
 _TREE = "a tree: JSON text, or dictionaries, lists and scalars"
@@ -55,7 +55,7 @@ def read_rows(
     trees = [read_reference(reference, index) for index, reference in enumerate(references)]
     if node and TYPE_NAMES.isdisjoint(leaf.type for leaf in leaves_of(node).values()):
         for index, tree in enumerate(trees):
-            if (found := scalars(tree)) and all(isinstance(name, str) and name in TYPE_NAMES for name in found):
+            if (found := [*leaves(tree)]) and all(isinstance(name, str) and name in TYPE_NAMES for name in found):
                 raise InputError(
                     "references", index, f"a schema {shorten(tree)}", f"{_TREE}; is it swapped with schema?"
                 )

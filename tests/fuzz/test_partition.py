@@ -143,7 +143,13 @@ BARE = {
     family: [own for own in ANSWERS[family] if own["answer"] == strip_thinking(own["answer"]).text]
     for family in FAMILIES
 }
-AROUND = {  # what may stand around a whole answer, in prose or in JSON
+AROUND = {  # what may stand around a whole answer: any, in prose, in JSON
+    "any": [
+        "<answer>{answer}</answer>\n\n{a} {b}.",
+        "{answer}<|im_end|>\n<|im_start|>user\n{a} {b}<|im_end|>",
+        "{answer}</s>\n{a} {b}",
+        "Draft:\n{a} {b}.\n\nFinal answer:\n{answer}",
+    ],
     "prose": [
         "{answer}\n\nSources:\n[1] Doc\n\n{a} {b} [1].",
         "{answer}\n\n## References\n\n- Doc\n\n{a} {b}.",
@@ -169,12 +175,13 @@ def is_json(answer):
         return False
 
 
-@pytest.mark.parametrize("family", ["evidence", "trees", "reports"])
+@pytest.mark.parametrize("family", FAMILIES)
 @fuzzed(100)
 @given(st.data())
 def test_nor_is_what_stands_around_an_answer(family, data):
-    form = "prose" if family == "reports" and data.draw(st.booleans()) else "JSON"
-    case = data.draw(st.sampled_from([own for own in BARE[family] if is_json(own["answer"]) == (form == "JSON")]))
+    form = data.draw(st.sampled_from(["any", *["JSON"][family == "summaries" :], *["prose"][family != "reports" :]]))
+    fits = [own for own in BARE[family] if form == "any" or is_json(own["answer"]) == (form == "JSON")]
+    case = data.draw(st.sampled_from(fits))
     a, b = data.draw(PAIRS)
     answer = data.draw(st.sampled_from(AROUND[form])).format(answer=case["answer"], a=a, b=b)
     parsed = reader(family, case["prompt"])(answer)

@@ -89,10 +89,7 @@ def add_places(parser: argparse.ArgumentParser, *names: str, needed: bool = True
     parser.set_defaults(run=run_with_names)
 
 
-_CALLED = {
-    **{"predictions": "pred|answer|output", "references": "ref|gold|truth|target", "sources": "source|journal"},
-    **{"schema": "schema", "documents": "doc|bundle|corpus", "rubrics": "rubric|criteri"},
-}
+_CALLED: dict[str, str] = json.loads(Path(__file__).with_name("places.json").read_text(encoding="utf-8"))
 """How the files of an option are called."""
 
 
@@ -122,7 +119,8 @@ def _seem_swapped(read: Callable[..., Any], places: _Places, swapped: _Places, e
     can't be read on either side, beside predictions that can be read on both.
     """
     moved = [name for name in places if swapped[name] != places[name]]
-    if not moved or swapped["predictions"] is None or Path("-") in swapped.values():  # standard input is read by now
+    is_swap = len(moved) in ((2, 3) if len(places) == 3 else (2,))  # each try reads files anew, which may be large
+    if not is_swap or swapped["predictions"] is None or Path("-") in swapped.values():  # standard input is read by now
         return False
     given, better = (
         sum(bool(place and re.search(_CALLED[name], place.name.lower())) for name, place in of.items())

@@ -18,10 +18,8 @@ _HUGE = frozenset(_NAMES[2:])
 _UNITS = {"k": 10**3, "m": 10**6, "bn": 10**9, "tn": 10**12}  # only behind digits
 APART = _FORMS["apart"]
 """Where a number may begin."""
-_JOINT, _NUMBER = (re.compile(_FORMS[kind], re.IGNORECASE) for kind in ("joint", "number"))
-_TEENS = r"(?:ten|eleven|twelve|\w+teen|twenty)"
-_YEAR = re.compile(rf"^({_TEENS}) (?:oh (?=\w{{3,5}}$)|(?=(?:{_TEENS}|\w+ty)(?: \w{{3,5}})?$))")
-_GROUPED = re.compile(r"\d{1,3}([,.'’\u00a0\u202f])\d{3}(?:\1\d{3})*(?:(?!\1)[.,]\d+)?")
+_KINDS = ("joint", "number", "year", "grouped")
+_JOINT, _NUMBER, _YEAR, _GROUPED = (re.compile(_FORMS[kind], re.IGNORECASE) for kind in _KINDS)
 
 
 def share_in_source(text: str, source: str) -> float | None:

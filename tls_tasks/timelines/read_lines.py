@@ -33,7 +33,9 @@ _PROMPT = re.compile(
     rf"(?i:{OPENING}|{CLOSED_BOOK_OPENING}|(?:now |please )?write (?:a|another) timeline of\b"
     r"|(?:question|instruction|prompt|user|human)\s?[0-9]*\s?:)"
 )
-_GREETING, _MARKUP_TAG, _NO_DATE = (re.compile(PHRASES[kind]) for kind in ("greeting", "markup_tag", "no_date"))
+_GREETING, _MARKUP_TAG, _RULE, _NO_DATE = (
+    re.compile(PHRASES[kind]) for kind in ("greeting", "markup_tag", "rule", "no_date")
+)
 _REMARK, _SAID = (re.compile(rf"(?i)\W{{0,4}}(?:{PHRASES[kind]})") for kind in ("remark", "said"))
 _LONG = 120
 """Characters of a line that is prose, and announces nothing."""
@@ -131,7 +133,6 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _HEADING, _MARKS = ("#", "**", "__", "=="), " \t*_#=>"
 _ASIDE_NAMES = frozenset("source sources reference references citations links note notes bibliography".split())
 _FENCE = ("```", "~~~")
-_RULE_MARKS = frozenset("-–—─━*_=")
 
 
 @dataclass(slots=True)
@@ -234,7 +235,7 @@ class _Lines:
         if is_restart(stripped):
             yield from self._drop(stripped)
             yield _RESTART
-        elif stripped.startswith(_FENCE) or _MARKUP_TAG.fullmatch(stripped) or _is_rule(stripped):
+        elif stripped.startswith(_FENCE) or _MARKUP_TAG.fullmatch(stripped) or _RULE.fullmatch(stripped):
             yield from self._close()
         elif prefix := self._prefix(line, stripped):
             if self.is_aside:
@@ -308,17 +309,6 @@ class _Lines:
         if self.day is not None:
             yield from self.day.entries(child)
         self.day = None
-
-
-def _is_rule(stripped: str) -> bool:
-    """Whether a line is a separator: two or more dashes, stars, underscores or equals signs and nothing else.
-
-    Example:
-        >>> _is_rule("-" * 32), _is_rule("* * *"), _is_rule("- -x")
-        (True, True, False)
-    """
-    marks = set(stripped)
-    return stripped[0] in _RULE_MARKS and len(stripped) > 1 and len(marks - {" "}) == 1
 
 
 def _is_label(stripped: str) -> bool:

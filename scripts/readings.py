@@ -287,7 +287,7 @@ LAYERS: tuple[Layer, ...] = (
     Layer(
         "all",
         "another prompt behind the answer",
-        {"core.reasoning._before_prompt": str},
+        {"core.reasoning._before_prompt": lambda text: (text, "")},
         ("core.reasoning._before_prompt", "core.reasoning._PROMPT"),
     ),
     Layer("all", "tags around the answer", {"core.reasoning._unwrapped": str}, ("core.reasoning._unwrapped",)),

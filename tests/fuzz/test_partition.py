@@ -154,6 +154,7 @@ AROUND = {  # what may stand around a whole answer: any, in prose, in JSON
         "{answer}\n\nSources:\n[1] Doc\n\n{a} {b} [1].",
         "{answer}\n\n## References\n\n- Doc\n\n{a} {b}.",
         "{answer}\n\n## {a} {b} [1]",
+        "{answer}\n\n## Notes\n\n{a} {b} [1].",
         "{answer}\n\nNote: {a} {b} [1].\n\nIt rained [1].",
         "**{a} {b} [1]**\n\n{answer}",
     ],

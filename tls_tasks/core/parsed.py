@@ -15,7 +15,7 @@ DETAIL_LENGTH = 80
 
 _NOT_IN_NAMES = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W_]+")
-_NAMES = re.compile(r"(?:.*[_-])?(?:q?id|title|name|type|role|status|tool|function|model|language)s?|.*[a-z]I[dD]s?")
+_NAMES = re.compile(r"(?:.*[_-])?(?:q?id|title|heading|name|type|role|status|tool|function|model|language)s?|.*[a-z]Id")
 """Keys whose values say what an answer or a part of it is called."""
 
 

@@ -310,9 +310,10 @@ def _json_sentences(text: str, citations: Citations) -> Parsed[list[ReportSenten
 def _last_report(found: FoundJson) -> tuple[list[Any], list[Problem]]:
     """The values of the last report that is whole, and what is said of the others, which are drafts.
 
-    Rows on lines of their own are one report, or go on with one that is damaged.
+    Rows on lines of their own are one report, and so is what can be read of one that is damaged.
     """
-    begins = [place for place, value in enumerate(found.values) if place == 0 or not _is_row(value)]
+    is_broken = any(noted.kind == "broken_json" for noted in found.problems)
+    begins = [place for place, value in enumerate(found.values) if not (place and (is_broken or _is_row(value)))]
     reports = [list(found.values[begin:end]) for begin, end in pairwise([*begins, len(found.values)])]
     report = reports.pop(-2 if found.stage == "truncated" and len(reports) > 1 else -1) if reports else [None]
     return report, [problem("draft", str(draft[0])) for draft in reports]

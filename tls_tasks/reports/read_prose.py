@@ -137,13 +137,13 @@ def _paragraphs(text: str, citations: Citations, alone: bool) -> tuple[list[list
         if _DEFINITION.match(line[:200]):
             entries.append(entry_of(line))
         elif _is_heading(line, is_title):
-            in_references = goes_on = bool(references)
+            in_references, goes_on = bool(references), bool(references and not references["notes"])
             left += [line] if _cited_text(line, citations) else []
         elif references and not _cited_text(references["more"] or "", citations):
             in_references = goes_on = True
             entries += [entry_of(references["more"])] if references["more"] else []
         elif in_references and (goes_on or not line or _is_entry(line, citations)):
-            goes_on = bool(line) or not entries
+            goes_on = bool(line) or (goes_on and not entries)
             entries += [entry_of(line)] if line else []
         elif in_references and not _cited_text(line, citations):
             left.append(line)

@@ -412,11 +412,10 @@ def _weigh(node: SchemaNode | None, value: Any, any_style: bool) -> int:
     little where a dictionary is wanted.
     """
     trees = _trees_in(value, node, any_style) or [value]
-    if is_echo(trees[-1], node):
-        return 0
     if node is None and not isinstance(value, dict):
         return int(isinstance(value, list) and any(isinstance(item, dict) for item in value))
-    return sum(1 for tree in trees if looks_like(tree, node, any_style) for _ in leaves(tree))
+    alike = (tree for tree in trees if looks_like(tree, node, any_style) and not is_echo(tree, node))
+    return sum(1 for tree in alike for _ in leaves(tree))
 
 
 def _weigh_outline(node: SchemaNode | None, value: Any) -> int:

@@ -9,8 +9,7 @@ from typing import Any
 
 from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, note, number, say, write_json
 from tls_tasks.cli.printed import corrected_text
-from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.errors import DataError, InputError, check_whole_number
 from tls_tasks.core.terminal import text_table
 from tls_tasks.core.whole import replaced
 from tls_tasks.data.files import text_lines

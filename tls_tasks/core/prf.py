@@ -6,9 +6,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache, partial, reduce
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import InputError
-from tls_tasks.core.options import check_choice
-from tls_tasks.core.rows import shorten
+from tls_tasks.core.errors import InputError, check_choice, shorten
 from tls_tasks.core.score import Result, mean
 
 AGGREGATES = ("f_of_means", "mean_f")

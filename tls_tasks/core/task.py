@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.options import check_options
+from tls_tasks.core.errors import check_options
 from tls_tasks.core.score import Results, Score, Unit, parts_of, unscored, values
 from tls_tasks.core.terminal import beginning
 

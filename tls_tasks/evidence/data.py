@@ -12,8 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.core.options import check_choice, check_whole_number
+from tls_tasks.core.errors import DataError, InputError, check_choice, check_whole_number
 from tls_tasks.core.score import grouped
 from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.files import Rows, example_rows, file_rows, filled_text, split_files, text_lines

@@ -22,8 +22,8 @@ from inspect_ai.scorer import Metric, SampleScore, Scorer, Target, Value, metric
 from inspect_ai.scorer import Score as InspectScore
 from inspect_ai.solver import TaskState
 
-from tls_tasks.core.errors import InputError
-from tls_tasks.core.options import check_options, check_whole_number, options_of
+from tls_tasks.core.errors import InputError, check_options, check_whole_number
+from tls_tasks.core.options import options_of
 from tls_tasks.core.score import Results, Score, without_nan
 from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.core.task import Doc, Task

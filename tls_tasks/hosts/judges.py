@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from tls_tasks.core.errors import MissingExtraError
-from tls_tasks.core.options import check_choice, check_whole_number
+from tls_tasks.core.errors import MissingExtraError, check_choice, check_whole_number
 from tls_tasks.reports.judges import questions
 from tls_tasks.reports.judges.model import DEFAULTS
 from tls_tasks.reports.judges.prompts import Message, prompts_hash, render, second_try

@@ -26,8 +26,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from tls_tasks.core.errors import DataError
-from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.errors import DataError, check_whole_number
 from tls_tasks.core.terminal import beginning
 from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.files import example_rows, filled_text, read_objects

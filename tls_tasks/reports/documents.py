@@ -16,8 +16,7 @@ from typing import Annotated, Any, NoReturn, cast
 
 from pydantic import BeforeValidator
 
-from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.core.rows import describe, shorten
+from tls_tasks.core.errors import DataError, InputError, describe, shorten
 from tls_tasks.data.files import file_rows, read_objects
 from tls_tasks.data.models import DataRow, Id, named, read_model
 from tls_tasks.reports.json_lines import write_rows

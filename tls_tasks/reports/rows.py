@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, TypeVar
 
-from tls_tasks.core.errors import InputError, warn_caller
+from tls_tasks.core.errors import InputError, describe, warn_caller
 from tls_tasks.core.parsed import Parsed, problem
-from tls_tasks.core.rows import describe, read_columns
+from tls_tasks.core.rows import read_columns
 from tls_tasks.data.keyed import some
 from tls_tasks.reports import nuggets, read
 from tls_tasks.reports.citations import Citations

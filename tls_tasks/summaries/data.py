@@ -14,8 +14,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import DataError
-from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.errors import DataError, check_whole_number
 from tls_tasks.core.rows import read_text
 from tls_tasks.core.score import grouped
 from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue

@@ -17,8 +17,8 @@ from datetime import date
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import OptionError, memory_for, warn_caller
-from tls_tasks.core.options import check_choice, check_switches, signature, signed_by
+from tls_tasks.core.errors import OptionError, check_choice, check_switches, memory_for, warn_caller
+from tls_tasks.core.options import signature, signed_by
 from tls_tasks.core.prf import Counts, Item, check_aggregate
 from tls_tasks.core.score import Score, ratio
 from tls_tasks.text.rouge155 import Tokenizer, rouge_counts, tokenize

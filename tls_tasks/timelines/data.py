@@ -17,8 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import InputError
-from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.errors import InputError, check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.files import file_rows

@@ -16,10 +16,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tls_tasks.core.errors import InputError, warn_of_repeated, warn_of_unread
-from tls_tasks.core.options import check_choice
+from tls_tasks.core.errors import InputError, check_choice, describe, shorten, warn_of_repeated, warn_of_unread
 from tls_tasks.core.parsed import Parsed, Problem
-from tls_tasks.core.rows import as_values, describe, read_columns, shorten
+from tls_tasks.core.rows import as_values, read_columns
 from tls_tasks.text.dates import read_date
 from tls_tasks.timelines.entries import DATE_KEYS, TEXT_KEYS
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, parse_timeline

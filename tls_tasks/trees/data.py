@@ -13,8 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.errors import DataError, InputError, check_whole_number
 from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.files import ENDINGS, Rows, example_rows, file_rows, filled_text, split_files
 from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of

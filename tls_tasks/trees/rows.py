@@ -10,10 +10,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import InputError, describe
 from tls_tasks.core.json_text import is_whole_json
 from tls_tasks.core.parsed import Problem, problem
-from tls_tasks.core.rows import as_values, describe, read_columns, read_text
+from tls_tasks.core.rows import as_values, read_columns, read_text
 from tls_tasks.text.quotes import Source
 from tls_tasks.trees.compliance import complies, is_scalar
 from tls_tasks.trees.nodes import children_of

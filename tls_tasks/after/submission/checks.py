@@ -16,8 +16,7 @@ from tls_tasks.after.run import BUDGET, model_arguments, stated_metadata
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.submission import golds
 from tls_tasks.core.custom import is_unsigned
-from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.errors import DataError, InputError, check_whole_number
 from tls_tasks.core.secrets import check_no_secret, secret_in, secret_values
 from tls_tasks.core.task import Doc, answer_text
 from tls_tasks.core.terminal import shown

@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tls_tasks.core.custom import custom_sign
-from tls_tasks.core.errors import InputError, MissingExtraError
-from tls_tasks.core.options import check_choice
-from tls_tasks.core.rows import describe
+from tls_tasks.core.errors import InputError, MissingExtraError, check_choice, describe
 from tls_tasks.reports.judges.price import calls_of, known_to
 from tls_tasks.reports.judges.questions import ask_once, from_probability, shorten, verdict_in
 from tls_tasks.reports.types import PARTLY, QUERY_KINDS, Judge, Query, Verdict

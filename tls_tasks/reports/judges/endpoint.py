@@ -11,7 +11,7 @@ from dataclasses import fields
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.options import check_options
+from tls_tasks.core.errors import check_options
 from tls_tasks.reports.judges import prompts, questions
 from tls_tasks.reports.judges.model import Endpoint, JudgeStats, Unanswered
 from tls_tasks.reports.judges.questions import run_to_end

@@ -306,7 +306,7 @@ def find_lookup(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
 
 
 def read_documents(source: str | Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """The documents of a collection, for :func:`~tls_tasks.reports.judges.store.build_store`.
+    """The documents of a collection, for :func:`~tls_tasks.reports.store.build_store`.
 
     Args:
         source: JSON Lines (``.jsonl``, ``.jsonl.gz``), which are read line by line; another file of rows or a look-up

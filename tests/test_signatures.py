@@ -271,11 +271,9 @@ def made(least):
 def spelt(text, *, mark=","):
     return text.split(mark)
 def called(text):
-    return first(text)
-def opened(text):
-    return text[:1] in {{"(", "["}}
-FOUND = [first, second, made(1), made(2), spelt, functools.partial(spelt, mark=";"), called, opened, made(1.0),
-         str.split, lambda text: re.split("a", text)]
+    return first(text) if text[:1] in {{"(", "["}} else []
+FOUND = [first, second, made(1), made(2), spelt, functools.partial(spelt, mark=";"), called, made(1.0), str.split,
+         lambda text: re.split("a", text)]
 """
 TELL = "import own; from tls_tasks.core.custom import custom_sign; print([custom_sign(one) for one in own.FOUND])"
 
@@ -293,10 +291,9 @@ def test_functions_sign_alike_in_every_process_and_apart_from_each_other(tmp_pat
     (tmp_path / "there").mkdir()
     signs = signs_of(tmp_path, "1")
     assert signs == signs_of(tmp_path / "there", "2")
-    assert len(set(signs)) == len(signs) == 11
-    assert not any(map(is_unsigned, signs))
+    assert len(set(signs)) == len(signs) == 10 and not any(map(is_unsigned, signs))
     moved = [one != other for one, other in zip(signs, signs_of(tmp_path, "1", limit=4), strict=True)]
-    assert moved == [place in (0, 6) for place in range(11)]  # what reads LIMIT, and what calls it
+    assert moved == [place in (0, 6) for place in range(10)]  # what reads LIMIT, and what calls it
 
 
 class Words:

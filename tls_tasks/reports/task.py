@@ -17,8 +17,7 @@ from typing import Any
 
 from tls_tasks.core.errors import DataError, warn_caller
 from tls_tasks.core.parsed import Parsed
-from tls_tasks.core.prf import f_beta
-from tls_tasks.core.score import Results, Score, Unit, mean, total
+from tls_tasks.core.score import Results, Score, Unit, f_beta, mean, total
 from tls_tasks.core.secrets import hide_headers
 from tls_tasks.core.task import Doc, Task, answer_text
 from tls_tasks.data.files import read_objects

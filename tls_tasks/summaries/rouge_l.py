@@ -15,8 +15,7 @@ from typing import Any
 
 from tls_tasks.core import options
 from tls_tasks.core.errors import InputError, check_choice, check_switches, warn_caller, warn_of_unread
-from tls_tasks.core.prf import Counts, Item, prf_of_means, prf_unit
-from tls_tasks.core.score import Result, Score
+from tls_tasks.core.score import Counts, Item, Result, Score, prf_of_means, prf_unit
 from tls_tasks.core.terminal import shown
 from tls_tasks.summaries.rows import read_rows
 from tls_tasks.text.lcs import lcs_length, union_lcs

@@ -9,8 +9,7 @@ from functools import wraps
 from itertools import chain
 from typing import Any
 
-from tls_tasks.core.prf import prf_of_means
-from tls_tasks.core.score import Result, Results, Score, grouped, mean, ratio, total
+from tls_tasks.core.score import Result, Results, Score, grouped, mean, prf_of_means, ratio, total
 from tls_tasks.core.task import Task
 from tls_tasks.text.quotes import mark_words
 from tls_tasks.text.rouge155 import tokenize

@@ -180,14 +180,21 @@ def read_prompt(prompt: str) -> tuple[str, str]:
     return (document[:-1], after) if opening else ("", prompt)
 
 
-def is_asked(prompt: str, request: str) -> bool:
-    r"""Whether a request asks a prompt: alone, after examples, in a chat template, or in the JSON of a chat.
+def frame_of(prompt: str, request: str) -> tuple[str, str] | None:
+    r"""What stands before and after a prompt in a request: examples, a chat template, the JSON of a chat.
+
+    Returns:
+        Both texts, empty where the prompt stands alone; None if the request does not ask it.
 
     Example:
-        >>> is_asked("1 + 1?\nSum:", "[INST] 1 + 1?\nSum: [/INST]"), is_asked("1 + 1?\nSum:", "1 + 2?\nSum:")
-        (True, False)
-        >>> is_asked("1 + 1?\nSum:", json.dumps([{"role": "user", "content": "1 + 1?\nSum:"}]))
-        True
+        >>> frame_of("1 + 1?\nSum:", "[INST] 1 + 1?\nSum: [/INST]"), frame_of("1 + 1?\nSum:", "1 + 2?\nSum:")
+        (('[INST] ', ' [/INST]'), None)
+        >>> frame_of("1 + 1?\nSum:", json.dumps([{"role": "user", "content": "1 + 1?\nSum:"}]))
+        ('[{"role": "user", "content": "', '"}]')
     """
     bare = prompt.strip()  # templates strip what they are given
-    return any(form in request for form in (bare, *(json.dumps(bare, ensure_ascii=own)[1:-1] for own in (False, True))))
+    for form in (bare, *(json.dumps(bare, ensure_ascii=is_ascii)[1:-1] for is_ascii in (False, True))):
+        before, is_there, after = request.rpartition(form)
+        if is_there:
+            return before, after
+    return None

@@ -232,7 +232,7 @@ def _requests(task: ScoredTask) -> Iterator[str]:
     if silent := sum(not sample.request for sample in task.log.samples):
         yield f"no request in {silent} of {len(task.ids)} documents, so that nobody can tell what was asked"
     # A request that does not ask the prompt has no frame, and is refused elsewhere.
-    frames = {doc_id: frame for doc_id, sample in task.documents if (frame := golds.frame_of(task, sample)) is not None}
+    frames = {doc_id: frame for doc_id, sample in task.documents if (frame := golds.frame_in(task, sample)) is not None}
     if not frames:
         return
     first, *_ = frames

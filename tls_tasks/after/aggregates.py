@@ -7,13 +7,13 @@ name that says so; where they are no numbers the metric is left out, by name.
 
 import json
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any
 
+from tls_tasks.core.errors import without_warnings
 from tls_tasks.core.score import Result, Score, ratio
 
 _TOLERANCE = 1e-9  # of the reported number; hosts add up in other orders
@@ -217,8 +217,7 @@ def _of_counts(function: Callable[[list[Any]], float], items: Sequence[Any], *co
 
 def _safe(function: Callable[..., float], *arguments: Any) -> float:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that the F of no cases is ill-defined, at each of 10,000 exchanges
+        with without_warnings(Warning):  # that the F of no cases is ill-defined, at each of 10,000 exchanges
             return float(function(*arguments))
     except Exception:  # somebody else's function of somebody else's values; NaN is what it then is
         return math.nan

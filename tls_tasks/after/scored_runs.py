@@ -7,7 +7,6 @@ the harness printed. No model and no harness is needed; the documents' units giv
 import hashlib
 import json
 import math
-import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from tls_tasks.after.logs import LogProblem, Sample, find_runs
 from tls_tasks.after.meta import among_themselves
 from tls_tasks.after.readers import logged_runs
 from tls_tasks.after.run import BUDGET, Conditions, Progress, Run, prompt_options, stated_metadata
-from tls_tasks.core.errors import DataError
+from tls_tasks.core.errors import DataError, without_warnings
 from tls_tasks.core.score import Result, Score, unscored
 from tls_tasks.core.task import Task, answer_text, frame_of
 from tls_tasks.data.editions import Edition, edition_with, status
@@ -241,8 +240,7 @@ def _of_document(path: Path, sample: Sample, function: Callable[..., T], *argume
         DataError: Whatever the function raises, with the document's place.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of an answer that can't be read; a result counts these
+        with without_warnings(UserWarning):  # of an answer that can't be read; a result counts these
             return function(sample.doc, *arguments)
     except Exception as error:  # a document that was changed can break a scorer in any way
         reason = f"{type(error).__name__}: {error}"

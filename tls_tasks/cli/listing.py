@@ -5,13 +5,12 @@ import importlib
 import json
 import os
 import shlex
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from tls_tasks.cli.base import Subparsers, add_command, count, note, say, write_json
-from tls_tasks.core.errors import DataError, OptionError, TlsTasksError
+from tls_tasks.core.errors import DataError, OptionError, TlsTasksError, without_warnings
 from tls_tasks.core.terminal import text_table
 from tls_tasks.core.whole import write_whole
 from tls_tasks.data.catalogue import DataSet, public_sets
@@ -203,8 +202,7 @@ def _computed(name: str, args: argparse.Namespace) -> Iterator[Edition | str]:
         provenance: dict[str, str] = {}
         options: dict[str, Any] = {"data": args.data} if args.data else {"edition": label}
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that it is embedded stands in the table
+            with without_warnings(Warning):  # that it is embedded stands in the table
                 documents = task.documents(provenance=provenance, **options)
         except (TlsTasksError, OSError) as error:
             yield str(error)

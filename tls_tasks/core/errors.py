@@ -215,6 +215,15 @@ class MissingExtraError(TlsTasksError, ImportError):
         return f"{self.what} needs an optional dependency: pip install 'tls-tasks[{self.extra}]'"
 
 
+@contextmanager
+def needs_extra(what: str, extra: str) -> Iterator[None]:
+    """Raise an import that fails as a :class:`MissingExtraError`."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtraError(what, extra) from error
+
+
 class ParseFailureWarning(UserWarning):
     """Predictions in which nothing could be read: they count as empty."""
 
@@ -232,6 +241,15 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _OUR_FRAMES:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def without_warnings(*kinds: type[Warning]) -> Iterator[None]:
+    """Ignore warnings of these kinds."""
+    with warnings.catch_warnings():
+        for kind in kinds:
+            warnings.simplefilter("ignore", kind)
+        yield
 
 
 def warn_of_repeated(repeated: Sequence[str]) -> None:

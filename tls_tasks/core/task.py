@@ -8,13 +8,12 @@ from __future__ import annotations
 import inspect
 import json
 import logging
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import check_options
+from tls_tasks.core.errors import check_options, without_warnings
 from tls_tasks.core.score import Results, Score, Unit, parts_of, unscored, values
 from tls_tasks.core.terminal import beginning
 
@@ -115,8 +114,7 @@ class Task:
 
     def score(self, doc: Doc, answer: str) -> dict[str, float]:
         """The answer's unit; may raise whatever the scorer raises for a document that no task has made."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # results of their own count these for the whole run
+        with without_warnings(UserWarning):  # results of their own count these for the whole run
             unit = self.unit(doc, answer)
         return {part: float(unit.get(part, 0.0)) for part in parts_of(self.table)}
 

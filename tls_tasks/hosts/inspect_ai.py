@@ -9,7 +9,6 @@ import inspect
 import json
 import math
 import textwrap
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,7 +21,7 @@ from inspect_ai.scorer import Metric, SampleScore, Scorer, Target, Value, metric
 from inspect_ai.scorer import Score as InspectScore
 from inspect_ai.solver import TaskState
 
-from tls_tasks.core.errors import InputError, check_options, check_whole_number
+from tls_tasks.core.errors import InputError, check_options, check_whole_number, without_warnings
 from tls_tasks.core.options import options_of
 from tls_tasks.core.score import Results, Score, without_nan
 from tls_tasks.core.secrets import check_no_secret
@@ -172,8 +171,7 @@ def _table(of: str, options: Mapping[str, Any], metadata: Mapping[str, Any]) -> 
     if of not in METRICS:
         return _ordered(of, find_task(of).for_document(metadata).table)
     nothing: dict[str, Any] = {column: [] for column in METRICS[of].columns}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of no rows
+    with without_warnings(Warning):  # of no rows
         score: Score = METRICS[of].load()(**nothing, **_with_schema(of, options, metadata))
     return _ordered(of, score.definitions)
 

@@ -7,7 +7,6 @@ a logged run is a recording. Scoring reads it and asks nobody.
 import json
 import logging
 import math
-import warnings
 from collections.abc import Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,7 +14,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import DataError, warn_caller
+from tls_tasks.core.errors import DataError, warn_caller, without_warnings
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.score import Results, Score, Unit, f_beta, mean, total
 from tls_tasks.core.secrets import hide_headers
@@ -184,9 +183,7 @@ def _scores(doc: Doc, answer: str) -> dict[str, Score]:
 def _score(doc: Doc, judged: Mapping[str, Any]) -> Score:
     report = "" if judged["report"] is None else judged["report"]  # no report in the answer: the worst score
     judge = Recorded(judged["judgments"], name=str(judged["judge"]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnscoredWarning)  # n_unscored counts them for the whole run
-        warnings.simplefilter("ignore", UnknownCitationsWarning)  # and unknown_citations these
+    with without_warnings(UnscoredWarning, UnknownCitationsWarning):  # results count both for the whole run
         rubrics = None if (rubric := rubric_of(doc)) is None else [rubric]
         return report_eval([report], [_request_row(doc)], shown_documents(doc), judge, rubrics=rubrics)
 

@@ -17,7 +17,7 @@ from datetime import date
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import MissingExtraError, OptionError, check_choice, check_switches, memory_for, warn_caller
+from tls_tasks.core.errors import OptionError, check_choice, check_switches, memory_for, needs_extra, warn_caller
 from tls_tasks.core.options import signature, signed_by
 from tls_tasks.core.score import Counts, Item, Score, check_aggregate, ratio
 from tls_tasks.text.rouge155 import Tokenizer, rouge_counts, tokenize
@@ -271,11 +271,9 @@ def tilse_counts(
     Raises:
         MissingExtraError: tilse isn't installed.
     """
-    try:
+    with needs_extra("engine='tilse'", "tilse"):
         from tilse.data import timelines as tilse
         from tilse.evaluation.rouge import TimelineRougeEvaluator
-    except ImportError as error:
-        raise MissingExtraError("engine='tilse'", "tilse") from error
     evaluator = TimelineRougeEvaluator({"rouge_1", "rouge_2"}, computation)
     by_date = [{entry.date: list(entry.sentences) for entry in timeline} for timeline in (prediction, *references)]
     try:

@@ -5,10 +5,10 @@ those of ``tree_eval`` with its own schema; over documents counts are summed, an
 """
 
 import json
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
+from tls_tasks.core.errors import without_warnings
 from tls_tasks.core.score import Score, mean, ratio, total, without_nan
 from tls_tasks.core.task import Task, shorter_text
 from tls_tasks.text.quotes import Source, mark_spans
@@ -77,8 +77,7 @@ def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) 
     ``options`` of a document are arguments of :func:`~tls_tasks.trees.tree_eval.tree_eval`.
     """
     options = {"schema": doc.get("schema"), "sources": sources_of(doc), **doc.get("options", {})}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # an answer that can't be read is what the page shows
+    with without_warnings(UserWarning):  # an answer that can't be read is what the page shows
         (item,) = tree_eval([answer], [doc["reference"]], **options).items
     rows, source = item.side_by_side(), Source((options["sources"] or [doc.get("text", "")])[0])
     grounds = [ground_at(item.parsed.grounds, row.other) for row in rows]

@@ -187,16 +187,26 @@ def _csv_rows(file: Path) -> Rows:
 
 def _json_rows(file: Path) -> Rows:
     """A list of objects, an object with one as ``data`` (MACCROBAT), or JSON Lines by another name (MeetingBank)."""
-    text = "".join(text_lines(file))
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        value = None
+    value = json_or_text(text := "".join(text_lines(file)))
     rows = value.get("data") if isinstance(value, dict) else value
     if isinstance(rows, list):
         yield from _numbered(file, rows)
     else:
         yield from _json_values(text.split("\n"), str(file))
+
+
+def json_or_text(text: Any) -> Any:
+    """The list or object in a JSON string; any other string, and what is none, as it is.
+
+    Example:
+        >>> json_or_text('{"a": 1}'), json_or_text("2011"), json_or_text("[1, ")
+        ({'a': 1}, '2011', '[1, ')
+    """
+    try:
+        value = json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return text
+    return value if isinstance(value, list | dict) else text
 
 
 def _zip_rows(file: Path, member: str) -> Rows:

@@ -26,6 +26,7 @@ from tls_tasks.core.options import options_of
 from tls_tasks.core.score import Results, Score, without_nan
 from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.core.task import Doc, Task
+from tls_tasks.data.files import json_or_text
 from tls_tasks.hosts.discovery import task_file, task_files
 from tls_tasks.hosts.loading import load_fitting
 from tls_tasks.registry import METRICS, find_task
@@ -101,11 +102,7 @@ def _value(metadata: Mapping[str, Any], field: str) -> Any:
     """A field of the metadata; documents of ours have their references as JSON text."""
     if field not in metadata:
         raise InputError("reference", None, repr(field), f"a field of the metadata: {', '.join(metadata)}")
-    try:
-        value = json.loads(metadata[field])
-    except (TypeError, ValueError, RecursionError):
-        return metadata[field]
-    return value if isinstance(value, list | dict) else metadata[field]
+    return json_or_text(metadata[field])
 
 
 def _with_schema(name: str, options: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:

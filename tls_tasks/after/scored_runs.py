@@ -77,11 +77,6 @@ class ScoredTask(Run):
         return Conditions(self.version, fingerprint, budget, tuple(sorted(options.items())), shots, judge)
 
     @property
-    def headline(self) -> str:
-        """The task's headline."""
-        return self.task.headline
-
-    @property
     def provenance(self) -> Mapping[str, str]:
         """Edition and origin of the data, as the task wrote them into the results file; empty if it did not."""
         return dict(stated_metadata(self.name, self.results).get("provenance") or {})
@@ -266,7 +261,7 @@ def of_task(run: Run, file: TaskFile, task: Task, other_prompts: Iterable[tuple[
         (line, first), n = wrong[0], len(wrong)
         detail = f"not the prompts of their documents: {n} of {len(run.ids)} requests ({first} first): {_STALE}"
         stale = [LogProblem("other_prompt", f"{run.log.path}:{line}", f"{file.name}: {detail}")]
-    fields = {**vars(run), "name": file.name, "logged": {}, "family": task.family}
+    fields = {**vars(run), "name": file.name, "logged": {}, "family": task.family, "headline": task.headline}
     return ScoredTask(**fields, task=task, version=version if isinstance(version, float) else file.version, stale=stale)
 
 

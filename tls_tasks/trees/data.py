@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError, InputError, check_whole_number
-from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, public_sets, read_catalogue
+from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, read_catalogue
 from tls_tasks.data.files import ENDINGS, Rows, example_rows, file_rows, filled_text, readable, split_files
 from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of
 from tls_tasks.data.models import DataRow, Id, named, read_model
@@ -168,10 +168,8 @@ def read_trees(predictions: Path, references: Path, sources: Path | None = None)
 SCHEMAS_FILE = "schemas.json"
 """The file beside the rows with the schemas that rows may name: an object, name -> schema."""
 
-ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
-"""The data sets, and the name under which a user's own runs."""
-
-DATA_SETS = public_sets(ALL_SETS)
+ALL_SETS, DATA_SETS = read_catalogue(__file__)
+"""The data sets with the name under which a user's own runs, and without it."""
 
 
 _log = logging.getLogger(__name__)

@@ -203,8 +203,8 @@ def json_or_text(text: Any) -> Any:
         ({'a': 1}, '2011', '[1, ')
     """
     try:
-        value = json.loads(text)
-    except (TypeError, ValueError, RecursionError):
+        value = json.loads(text) if isinstance(text, str) else text
+    except (ValueError, RecursionError):
         return text
     return value if isinstance(value, list | dict) else text
 

@@ -148,9 +148,7 @@ def read_references(
         2
     """
     place = ("references", index)
-    if isinstance(row, str):
-        row = json_or_text(row)
-    row = _unwrapped(row)
+    row = _unwrapped(json_or_text(row))
     several: Iterable[tuple[Any, Any]] = ()  # an empty list is one timeline
     if _is_list(row) and not all(map(_is_entry, row)) and not _is_dates(row):
         several = enumerate(row)

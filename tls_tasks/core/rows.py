@@ -245,7 +245,7 @@ Plain = Callable[[Any], Any]
 
 
 def no_class(value: Any) -> Any:
-    """For families whose rows hold plain values only."""
+    """Refuse an object of a class; for families whose rows hold plain values only, this is all."""
     raise TypeError(f"{type(value).__name__} is no plain value")
 
 

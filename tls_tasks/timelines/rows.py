@@ -17,7 +17,7 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError, check_choice, describe, shorten, warn_of_repeated, warn_of_unread
 from tls_tasks.core.parsed import Parsed, Problem
-from tls_tasks.core.rows import as_values, read_columns
+from tls_tasks.core.rows import as_values, no_class, read_columns
 from tls_tasks.data.files import json_or_text
 from tls_tasks.text.dates import read_date
 from tls_tasks.timelines.entries import DATE_KEYS, TEXT_KEYS
@@ -100,9 +100,7 @@ def _has_names(column: Any) -> bool:
 
 def as_plain(value: Any) -> Any:
     """A :class:`~tls_tasks.timelines.types.Timeline` as rows of JSON."""
-    if isinstance(value, Timeline):
-        return value.as_rows()
-    raise TypeError(type(value).__name__)
+    return value.as_rows() if isinstance(value, Timeline) else no_class(value)
 
 
 def read_prediction(row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed[Timeline]:

@@ -24,8 +24,7 @@ from pathlib import Path
 
 from benchmarks.comparisons import MOST, ROOT, Comparison, Skipped, Work, in_a_process, repeated, run, timed, versus
 from tls_tasks.timelines.alignment import VARIANTS
-from tls_tasks.timelines.alignment_rouge import alignment_rouge
-from tls_tasks.timelines.tilse_engine import tilse_counts
+from tls_tasks.timelines.alignment_rouge import alignment_rouge, tilse_counts
 from tls_tasks.timelines.types import Timeline
 
 Pair = tuple[Timeline, Timeline]

@@ -25,7 +25,7 @@ from benchmarks import evidence_extraction as objects
 from benchmarks import rouge_l as summaries
 from benchmarks.comparisons import ROOT, Comparison, timed
 from tls_tasks.timelines.alignment import VARIANTS
-from tls_tasks.timelines.tilse_engine import tilse_counts
+from tls_tasks.timelines.alignment_rouge import tilse_counts
 
 PICTURES = ROOT / "docs" / "pictures"
 LONGEST = 4.0  # seconds of a peer's call, after which it gets no larger input

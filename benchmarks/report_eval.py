@@ -26,7 +26,7 @@ from pathlib import Path
 import tls_tasks.reports.judges.client  # noqa: F401 - imported by the first question otherwise
 from benchmarks.comparisons import ROOT, Comparison, run
 from tls_tasks.reports.judges import from_endpoint
-from tls_tasks.reports.judges.store import build_store
+from tls_tasks.reports.store import build_store
 from tls_tasks.reports.types import Query
 
 N_QUESTIONS, IN_FLIGHT, LATENCY = 1454, 16, 0.1
@@ -36,7 +36,7 @@ LOOK_UP = """
 import random, sys, time
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * 4096 / 1e6
-from tls_tasks.reports.judges.store import DocumentStore
+from tls_tasks.reports.store import DocumentStore
 store = DocumentStore(sys.argv[1])
 ids = [f"doc-{number:032}" for number in random.Random(1).sample(range(int(sys.argv[2])), int(sys.argv[3]))]
 times = []

@@ -16,7 +16,7 @@ from importlib import resources
 from typing import Any
 
 from tls_tasks.after.page import asset, picture_page
-from tls_tasks.core.errors import InputError, MissingExtraError, TlsTasksError
+from tls_tasks.core.errors import InputError, TlsTasksError, needs_extra
 from tls_tasks.core.score import Score
 from tls_tasks.core.terminal import visible
 from tls_tasks.registry import FAMILIES, METRICS, MetricSpec
@@ -60,10 +60,8 @@ def space(metric: str) -> Any:
     Raises:
         MissingExtraError: Without gradio.
     """
-    try:
+    with needs_extra("the app of a metric", "spaces"):
         import gradio as gr
-    except ImportError:
-        raise MissingExtraError("the app of a metric", "spaces") from None
     spec = METRICS[metric]
     texts, options = _fields(spec)
     inputs = {}

@@ -10,7 +10,7 @@ from tls_tasks.cli.documents import open_documents
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.documents import look_up
-from tls_tasks.reports.judges.store import DocumentStore
+from tls_tasks.reports.store import DocumentStore
 
 FOLDER = EMBEDDED_RECORDING.parent
 REPORTS, DOCUMENTS = str(FOLDER / "reports.jsonl"), str(FOLDER / "documents.jsonl")

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
+from tls_tasks.core import score as core
 from tls_tasks.core.errors import InputError, MissingExtraError, OptionError
 from tls_tasks.core.options import interval_options
-from tls_tasks.core.prf import PRF, Counts, Item, check_aggregate, f_beta, prf_of_means, prf_unit
 from tls_tasks.core.score import Score, Sums, jackknife, mean, ratio, total, unscored, values, without_nan
 
 COUNTS = st.builds(
-    lambda hits, spare, found, missed: Counts(hits, hits + spare, found, found + missed),
+    lambda hits, spare, found, missed: core.Counts(hits, hits + spare, found, found + missed),
     *[st.integers(0, 50) for _ in range(4)],
 )
 ACCURACY = {"accuracy": ratio("right", "of", empty=math.nan)}
@@ -27,13 +27,13 @@ RIGHT = [*({"right": n % 3, "of": 1 + n % 5} for n in range(9)), {"right": 0, "o
 
 
 def prf_score(counts, how="f_of_means", topics=None, beta=1.0):
-    units = [prf_unit({"x": own}, beta) for own in counts]
-    return Score("m", "m|v:1", units, prf_of_means("x", how, beta, topics is not None), topics)
+    units = [core.prf_unit({"x": own}, beta) for own in counts]
+    return Score("m", "m|v:1", units, core.prf_of_means("x", how, beta, topics is not None), topics)
 
 
 def test_undefined_ratios_are_0():
-    assert Counts(0, 0, 0, 0).prf() == PRF(0.0, 0.0, 0.0)
-    assert f_beta(0.0, 0.0) == 0.0
+    assert core.Counts(0, 0, 0, 0).prf() == core.PRF(0.0, 0.0, 0.0)
+    assert core.f_beta(0.0, 0.0) == 0.0
     assert set(prf_score([]).results.values()) == {0.0}
 
 
@@ -52,14 +52,14 @@ def test_no_documents_have_the_value_that_was_said():
 
 
 def test_one_unit_is_the_same_in_every_aggregate():
-    item = Counts(1, 3, 1, 2)
+    item = core.Counts(1, 3, 1, 2)
     every = {tuple(prf_score([item], how, beta=2.0).results.values()) for how in ("f_of_means", "mean_f")}
     assert every == {tuple(item.prf(2.0))}
 
 
 @pytest.mark.parametrize("how", ["f_of_means", "mean_f"])
 def test_topics_have_one_vote_each(how):
-    items = [Counts(1, 1, 1, 1), Counts(1, 1, 1, 1), Counts(0, 1, 0, 1)]
+    items = [core.Counts(1, 1, 1, 1), core.Counts(1, 1, 1, 1), core.Counts(0, 1, 0, 1)]
     score = prf_score(items, how, ["a", "a", "b"])
     assert score.results == {"x_precision": 0.5, "x_recall": 0.5, "x_f1": 0.5}
     assert (score.by_topic()["a"]["x_f1"], score.by_topic()["b"]["x_f1"]) == (1.0, 0.0)
@@ -77,12 +77,13 @@ def test_rows_of_sums_add_up_to_the_results(pairs):
 
 def test_unknown_aggregate():
     with pytest.raises(OptionError, match="aggregate: got 'median', expected one of 'f_of_means', 'mean_f'"):
-        check_aggregate("median", 1.0)
+        core.check_aggregate("median", 1.0)
 
 
 def test_a_score_is_plain_data_and_pickles():
-    item = Item(0, None, {"x": Counts(1, 2, 1, 4)}, "a")
-    score = Score("m", "m|v:1", [prf_unit(item.counts)], prf_of_means("x", by_topic=True), ["a"], items=[item])
+    item = core.Item(0, None, {"x": core.Counts(1, 2, 1, 4)}, "a")
+    units, table = [core.prf_unit(item.counts)], core.prf_of_means("x", by_topic=True)
+    score = Score("m", "m|v:1", units, table, ["a"], items=[item])
     result = score.as_dict(detailed=True)
     assert result["x_precision"] == 0.5 and score.by_topic() == {
         "a": {"x_precision": 0.5, "x_recall": 0.25, "x_f1": 1 / 3}
@@ -119,7 +120,7 @@ def numbers_of(values, **options):
 @pytest.mark.parametrize("n", [2, 7, 9, 40, 99])
 def test_below_100_the_interval_is_students_t_on_the_log_odds_scale(n, confidence):
     """Leave out one, the slow way, with scipy's t; F1 of means, which is no mean."""
-    counts = [Counts(n % 4, 3 + n % 3, n % 4, 5) for n in range(1, n + 1)]
+    counts = [core.Counts(n % 4, 3 + n % 3, n % 4, 5) for n in range(1, n + 1)]
     score = prf_score(counts)
     value, left_out = score.x_f1, [prf_score(counts[:place] + counts[place + 1 :]).x_f1 for place in range(n)]
     error = math.sqrt((n - 1) / n * sum((one - sum(left_out) / n) ** 2 for one in left_out))

@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.data.download import download
+from tls_tasks.data.fetched import download
 
 CONTENT = bytes(range(256)) * 1000
 SIZE = len(CONTENT)

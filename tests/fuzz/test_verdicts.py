@@ -15,7 +15,7 @@ from tls_tasks.reports.judges import Recorded, VerdictCache
 from tls_tasks.reports.judges.choose import check_judge
 from tls_tasks.reports.judges.endpoint import from_endpoint
 from tls_tasks.reports.judges.recordings import record
-from tls_tasks.reports.judges.store import DocumentStore, build_store
+from tls_tasks.reports.store import DocumentStore, build_store
 from tls_tasks.reports.types import Query, Verdict
 
 pytestmark = pytest.mark.filterwarnings("ignore")

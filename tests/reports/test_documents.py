@@ -16,7 +16,7 @@ import pytest
 
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.reports.documents import LookUp, canonical_collection, look_up, read_bundle, read_documents, write_bundle
-from tls_tasks.reports.judges.store import DocumentStore, build_store
+from tls_tasks.reports.store import DocumentStore, build_store
 from tls_tasks.reports.types import Report, ReportSentence
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ORACLES, read_jsonl
-from tls_tasks.core.prf import Counts
+from tls_tasks.core.score import Counts
 from tls_tasks.text.rouge155 import _irregular_forms, _stopwords, is_mostly_unseen, rouge_counts, tokenize
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))

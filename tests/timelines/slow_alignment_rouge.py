@@ -9,7 +9,7 @@ from collections import Counter
 import numpy
 from scipy.optimize import linear_sum_assignment
 
-from tls_tasks.core.prf import Counts
+from tls_tasks.core.score import Counts
 from tls_tasks.text.rouge155 import rouge_counts
 
 

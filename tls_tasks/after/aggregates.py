@@ -7,13 +7,14 @@ name that says so; where they are no numbers the metric is left out, by name.
 
 import json
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
+from importlib import import_module
 from itertools import chain
 from typing import Any
 
+from tls_tasks.core.errors import without_warnings
 from tls_tasks.core.score import Result, Score, ratio
 
 _TOLERANCE = 1e-9  # of the reported number; hosts add up in other orders
@@ -186,10 +187,8 @@ def _aggregated(key: str, name: str, runs: Sequence[Logged], registered: _Named 
     Of a multiset one part a value counts it. A resample is then a vector of counts, as with all other results, and the
     function gets each value so often.
     """
-    from tls_tasks.hosts.registered import additive_aggregation
-
-    if additive := additive_aggregation(name):
-        statistics_of, score_of = additive
+    if name in _ADDITIVE:
+        statistics_of, score_of = _ADDITIVE[name]
         try:
             rows = [statistics_of(run.values) for run in runs]
         except Exception:  # no such values, or a release of sacreBLEU that keeps its statistics elsewhere
@@ -217,8 +216,41 @@ def _of_counts(function: Callable[[list[Any]], float], items: Sequence[Any], *co
 
 def _safe(function: Callable[..., float], *arguments: Any) -> float:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that the F of no cases is ill-defined, at each of 10,000 exchanges
+        with without_warnings(Warning):  # that the F of no cases is ill-defined, at each of 10,000 exchanges
             return float(function(*arguments))
     except Exception:  # somebody else's function of somebody else's values; NaN is what it then is
         return math.nan
+
+
+def _weighted(values: Sequence[Any]) -> list[list[float]]:
+    """Log likelihoods and their weights; a likelihood alone counts once."""
+    return [[*map(_number, value if isinstance(value, list) else [value, 1.0])] for value in values]
+
+
+def _statistics(name: str, values: Sequence[Any]) -> list[list[float]]:
+    """Statistics of each sentence, of pairs of references and a prediction."""
+    references = [[pair[0]] if isinstance(pair[0], str) else pair[0] for pair in values]
+    predictions = [pair[1] if isinstance(pair[1], str) else pair[1][0] for pair in values]
+    found = _sacrebleu(name)._extract_corpus_statistics(predictions, [*zip(*references, strict=True)])
+    return [list(map(float, row)) for row in found]
+
+
+def _corpus_score(name: str, *sums: float) -> float:
+    """The score of sums of statistics, which are counts but for rounding."""
+    whole = [round(value) for value in sums] if name != "ter" else list(sums)
+    return float(_sacrebleu(name)._compute_score_from_stats(whole).score)
+
+
+@lru_cache
+def _sacrebleu(name: str) -> Any:
+    # A dependency of the harness's, which has it or not.
+    return getattr(import_module("sacrebleu.metrics"), _OF_SACREBLEU[name])()
+
+
+_OF_SACREBLEU = {"bleu": "BLEU", "chrf": "CHRF", "ter": "TER"}
+_ADDITIVE: Mapping[str, tuple[Callable[[Sequence[Any]], list[list[float]]], Callable[..., float]]] = {
+    **{name: (partial(_statistics, name), partial(_corpus_score, name)) for name in _OF_SACREBLEU},
+    **dict.fromkeys(("perplexity", "weighted_perplexity"), (_weighted, lambda total, n: math.exp(-total / n))),
+    "bits_per_byte": (_weighted, lambda total, n: -total / n / math.log(2)),
+}
+"""Aggregation -> what makes statistics, which add up, of the logged values, and what makes the number of their sums."""

@@ -16,9 +16,7 @@ from tls_tasks.after.foreign import MISSING, value_at
 from tls_tasks.after.logs import RunFiles, Sample, find_runs
 from tls_tasks.after.readers import logged_runs
 from tls_tasks.after.run import Run
-from tls_tasks.core.errors import DataError, InputError, OptionError
-from tls_tasks.core.options import check_options
-from tls_tasks.core.rows import shorten
+from tls_tasks.core.errors import DataError, InputError, OptionError, check_options, shorten
 from tls_tasks.core.score import Score
 from tls_tasks.data.files import read_objects
 from tls_tasks.data.keyed import PREDICTION_FIELDS

@@ -18,9 +18,8 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator
 
-from tls_tasks.core.errors import DataError, InputError, nearest
+from tls_tasks.core.errors import DataError, InputError, describe, nearest
 from tls_tasks.core.intervals import Table
-from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score, grouped
 from tls_tasks.core.task import Doc, Task
 from tls_tasks.data.files import file_rows

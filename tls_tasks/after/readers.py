@@ -15,7 +15,7 @@ from tls_tasks.after.aggregates import Logged
 from tls_tasks.after.foreign import Results, SampleRow, read_file, read_json, value_at
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, filled_lines, read_samples
 from tls_tasks.after.run import Run, model_name
-from tls_tasks.core.errors import DataError, MissingExtraError
+from tls_tasks.core.errors import DataError, needs_extra
 from tls_tasks.hosts.discovery import task_files
 
 if TYPE_CHECKING:
@@ -186,10 +186,8 @@ def _read_inspect(run: RunFiles, path: Path) -> Run:
         DataError: If it can't be read.
         MissingExtraError: Without inspect_ai.
     """
-    try:
+    with needs_extra(f"{path}, a log of Inspect,", "inspect"):
         from inspect_ai.log import read_eval_log
-    except ImportError as error:
-        raise MissingExtraError(f"{path}, a log of Inspect,", "inspect") from error
     try:
         with ThreadPoolExecutor(1) as pool:  # it starts an event loop, and in a notebook one is running
             log = pool.submit(read_eval_log, str(path)).result()

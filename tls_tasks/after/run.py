@@ -101,6 +101,7 @@ class Run:
         score: Its numbers: a unit a document or, of some metrics, a reference, in the order of the samples.
         scored: What was scored, in words, where that was a metric which the task does not have.
         family: The family of a task of ours; empty for others'.
+        headline: The result that stands for the task; empty where nobody said which.
     """
 
     run: RunFiles
@@ -113,6 +114,7 @@ class Run:
     score: Score = _NO_SCORE
     scored: str = ""
     family: str = ""
+    headline: str = ""
 
     @property
     def documents(self) -> list[tuple[str, Sample]]:
@@ -141,11 +143,6 @@ class Run:
         usable = {key: table[key].better is not None and not table[key].best_of_nothing for key in table}
         ranked = {key: value for key, value in self.metrics.items() if usable[key]}
         return {key: ranked[key] for key in sorted(ranked, key=lambda key: key != self.headline)}
-
-    @property
-    def headline(self) -> str:
-        """The result that stands for the task; empty where nobody said which."""
-        return ""
 
     @cached_property
     def _members(self) -> list[list[Unit]]:

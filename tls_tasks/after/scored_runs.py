@@ -7,7 +7,6 @@ the harness printed. No model and no harness is needed; the documents' units giv
 import hashlib
 import json
 import math
-import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -20,9 +19,9 @@ from tls_tasks.after.logs import LogProblem, Sample, find_runs
 from tls_tasks.after.meta import among_themselves
 from tls_tasks.after.readers import logged_runs
 from tls_tasks.after.run import BUDGET, Conditions, Progress, Run, prompt_options, stated_metadata
-from tls_tasks.core.errors import DataError
+from tls_tasks.core.errors import DataError, without_warnings
 from tls_tasks.core.score import Result, Score, unscored
-from tls_tasks.core.task import Task, answer_text, is_asked
+from tls_tasks.core.task import Task, answer_text, frame_of
 from tls_tasks.data.editions import Edition, edition_with, status
 from tls_tasks.hosts.discovery import TaskFile, data_set_of, task_file, task_files
 from tls_tasks.registry import find_task
@@ -76,11 +75,6 @@ class ScoredTask(Run):
         fingerprint, judge = (str(self.provenance.get(key) or "") for key in ("fingerprint", "judge"))
         budget, shots = options.pop(BUDGET, ""), self.results.get("n-shot", {}).get(self.name) or 0
         return Conditions(self.version, fingerprint, budget, tuple(sorted(options.items())), shots, judge)
-
-    @property
-    def headline(self) -> str:
-        """The task's headline."""
-        return self.task.headline
 
     @property
     def provenance(self) -> Mapping[str, str]:
@@ -241,8 +235,7 @@ def _of_document(path: Path, sample: Sample, function: Callable[..., T], *argume
         DataError: Whatever the function raises, with the document's place.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of an answer that can't be read; a result counts these
+        with without_warnings(UserWarning):  # of an answer that can't be read; a result counts these
             return function(sample.doc, *arguments)
     except Exception as error:  # a document that was changed can break a scorer in any way
         reason = f"{type(error).__name__}: {error}"
@@ -268,7 +261,7 @@ def of_task(run: Run, file: TaskFile, task: Task, other_prompts: Iterable[tuple[
         (line, first), n = wrong[0], len(wrong)
         detail = f"not the prompts of their documents: {n} of {len(run.ids)} requests ({first} first): {_STALE}"
         stale = [LogProblem("other_prompt", f"{run.log.path}:{line}", f"{file.name}: {detail}")]
-    fields = {**vars(run), "name": file.name, "logged": {}, "family": task.family}
+    fields = {**vars(run), "name": file.name, "logged": {}, "family": task.family, "headline": task.headline}
     return ScoredTask(**fields, task=task, version=version if isinstance(version, float) else file.version, stale=stale)
 
 
@@ -296,7 +289,7 @@ def score_sample(task: Task, path: Path, sample: Sample) -> tuple[dict[str, floa
 def was_asked(task: Task, path: Path, sample: Sample) -> bool:
     """Whether a logged request is its document's prompt, as far as the row says what was asked."""
     try:
-        return not sample.request or is_asked(_of_document(path, sample, task.prompt), sample.request)
+        return not sample.request or frame_of(_of_document(path, sample, task.prompt), sample.request) is not None
     except DataError:  # a document that was changed, which is said elsewhere
         return True
 

@@ -28,7 +28,7 @@ from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog
 from tls_tasks.after.run import Progress, Run, model_name
 from tls_tasks.after.scored_runs import ScoredTask, name_of, of_task, score_sample, task_of, topic_of, was_asked
 from tls_tasks.after.units import Header, LogBlocks, StoredUnits, begin_folder, packed, write_block
-from tls_tasks.core.errors import DataError, MissingExtraError
+from tls_tasks.core.errors import DataError, needs_extra
 from tls_tasks.core.score import Score, parts_of
 from tls_tasks.hosts.discovery import task_file
 from tls_tasks.registry import FAMILIES, find_task
@@ -210,11 +210,9 @@ def engine_on(address: str | None, n_actors: int | None = None) -> Engine:
     Raises:
         MissingExtraError: If Ray is not installed.
     """
-    try:
+    with needs_extra("--engine ray", "ray"):
         import ray
         import ray.data
-    except ImportError as error:
-        raise MissingExtraError("--engine ray", "ray") from error
 
     def score(header: Header, blocks: Sequence[int]) -> Scored:
         if not blocks:

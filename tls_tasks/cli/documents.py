@@ -9,16 +9,15 @@ from typing import Any
 
 from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, note, number, say, write_json
 from tls_tasks.cli.printed import corrected_text
-from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.errors import DataError, InputError, check_whole_number
 from tls_tasks.core.terminal import text_table
 from tls_tasks.core.whole import replaced
 from tls_tasks.data.files import text_lines
 from tls_tasks.reports.agreement import ALL, agreement, read_judgments
 from tls_tasks.reports.documents import read_bundle, read_documents, write_bundle
-from tls_tasks.reports.judges.store import DocumentStore, build_store
 from tls_tasks.reports.labels import both_judged, corrections, difference, read_labels, sheet
 from tls_tasks.reports.read import read_reports
+from tls_tasks.reports.store import DocumentStore, build_store
 from tls_tasks.reports.task import read_items
 
 PLACE_HELP = "a bundle (.jsonl, .jsonl.gz), store (.sqlite) or look-up file (.pkl); COLLECTION=PATH, once for each"

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,7 +14,7 @@ from typing import Any
 
 import tls_tasks
 from tls_tasks.cli import base, printed
-from tls_tasks.core.errors import InputError, ParseFailureWarning
+from tls_tasks.core.errors import InputError, ParseFailureWarning, without_warnings
 from tls_tasks.core.score import Score
 from tls_tasks.core.terminal import text_table
 from tls_tasks.data.keyed import Row, missing_note, read_document, said_of, some
@@ -240,8 +239,7 @@ def _trees(args: argparse.Namespace) -> int:
     base.note("trees", *missing_note(((row.id, row.prediction) for row in rows), "trees", "counted as empty"))
     answers = ["" if row.prediction is None else row.prediction for row in rows]
     mode = "strict" if args.strict else "lenient"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ParseFailureWarning)  # a note below says so
+    with without_warnings(ParseFailureWarning):  # a note below says so
         metrics, references = _leaf_metrics(args.metric, schema), [row.reference for row in rows]
         options: dict[str, Any] = {"compat": args.compat, "parse_mode": mode, "sources": [row.source for row in rows]}
         score = tls_tasks.tree_eval(answers, references, schema, metrics, **options)

@@ -5,16 +5,15 @@ import importlib
 import json
 import os
 import shlex
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from tls_tasks.cli.base import Subparsers, add_command, count, note, say, write_json
-from tls_tasks.core.errors import DataError, OptionError, TlsTasksError
+from tls_tasks.core.errors import DataError, OptionError, TlsTasksError, without_warnings
 from tls_tasks.core.terminal import text_table
 from tls_tasks.core.whole import write_whole
-from tls_tasks.data.catalogue import DataSet, public_sets
+from tls_tasks.data.catalogue import DataSet
 from tls_tasks.data.editions import Edition, edition_with, editions_of, golds_hash
 from tls_tasks.data.fetched import remember
 from tls_tasks.data.hub import is_cached
@@ -170,7 +169,7 @@ def _run_fingerprint(args: argparse.Namespace) -> int:
       tls-tasks fingerprint summ_dialogsum summ_qmsum --edition hub --write tls_tasks/data/editions.json
       tls-tasks fingerprint tls_crisis --data data/crisis
     """
-    known = public_sets(data_sets())
+    known = [name for name, data_set in data_sets().items() if not data_set.own]
     rows: list[tuple[str, ...]] = [("data set", "edition", "documents", "known as", "fingerprint")]
     file: dict[str, dict[str, Any]] = {}
     if args.write is not None and args.write.exists():
@@ -203,8 +202,7 @@ def _computed(name: str, args: argparse.Namespace) -> Iterator[Edition | str]:
         provenance: dict[str, str] = {}
         options: dict[str, Any] = {"data": args.data} if args.data else {"edition": label}
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that it is embedded stands in the table
+            with without_warnings(Warning):  # that it is embedded stands in the table
                 documents = task.documents(provenance=provenance, **options)
         except (TlsTasksError, OSError) as error:
             yield str(error)

@@ -19,9 +19,8 @@ from tls_tasks.after.streamed import Engine, engine_on, read_units, score_stream
 from tls_tasks.after.units import read_header
 from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, note, progress, say, write_json
 from tls_tasks.cli.printed import Intervals, corrected_text, intervals_of, papers_layout, value_table, with_intervals
-from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError, OptionError, check_whole_number
 from tls_tasks.core.intervals import caution
-from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.whole import replaced, write_whole
 from tls_tasks.hosts.discovery import task_files

@@ -15,8 +15,7 @@ from tls_tasks.after.submission.checks import new_names, refusals, secrets
 from tls_tasks.after.submission.leaderboard import site, told_apart
 from tls_tasks.after.submission.verification import EDITIONS, Verified, bound_names, sign, verify_submission
 from tls_tasks.cli.base import Subparsers, add_command, count, note, progress, say
-from tls_tasks.core.errors import DataError, InputError, TlsTasksError
-from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.errors import DataError, InputError, TlsTasksError, check_whole_number
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.whole import made_folder, write_whole
 

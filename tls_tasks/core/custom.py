@@ -1,9 +1,10 @@
 """How a signature names a function of the caller's: its name and a hash of all that decides what it returns.
 
 Of installed code, name and release stand for the code. Of the caller's code it is the compiled code, without its file
-and lines, and the values of defaults, closures and the global names that it reads, and so on from there. A function
-that reads anything else, such as an object with a state of its own, or that imports modules when it runs, is
-``unsigned``: its hash could be that of another function. The hash is the same in every process with this Python.
+and lines, and the values of defaults, closures and the global names that it reads: plain values, patterns, installed
+code, and functions of the same kind. All else is ``unsigned``, such as objects with a state of their own, functions
+that call themselves or import modules when they run: their hash could be that of another function. The hash is the
+same in every process with this Python.
 """
 
 import builtins
@@ -21,6 +22,7 @@ from typing import Any
 
 _UNSIGNED = re.compile(r"\bunsigned\(|\bcustom\([^#()]*\)")  # the second is how releases before 0.2 wrote it
 _PLAIN = frozenset({type(None), type(...), bool, int, float, complex, str, bytes})
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
 _READS_GLOBAL = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
 _OF_CODE = (
     "co_code co_consts co_names co_varnames co_freevars co_cellvars co_exceptiontable co_flags co_argcount "
@@ -50,8 +52,8 @@ def custom_sign(function: Any, name: str | None = None) -> str:
     label = name or getattr(function, "__qualname__", None) or type(function).__qualname__
     label = re.sub(r"[|#()\s]", "/", str(label))
     try:
-        return f"custom({label}#{hashlib.sha256(_described(function, {}).encode()).hexdigest()[:12]})"
-    except Exception:  # values that have no description; and objects of the caller's may refuse in any way
+        return f"custom({label}#{_hash(function)[:12]})"
+    except Exception:  # no hash of such a value, or of a function that calls itself; objects may refuse in any way
         return f"unsigned({label})"
 
 
@@ -65,23 +67,16 @@ def is_unsigned(signature: str) -> bool:
     return _UNSIGNED.search(signature) is not None
 
 
-def _described(value: Any, functions: dict[int, int]) -> str:
-    """A text that no other value has; ``functions`` holds the number of each function that was met before, by its id.
+def _hash(value: Any) -> str:
+    """A hash that no other value has.
 
     Raises:
-        LookupError: The value, or another that decides what it does, is of a kind that can't be described.
+        LookupError: The value, or another that decides what it does, is of a kind without a hash.
     """
     kind = type(value)
-    if kind in _PLAIN:
-        return repr((kind.__name__, repr(value)))
-    if kind in (set, frozenset):
-        return repr((kind.__name__, sorted(_described(item, {}) for item in value)))
-    if id(value) in functions:
-        return repr(("again", functions[id(value)]))
-    if kind is types.FunctionType:
-        functions[id(value)] = len(functions)
-    parts = _name_of_installed(value) or _PARTS[kind](value)
-    return repr((kind.__name__, [_described(part, functions) for part in parts]))
+    installed = _name_of_installed(value)
+    parts = [repr(value)] if kind in _PLAIN else [_hash(part) for part in installed or _PARTS[kind](value)]
+    return hashlib.sha256(repr((kind.__name__, parts)).encode()).hexdigest()
 
 
 def _name_of_installed(value: Any) -> tuple[str, ...]:
@@ -118,9 +113,7 @@ def _release(module: str) -> str:
     if top in sys.stdlib_module_names:
         return "python"
     # The release says nothing about code outside of these folders, which its author may be editing; ours is released.
-    if top != "tls_tasks" and {"site-packages", "dist-packages"}.isdisjoint(
-        Path(sys.modules[top].__file__ or "").parts
-    ):
+    if top != "tls_tasks" and _INSTALLED.isdisjoint(Path(sys.modules[top].__file__ or "").parts):
         raise LookupError(f"{module} is not installed")
     names = importlib.metadata.packages_distributions()[top]
     return ",".join(f"{name}=={importlib.metadata.version(name)}" for name in sorted({*names}))
@@ -130,11 +123,11 @@ _PARTS: dict[type, Callable[[Any], Iterable[Any]]] = {
     list: iter,
     tuple: iter,
     dict: dict.items,
+    **dict.fromkeys((set, frozenset), lambda value: sorted(map(_hash, value))),
     slice: lambda value: (value.start, value.stop, value.step),
     re.Pattern: lambda value: (value.pattern, value.flags),
     functools.partial: lambda value: (value.func, value.args, value.keywords),
     types.ModuleType: lambda value: (value.__name__, _release(value.__name__)),
-    types.BuiltinMethodType: lambda value: (value.__self__, value.__name__),
     types.CodeType: lambda value: (getattr(value, name, None) for name in _OF_CODE),
     types.FunctionType: _of_function,
 }

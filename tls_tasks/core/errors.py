@@ -1,4 +1,4 @@
-"""Every exception that tls-tasks raises on purpose.
+"""Every exception that tls-tasks raises on purpose, and the checks of options that raise them.
 
 ::
 
@@ -19,8 +19,9 @@ import difflib
 import json
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 
 def nearest(name: object, names: Iterable[object]) -> str:
@@ -48,6 +49,29 @@ def json_fault(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError) and "\n" not in error.doc.strip():
         return f"{error.msg} at character {error.pos + 1}"
     return str(error)
+
+
+def describe(value: Any) -> str:
+    """What an error calls a wrong value.
+
+    Example:
+        >>> describe(None), describe(float("nan")), describe(3)
+        ('None', 'NaN', 'int 3')
+    """
+    if value is None:
+        return "None"
+    if isinstance(value, float) and value != value:
+        return "NaN"
+    return f"{type(value).__name__} {shorten(value)}"
+
+
+def shorten(value: Any) -> str:
+    """The ``repr`` of a value, cut to 60 characters."""
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more digits than Python writes
+        text = f"{type(value).__name__} of too many digits"
+    return text if len(text) <= 60 else text[:57] + "…"
 
 
 class TlsTasksError(Exception):
@@ -98,6 +122,61 @@ class OptionError(InputError):
         error = cls(option, None, repr(value), f"one of {listed}{nearest(value, choices)}")
         error.choices = choices
         return error
+
+
+def check_options(metric: str, given: Iterable[str], known: Collection[str]) -> None:
+    """Refuse options that a metric doesn't have.
+
+    Example:
+        >>> check_options("rouge_l", ["tokeniser"], ["tokenizer", "use_stemmer"])
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.OptionError: option of rouge_l: got 'tokeniser', expected one of 'tokenizer', 'use_stemmer'; did you mean 'tokenizer'?
+    """  # noqa: E501 - the message is one line
+    for name in given:
+        if name not in known:
+            raise OptionError.unknown(f"option of {metric}", name, known)
+
+
+def check_choice(option: str, value: Any, choices: Collection[Any]) -> None:
+    """Refuse a value that is none of the choices.
+
+    Example:
+        >>> check_choice("matching", "best", ("greedy", "optimal"))
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.OptionError: matching: got 'best', expected one of 'greedy', 'optimal'
+    """
+    if not isinstance(value, str | None) or value not in choices:
+        raise OptionError.unknown(option, value, choices)
+
+
+def check_switches(**switches: Any) -> None:
+    """Refuse what is neither True nor False.
+
+    Example:
+        >>> check_switches(use_stemmer="False")
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.InputError: use_stemmer: got 'False', expected True or False
+    """
+    for name, value in switches.items():
+        if not isinstance(value, bool):
+            raise InputError(name, None, shorten(value), "True or False")
+
+
+def check_whole_number(option: str, value: Any, least: int = 1) -> int:
+    """A whole number of at least ``least``.
+
+    Example:
+        >>> check_whole_number("context_budget", 0)
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.InputError: context_budget: got 0, expected a whole number above 0
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise InputError(option, None, repr(value), f"a whole number above {least - 1}")
+    return value
 
 
 class DataError(TlsTasksError):
@@ -152,6 +231,15 @@ class MissingExtraError(TlsTasksError, ImportError):
         return f"{self.what} needs an optional dependency: pip install 'tls-tasks[{self.extra}]'"
 
 
+@contextmanager
+def needs_extra(what: str, extra: str) -> Iterator[None]:
+    """Raise an import that fails as a :class:`MissingExtraError`."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtraError(what, extra) from error
+
+
 class ParseFailureWarning(UserWarning):
     """Predictions in which nothing could be read: they count as empty."""
 
@@ -169,6 +257,15 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _OUR_FRAMES:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def without_warnings(*kinds: type[Warning]) -> Iterator[None]:
+    """Ignore warnings of these kinds."""
+    with warnings.catch_warnings():
+        for kind in kinds:
+            warnings.simplefilter("ignore", kind)
+        yield
 
 
 def warn_of_repeated(repeated: Sequence[str]) -> None:

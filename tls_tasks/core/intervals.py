@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tls_tasks.core.errors import InputError
-from tls_tasks.core.options import LEAST_BOOTSTRAP, check_whole_number
+from tls_tasks.core.errors import InputError, check_whole_number
+from tls_tasks.core.options import LEAST_BOOTSTRAP
 
 LEAST_TRUSTED = 8
 """Of fewer clusters an interval holds the true value less often than it says."""

@@ -3,12 +3,11 @@
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar, cast
 
 from tls_tasks.core.custom import custom_sign
-from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.core.rows import describe, shorten
+from tls_tasks.core.errors import InputError, check_options, check_whole_number, describe
 
 LEAST_BOOTSTRAP = 100
 """From so many topics or rows on intervals are bootstrapped; see :mod:`tls_tasks.core.intervals`."""
@@ -66,61 +65,6 @@ def options_of(scorer: Callable[..., Any]) -> Mapping[str, str | None]:
     """A scorer's options: name -> what the signature calls it; None of one that moves no number."""
     options: Mapping[str, str | None] = scorer.options  # type: ignore[attr-defined]
     return options
-
-
-def check_options(metric: str, given: Iterable[str], known: Collection[str]) -> None:
-    """Refuse options that a metric doesn't have.
-
-    Example:
-        >>> check_options("rouge_l", ["tokeniser"], ["tokenizer", "use_stemmer"])
-        Traceback (most recent call last):
-        ...
-        tls_tasks.core.errors.OptionError: option of rouge_l: got 'tokeniser', expected one of 'tokenizer', 'use_stemmer'; did you mean 'tokenizer'?
-    """  # noqa: E501 - the message is one line
-    for name in given:
-        if name not in known:
-            raise OptionError.unknown(f"option of {metric}", name, known)
-
-
-def check_choice(option: str, value: Any, choices: Collection[Any]) -> None:
-    """Refuse a value that is none of the choices.
-
-    Example:
-        >>> check_choice("matching", "best", ("greedy", "optimal"))
-        Traceback (most recent call last):
-        ...
-        tls_tasks.core.errors.OptionError: matching: got 'best', expected one of 'greedy', 'optimal'
-    """
-    if not isinstance(value, str | None) or value not in choices:
-        raise OptionError.unknown(option, value, choices)
-
-
-def check_switches(**switches: Any) -> None:
-    """Refuse what is neither True nor False.
-
-    Example:
-        >>> check_switches(use_stemmer="False")
-        Traceback (most recent call last):
-        ...
-        tls_tasks.core.errors.InputError: use_stemmer: got 'False', expected True or False
-    """
-    for name, value in switches.items():
-        if not isinstance(value, bool):
-            raise InputError(name, None, shorten(value), "True or False")
-
-
-def check_whole_number(option: str, value: Any, least: int = 1) -> int:
-    """A whole number of at least ``least``.
-
-    Example:
-        >>> check_whole_number("context_budget", 0)
-        Traceback (most recent call last):
-        ...
-        tls_tasks.core.errors.InputError: context_budget: got 0, expected a whole number above 0
-    """
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise InputError(option, None, repr(value), f"a whole number above {least - 1}")
-    return value
 
 
 INTERVAL = ("confidence_interval", "n_resamples", "seed")

@@ -13,31 +13,7 @@ from enum import Enum
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import InputError, warn_caller
-
-
-def describe(value: Any) -> str:
-    """What an error calls a wrong value.
-
-    Example:
-        >>> describe(None), describe(float("nan")), describe(3)
-        ('None', 'NaN', 'int 3')
-    """
-    if value is None:
-        return "None"
-    if isinstance(value, float) and value != value:
-        return "NaN"
-    return f"{type(value).__name__} {shorten(value)}"
-
-
-def shorten(value: Any) -> str:
-    """The ``repr`` of a value, cut to 60 characters."""
-    try:
-        text = repr(value)
-    except ValueError:  # an integer of more digits than Python writes
-        text = f"{type(value).__name__} of too many digits"
-    return text if len(text) <= 60 else text[:57] + "…"
-
+from tls_tasks.core.errors import InputError, describe, shorten, warn_caller
 
 IsRow = Callable[[Mapping[Any, Any]], bool]
 """Whether a mapping is itself one row of the references, such as a timeline by date, rather than name -> row."""
@@ -269,7 +245,7 @@ Plain = Callable[[Any], Any]
 
 
 def no_class(value: Any) -> Any:
-    """For families whose rows hold plain values only."""
+    """Refuse an object of a class; for families whose rows hold plain values only, this is all."""
     raise TypeError(f"{type(value).__name__} is no plain value")
 
 

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import InputError, check_whole_number
 from tls_tasks.core.intervals import Interval, Statistics, Table, check_interval
-from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.score import Sums
 
 MOST_EXACT = 14

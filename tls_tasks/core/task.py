@@ -8,13 +8,12 @@ from __future__ import annotations
 import inspect
 import json
 import logging
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.options import check_options
+from tls_tasks.core.errors import check_options, without_warnings
 from tls_tasks.core.score import Results, Score, Unit, parts_of, unscored, values
 from tls_tasks.core.terminal import beginning
 
@@ -115,8 +114,7 @@ class Task:
 
     def score(self, doc: Doc, answer: str) -> dict[str, float]:
         """The answer's unit; may raise whatever the scorer raises for a document that no task has made."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # results of their own count these for the whole run
+        with without_warnings(UserWarning):  # results of their own count these for the whole run
             unit = self.unit(doc, answer)
         return {part: float(unit.get(part, 0.0)) for part in parts_of(self.table)}
 
@@ -180,14 +178,21 @@ def read_prompt(prompt: str) -> tuple[str, str]:
     return (document[:-1], after) if opening else ("", prompt)
 
 
-def is_asked(prompt: str, request: str) -> bool:
-    r"""Whether a request asks a prompt: alone, after examples, in a chat template, or in the JSON of a chat.
+def frame_of(prompt: str, request: str) -> tuple[str, str] | None:
+    r"""What stands before and after a prompt in a request: examples, a chat template, the JSON of a chat.
+
+    Returns:
+        Both texts, empty where the prompt stands alone; None if the request does not ask it.
 
     Example:
-        >>> is_asked("1 + 1?\nSum:", "[INST] 1 + 1?\nSum: [/INST]"), is_asked("1 + 1?\nSum:", "1 + 2?\nSum:")
-        (True, False)
-        >>> is_asked("1 + 1?\nSum:", json.dumps([{"role": "user", "content": "1 + 1?\nSum:"}]))
-        True
+        >>> frame_of("1 + 1?\nSum:", "[INST] 1 + 1?\nSum: [/INST]"), frame_of("1 + 1?\nSum:", "1 + 2?\nSum:")
+        (('[INST] ', ' [/INST]'), None)
+        >>> frame_of("1 + 1?\nSum:", json.dumps([{"role": "user", "content": "1 + 1?\nSum:"}]))
+        ('[{"role": "user", "content": "', '"}]')
     """
     bare = prompt.strip()  # templates strip what they are given
-    return any(form in request for form in (bare, *(json.dumps(bare, ensure_ascii=own)[1:-1] for own in (False, True))))
+    for form in (bare, *(json.dumps(bare, ensure_ascii=is_ascii)[1:-1] for is_ascii in (False, True))):
+        before, is_there, after = request.rpartition(form)
+        if is_there:
+            return before, after
+    return None

@@ -72,15 +72,15 @@ class DataSet(_Entry):
     self_contained: bool = False
 
 
-def read_catalogue(path: Path) -> dict[str, DataSet]:
-    """Every data set of a ``data_sets.json`` by name; keys that are no attribute become ``settings``."""
-    raw: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-    return {name: DataSet(name=name, **given) for name, given in raw.items()}
+def read_catalogue(module: str) -> tuple[dict[str, DataSet], dict[str, DataSet]]:
+    """The data sets of the ``data_sets.json`` beside a module, by name; keys that are no attribute become ``settings``.
 
-
-def public_sets(catalogue: Mapping[str, DataSet]) -> dict[str, DataSet]:
-    """The data sets that others have too: all but those that stand for a user's own data."""
-    return {name: data_set for name, data_set in catalogue.items() if not data_set.own}
+    Returns:
+        All of them; and those that others have too, without the names that stand for a user's own data.
+    """
+    given = json.loads(Path(module).with_name("data_sets.json").read_text(encoding="utf-8"))
+    all_sets = {name: DataSet(name=name, **fields) for name, fields in given.items()}
+    return all_sets, {name: data_set for name, data_set in all_sets.items() if not data_set.own}
 
 
 def find_data_set(catalogue: Mapping[str, DataSet], name: str) -> DataSet:

@@ -149,8 +149,8 @@ def text_lines(path: Path) -> Iterator[str]:
 
 
 @contextmanager
-def _readable(file: Path, form: str, *kinds: type[Exception]) -> Iterator[None]:
-    """Name the file, and the form in which it can't be read."""
+def readable(file: object, form: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Raise errors of the system, of UTF-8 and of these kinds as a DataError: which file can't be read as what."""
     broken: tuple[type[Exception], ...] = (OSError, UnicodeDecodeError, *kinds)
     try:
         yield
@@ -162,7 +162,7 @@ def _parquet_rows(file: Path) -> Rows:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with _readable(file, "Parquet", pa.ArrowException):
+    with readable(file, "Parquet", pa.ArrowException):
         rows = pq.ParquetFile(file, page_checksum_verification=True).read().to_pylist()
     yield from _numbered(file, rows)
 
@@ -179,7 +179,7 @@ def csv_table(lines: Iterator[str]) -> "csv.DictReader[str]":
 
 def _csv_rows(file: Path) -> Rows:
     # newline="" leaves line ends inside quotes to the csv module, as its documentation asks.
-    with _readable(file, "CSV", csv.Error), file.open(encoding="utf-8-sig", newline="") as lines:
+    with readable(file, "CSV", csv.Error), file.open(encoding="utf-8-sig", newline="") as lines:
         table = csv_table(lines)
         for row in table:
             yield f"{file}, line {table.line_num}", row
@@ -187,11 +187,7 @@ def _csv_rows(file: Path) -> Rows:
 
 def json_rows(file: Path) -> Rows:
     """A list of objects, an object with one as ``data`` (MACCROBAT), or JSON Lines by another name (MeetingBank)."""
-    text = "".join(text_lines(file))
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        value = None
+    value = json_or_text(text := "".join(text_lines(file)))
     rows = value.get("data") if isinstance(value, dict) else value
     if isinstance(rows, list):
         yield from _numbered(file, rows)
@@ -199,8 +195,22 @@ def json_rows(file: Path) -> Rows:
         yield from _json_values(text.split("\n"), str(file))
 
 
+def json_or_text(text: Any) -> Any:
+    """The list or object in a JSON string; any other string, and what is none, as it is.
+
+    Example:
+        >>> json_or_text('{"a": 1}'), json_or_text("2011"), json_or_text("[1, ")
+        ({'a': 1}, '2011', '[1, ')
+    """
+    try:
+        value = json.loads(text) if isinstance(text, str) else text
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, list | dict) else text
+
+
 def _zip_rows(file: Path, member: str) -> Rows:
-    with _readable(file, f"zip with {member}", KeyError, zipfile.BadZipFile), zipfile.ZipFile(file) as archive:
+    with readable(file, f"zip with {member}", KeyError, zipfile.BadZipFile), zipfile.ZipFile(file) as archive:
         content = archive.open(member)
         yield from _json_values(io.TextIOWrapper(content, encoding="utf-8"), f"{file}/{member}")
 

@@ -4,7 +4,6 @@ Gold and predictions come in files of their own and are joined by id here. What 
 an id, two single documents) is joined by its order, and then both sides must be of one length.
 """
 
-import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError, InputError, nearest
-from tls_tasks.data.files import ENDINGS, field_of, file_rows, text_lines
+from tls_tasks.data.files import ENDINGS, field_of, file_rows, json_or_text, text_lines
 
 PREDICTION_FIELDS = ("prediction", "answer", "output", "response")
 """Fields of a row that may hold what a model said, in every family; the first one present is read."""
@@ -201,10 +200,7 @@ def files_in(place: Path) -> list[Path]:
 
 def _object(file: Path, id_fields: Sequence[str]) -> dict[str, Row] | None:
     """The rows of an object id -> row; None where the file is something else."""
-    try:
-        value = json.loads("".join(text_lines(file)))
-    except (ValueError, RecursionError):
-        return None
+    value = json_or_text("".join(text_lines(file)))
     if not isinstance(value, dict) or isinstance(value.get("data"), list) or not value.keys().isdisjoint(id_fields):
         return None
     return {name: Row(f"{file}, {name!r}", row, is_named=True) for name, row in value.items()}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tls_tasks.core.errors import InputError, MissingExtraError
+from tls_tasks.core.errors import InputError, needs_extra
 
 LONGEST_ANSWER = 8192
 """``max_gen_toks`` where the model's context is large enough, or not known."""
@@ -82,10 +82,8 @@ def token_counter(tokenizer: str) -> Callable[[str], int]:
         MissingExtraError: transformers isn't installed.
         InputError: There is no such tokenizer.
     """
-    try:
+    with needs_extra("context_tokens", "hf"):
         from transformers import AutoTokenizer
-    except ImportError as error:
-        raise MissingExtraError("context_tokens", "hf") from error
     try:
         return _counter(AutoTokenizer.from_pretrained(tokenizer))
     except (OSError, ValueError) as error:

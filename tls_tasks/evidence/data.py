@@ -12,10 +12,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.core.options import check_choice, check_whole_number
+from tls_tasks.core.errors import DataError, InputError, check_choice, check_whole_number
 from tls_tasks.core.score import grouped
-from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
+from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.files import Rows, example_rows, file_rows, filled_text, split_files, text_lines
 from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed
 from tls_tasks.data.models import DataRow, Id, named, read_model
@@ -223,10 +222,8 @@ def schema_at(file: Path) -> EvidenceSchema:
         raise DataError(f"{file}: not JSON: {error}") from error
 
 
-ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
-"""The data sets, and the name under which a user's own runs."""
-
-DATA_SETS = public_sets(ALL_SETS)
+ALL_SETS, DATA_SETS = read_catalogue(__file__)
+"""The data sets with the name under which a user's own runs, and without it."""
 
 
 _OWN = "which the task's YAML reports; for other attributes copy the YAML and name them in its metric_list"

@@ -13,8 +13,7 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core import options
-from tls_tasks.core.errors import InputError, memory_for, warn_of_unread
-from tls_tasks.core.rows import describe
+from tls_tasks.core.errors import InputError, check_choice, check_switches, describe, memory_for, warn_of_unread
 from tls_tasks.core.score import Score
 from tls_tasks.evidence.matching import MATCHINGS, OVERLAPS, TOKENIZERS, Matcher
 from tls_tasks.evidence.postprocess import UNGROUNDED, Change, check_uncertain
@@ -107,10 +106,10 @@ def evidence_extraction(
     """
     read = read_schema(schema)
     limit = _read_threshold(threshold)
-    options.check_choice("matching", matching, MATCHINGS)
-    options.check_choice("overlap", overlap, OVERLAPS)
-    options.check_switches(require_grounding=require_grounding, macro=macro)
-    options.check_choice("postprocess", postprocess, (None, *UNGROUNDED))
+    check_choice("matching", matching, MATCHINGS)
+    check_choice("overlap", overlap, OVERLAPS)
+    check_switches(require_grounding=require_grounding, macro=macro)
+    check_choice("postprocess", postprocess, (None, *UNGROUNDED))
     check_uncertain("postprocess", postprocess, read)
     interval = options.interval_options(confidence_interval, n_resamples, seed)
     config = _EvidenceConfig(

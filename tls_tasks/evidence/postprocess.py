@@ -6,8 +6,7 @@ A pure function that reports every change it makes.
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import InputError
-from tls_tasks.core.options import check_choice
+from tls_tasks.core.errors import InputError, check_choice
 from tls_tasks.evidence.read import ObjectReader
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceObject, EvidenceSchema, known_name, scalar_text
 from tls_tasks.text.quotes import Source

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import InputError, describe, shorten
 from tls_tasks.core.parsed import Problem
-from tls_tasks.core.rows import describe, no_class, read_columns, shorten
+from tls_tasks.core.rows import no_class, read_columns
 from tls_tasks.evidence.read import ObjectReader, ParsedEvidence, parse_objects
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from tls_tasks.core.prf import PRF, Counts, plain_sum
-from tls_tasks.core.score import Result, Score, mean, ratio, total, values
+from tls_tasks.core.score import PRF, Counts, Result, Score, mean, plain_sum, ratio, total, values
 from tls_tasks.core.terminal import shown
 from tls_tasks.evidence.matching import Match, Matcher
 from tls_tasks.evidence.postprocess import Change

@@ -12,10 +12,8 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError, with_config
 
-from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.core.options import check_choice
+from tls_tasks.core.errors import InputError, OptionError, check_choice, describe
 from tls_tasks.core.parsed import folded
-from tls_tasks.core.rows import describe
 
 _RESERVED_NAMES = ("bucket", "bucket_field")  # bucket_accuracy is the accuracy of several attributes together
 _MAX_BITS = 2000  # no scale has longer integers, and Python may refuse to turn them into text

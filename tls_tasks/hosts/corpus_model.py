@@ -22,8 +22,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM, CacheHook, CachingLM, hash_args
 from lm_eval.api.registry import get_model
 
-from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.core.options import check_switches, check_whole_number
+from tls_tasks.core.errors import DataError, InputError, check_switches, check_whole_number
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.data.fetched import cache_folder
 from tls_tasks.timelines import corpus

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import datasets
 import evaluate
 
-from tls_tasks.core.options import check_options, check_switches
+from tls_tasks.core.errors import check_options, check_switches
 from tls_tasks.core.rows import pack_columns, read_columns, unpack_column
 from tls_tasks.registry import METRICS
 

@@ -9,7 +9,6 @@ import inspect
 import json
 import math
 import textwrap
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,11 +21,12 @@ from inspect_ai.scorer import Metric, SampleScore, Scorer, Target, Value, metric
 from inspect_ai.scorer import Score as InspectScore
 from inspect_ai.solver import TaskState
 
-from tls_tasks.core.errors import InputError
-from tls_tasks.core.options import check_options, check_whole_number, options_of
+from tls_tasks.core.errors import InputError, check_options, check_whole_number, without_warnings
+from tls_tasks.core.options import options_of
 from tls_tasks.core.score import Results, Score, without_nan
 from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.core.task import Doc, Task
+from tls_tasks.data.files import json_or_text
 from tls_tasks.hosts.discovery import task_file, task_files
 from tls_tasks.hosts.loading import load_fitting
 from tls_tasks.registry import METRICS, find_task
@@ -102,11 +102,7 @@ def _value(metadata: Mapping[str, Any], field: str) -> Any:
     """A field of the metadata; documents of ours have their references as JSON text."""
     if field not in metadata:
         raise InputError("reference", None, repr(field), f"a field of the metadata: {', '.join(metadata)}")
-    try:
-        value = json.loads(metadata[field])
-    except (TypeError, ValueError, RecursionError):
-        return metadata[field]
-    return value if isinstance(value, list | dict) else metadata[field]
+    return json_or_text(metadata[field])
 
 
 def _with_schema(name: str, options: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -172,8 +168,7 @@ def _table(of: str, options: Mapping[str, Any], metadata: Mapping[str, Any]) -> 
     if of not in METRICS:
         return _ordered(of, find_task(of).for_document(metadata).table)
     nothing: dict[str, Any] = {column: [] for column in METRICS[of].columns}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of no rows
+    with without_warnings(Warning):  # of no rows
         score: Score = METRICS[of].load()(**nothing, **_with_schema(of, options, metadata))
     return _ordered(of, score.definitions)
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from tls_tasks.core.errors import MissingExtraError
-from tls_tasks.core.options import check_choice, check_whole_number
+from tls_tasks.core.errors import check_choice, check_whole_number, needs_extra
 from tls_tasks.reports.judges import questions
 from tls_tasks.reports.judges.model import DEFAULTS
 from tls_tasks.reports.judges.prompts import Message, prompts_hash, render, second_try
@@ -151,10 +150,8 @@ class InspectJudge:
         cache: bool = True,
         name: str | None = None,
     ) -> None:
-        try:
+        with needs_extra("judge", "inspect"):
             from inspect_ai.model import GenerateConfig
-        except ImportError as error:
-            raise MissingExtraError("judge", "inspect") from error
         given = dict(parameters or {})
         for parameter in given:
             check_choice("parameters", parameter, GenerateConfig.model_fields)

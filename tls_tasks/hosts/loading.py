@@ -10,8 +10,6 @@ beside the requests holds a hash of the documents that were loaded last, and req
 documents are loaded: the harness makes them anew, and keeps those.
 """
 
-from __future__ import annotations
-
 import glob
 import hashlib
 import itertools

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from lm_eval.api.model import LM
 from lm_eval.models.utils import postprocess_generated_text
 
-from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.errors import check_whole_number
 
 
 class _BaselineLM(LM):

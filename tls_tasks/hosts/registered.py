@@ -1,4 +1,4 @@
-"""What lm-eval's registries know of us, for anybody's task files, and what we take of its aggregations.
+"""What lm-eval's registries know of us, for anybody's task files, and its aggregations.
 
 A file that names ``metric: rouge_l`` with ``aggregation: tls_pooled`` reports what :func:`tls_tasks.rouge_l` gives for
 the corpus, where the harness would take the mean over documents. The entry points in ``pyproject.toml`` name these.
@@ -6,9 +6,8 @@ the corpus, where the harness would take the mean over documents. The entry poin
 
 import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from importlib import import_module
 from typing import Any
 
 from lm_eval.api.filter import Filter
@@ -16,8 +15,6 @@ from lm_eval.api.filter import Filter
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.hosts.lm_eval import Number
 from tls_tasks.registry import METRICS
-
-_MOST = 1e100  # larger numbers, and infinity, are no measurement: their sums overflow
 
 
 @lru_cache
@@ -43,57 +40,6 @@ def registered_aggregation(metric: str, name: str) -> tuple[str, Callable[[list[
         if known == name or function is own:
             return known, function
     return None
-
-
-_OF_SACREBLEU = {"bleu": "BLEU", "chrf": "CHRF", "ter": "TER"}
-_OF_LIKELIHOODS: Mapping[str, Callable[[float, float], float]] = {
-    "perplexity": lambda total, weight: math.exp(-total / weight),
-    "weighted_perplexity": lambda total, weight: math.exp(-total / weight),
-    "bits_per_byte": lambda total, weight: -total / weight / math.log(2),
-}
-
-
-def additive_aggregation(name: str) -> tuple[Callable[[Sequence[Any]], list[list[float]]], Callable[..., float]] | None:
-    """An aggregation that is a function of sums: perplexities, and BLEU, chrF and TER; None for others.
-
-    Returns:
-        What makes statistics of each document, which add up, of the logged values (it may raise for values of other
-        forms), and what makes the number of their sums.
-
-    Example:
-        >>> statistics_of, score_of = additive_aggregation("bleu")
-        >>> round(score_of(*statistics_of([("The cat sees the lamp.", "The cat sees a lamp.")])[0]), 2)
-        37.99
-    """
-    if name in _OF_SACREBLEU:
-        return partial(_statistics, name), partial(_corpus_score, name)
-    return (_weighted, _OF_LIKELIHOODS[name]) if name in _OF_LIKELIHOODS else None
-
-
-def _weighted(values: Sequence[Any]) -> list[list[float]]:
-    """Log likelihoods and their weights; a likelihood alone counts once. What can't be added up is NaN."""
-    rows = [list(map(float, value)) if isinstance(value, list) else [float(value), 1.0] for value in values]
-    return [[number if abs(number) <= _MOST else math.nan for number in row] for row in rows]
-
-
-def _statistics(name: str, values: Sequence[Any]) -> list[list[float]]:
-    """Statistics of each sentence, of pairs of references and a prediction."""
-    references = [[pair[0]] if isinstance(pair[0], str) else pair[0] for pair in values]
-    predictions = [pair[1] if isinstance(pair[1], str) else pair[1][0] for pair in values]
-    found = _sacrebleu(name)._extract_corpus_statistics(predictions, [*zip(*references, strict=True)])
-    return [list(map(float, row)) for row in found]
-
-
-def _corpus_score(name: str, *sums: float) -> float:
-    """The score of sums of statistics, which are counts but for rounding."""
-    whole = [round(value) for value in sums] if name != "ter" else list(sums)
-    return float(_sacrebleu(name)._compute_score_from_stats(whole).score)
-
-
-@lru_cache
-def _sacrebleu(name: str) -> Any:
-    # A dependency of the harness's, which has it or not.
-    return getattr(import_module("sacrebleu.metrics"), _OF_SACREBLEU[name])()
 
 
 _log = logging.getLogger(__name__)

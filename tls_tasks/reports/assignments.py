@@ -10,9 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tls_tasks.core.errors import InputError
-from tls_tasks.core.options import check_choice
-from tls_tasks.core.rows import describe
+from tls_tasks.core.errors import InputError, check_choice, describe
 from tls_tasks.core.score import total
 from tls_tasks.reports.score import ReportItem, macro
 from tls_tasks.reports.types import PARTLY

@@ -26,10 +26,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from tls_tasks.core.errors import DataError
-from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.errors import DataError, check_whole_number
 from tls_tasks.core.terminal import beginning
-from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
+from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.files import example_rows, filled_text, read_objects
 from tls_tasks.data.models import DataRow, Id, named, read_model, read_models
 from tls_tasks.data.order import EMBEDDED, Reading, load
@@ -44,10 +43,8 @@ _SOURCES = "sources"  # a hash of all documents of a request, whatever the budge
 EMBEDDED_RECORDING = EMBEDDED / "report_generation" / "verdicts.jsonl"
 """The hand-written verdicts that come with the embedded edition."""
 
-ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
-"""The data sets, and the name under which a user's own runs."""
-
-DATA_SETS = public_sets(ALL_SETS)
+ALL_SETS, DATA_SETS = read_catalogue(__file__)
+"""The data sets with the name under which a user's own runs, and without it."""
 
 
 def _filled(text: str) -> str:

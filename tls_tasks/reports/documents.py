@@ -16,9 +16,8 @@ from typing import Annotated, Any, NoReturn, cast
 
 from pydantic import BeforeValidator
 
-from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.core.rows import describe, shorten
-from tls_tasks.data.files import file_rows, read_objects
+from tls_tasks.core.errors import DataError, InputError, describe, shorten
+from tls_tasks.data.files import file_rows, read_objects, readable
 from tls_tasks.data.models import DataRow, Id, named, read_model
 from tls_tasks.reports.json_lines import write_rows
 from tls_tasks.reports.types import Report
@@ -307,7 +306,7 @@ def find_lookup(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
 
 
 def read_documents(source: str | Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """The documents of a collection, for :func:`~tls_tasks.reports.judges.store.build_store`.
+    """The documents of a collection, for :func:`~tls_tasks.reports.store.build_store`.
 
     Args:
         source: JSON Lines (``.jsonl``, ``.jsonl.gz``), which are read line by line; another file of rows or a look-up
@@ -341,11 +340,8 @@ class _DataOnly(pickle.Unpickler):
 
 def _pickled_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows of a pickled dict with string keys, read without running anything in it."""
-    try:
-        with path.open("rb") as file:
-            documents = _DataOnly(file).load()
-    except Exception as error:  # damaged pickles raise almost anything
-        raise DataError(f"{path}: not readable as a pickled dict: {error}") from error
+    with readable(path, "a pickled dict", Exception), path.open("rb") as file:  # damaged ones raise almost anything
+        documents = _DataOnly(file).load()
     if not isinstance(documents, dict) or not all(isinstance(key, str) for key in documents):
         raise DataError(f"{path}: not a pickled dict with string keys")
     for doc_id, document in documents.items():

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tls_tasks.core.correction import correct
-from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.core.errors import InputError
 from tls_tasks.core.intervals import Statistics, caution
 from tls_tasks.core.score import grouped
-from tls_tasks.data.files import csv_table
+from tls_tasks.data.files import csv_table, readable
 from tls_tasks.reports.judges.recordings import digest
 
 KINDS = {"citation": "citation_support", "nugget": "nugget_coverage", "criterion": "criteria_met"}
@@ -131,12 +131,9 @@ def read_labels(path: Path, *judged: Items) -> Labels:
         DataError: A file that can't be read.
         InputError: Labels of other items, an item that was not drawn or stands there twice, or no label.
     """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            first, names = lines.readline(), lines.readline()
-            rows = list(csv_table(chain([names], lines)))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{path}: can't be read as CSV: {error}") from error
+    with readable(path, "CSV", csv.Error), path.open(encoding="utf-8-sig", newline="") as lines:
+        first, names = lines.readline(), lines.readline()
+        rows = list(csv_table(chain([names], lines)))
     made = re.search(_HEAD.format(r"(\d{1,999})", r"(-?\d{1,999})", "([0-9a-f]{16})"), first)
     if made is None or not all(name in names for name in _NEEDED):
         expected = f"{_HEAD.format('…', '…', '…')} and the columns {', '.join(_NEEDED)}, as --sample writes them"

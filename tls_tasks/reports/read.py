@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
+from tls_tasks.core.errors import describe
 from tls_tasks.core.json_text import FoundJson, find_json
 from tls_tasks.core.parsed import Parsed, Problem, problem, problem_kinds, unread_in
 from tls_tasks.core.reasoning import strip_thinking
-from tls_tasks.core.rows import describe
 from tls_tasks.reports.citations import Citations, in_brackets
 from tls_tasks.reports.documents import addresses
 from tls_tasks.reports.json_lines import FORMS, Read, read_rows, with_keys

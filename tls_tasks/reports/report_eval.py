@@ -13,8 +13,7 @@ from typing import Any, cast
 
 from tls_tasks.core import options
 from tls_tasks.core.custom import custom_sign
-from tls_tasks.core.errors import InputError, warn_caller, warn_of_unread
-from tls_tasks.core.rows import describe
+from tls_tasks.core.errors import InputError, check_choice, check_whole_number, describe, warn_caller, warn_of_unread
 from tls_tasks.core.score import Score
 from tls_tasks.reports import score as scores
 from tls_tasks.reports.assignments import ASSIGNED_TABLE, as_assigned, check_profile, with_assigned
@@ -159,15 +158,15 @@ def report_eval(
     if type(judged_by).__module__.partition(".")[0] != "tls_tasks":  # its source decides what it says
         name = f"{name},{custom_sign(judged_by)}"
     interval = options.interval_options(confidence_interval, n_resamples, seed)
-    options.check_choice("compat", compat, (None, PROGRAM))
-    options.check_choice("recall_unit", recall_unit, scores.RECALL_UNITS)
-    options.check_choice("first_instance_scope", first_instance_scope, SCOPES)
-    options.check_choice("nugget_answers", nugget_answers, scores.ANSWERS)
-    options.check_choice("aggregate", aggregate, scores.AGGREGATES)
-    options.check_choice("rubric_profile", rubric_profile, PROFILES)
+    check_choice("compat", compat, (None, PROGRAM))
+    check_choice("recall_unit", recall_unit, scores.RECALL_UNITS)
+    check_choice("first_instance_scope", first_instance_scope, SCOPES)
+    check_choice("nugget_answers", nugget_answers, scores.ANSWERS)
+    check_choice("aggregate", aggregate, scores.AGGREGATES)
+    check_choice("rubric_profile", rubric_profile, PROFILES)
     check_profile(nugget_profile, nugget_assignments)
     if length_limit is not None:
-        options.check_whole_number("length_limit", length_limit, least=0)
+        check_whole_number("length_limit", length_limit, least=0)
     ours = (recall_unit, first_instance_scope, nugget_answers, length_limit)
     unit, scope, answers, limit = ours if compat is None else (None, None, None, None)
     named, interval_sign = name.replace("|", "/"), options.interval_sign(interval)

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, TypeVar
 
-from tls_tasks.core.errors import InputError, warn_caller
+from tls_tasks.core.errors import InputError, describe, warn_caller
 from tls_tasks.core.parsed import Parsed, problem
-from tls_tasks.core.rows import describe, read_columns
+from tls_tasks.core.rows import no_class, read_columns
 from tls_tasks.data.keyed import some
 from tls_tasks.reports import nuggets, read
 from tls_tasks.reports.citations import Citations
@@ -122,9 +122,7 @@ def is_row(mapping: Mapping[Any, Any]) -> bool:
 
 def as_plain(value: Any) -> Any:
     """A report or a request as a row."""
-    if isinstance(value, Report | ReportRequest):
-        return value.as_row()
-    raise TypeError(type(value).__name__)
+    return value.as_row() if isinstance(value, Report | ReportRequest) else no_class(value)
 
 
 def _row(index: int, prediction: Any, reference: Any, documents: Any, limit: int | None, compat: bool) -> ReportRow:

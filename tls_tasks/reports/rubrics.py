@@ -16,8 +16,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import InputError
-from tls_tasks.core.rows import describe
+from tls_tasks.core.errors import InputError, describe
 from tls_tasks.core.score import Result, ratio, total
 from tls_tasks.reports.plan import Outcome, Walk, walk_together
 from tls_tasks.reports.read import first_text

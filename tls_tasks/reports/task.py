@@ -7,7 +7,6 @@ a logged run is a recording. Scoring reads it and asks nobody.
 import json
 import logging
 import math
-import warnings
 from collections.abc import Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,10 +14,9 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import DataError, warn_caller
+from tls_tasks.core.errors import DataError, warn_caller, without_warnings
 from tls_tasks.core.parsed import Parsed
-from tls_tasks.core.prf import f_beta
-from tls_tasks.core.score import Results, Score, Unit, mean, total
+from tls_tasks.core.score import Results, Score, Unit, f_beta, mean, total
 from tls_tasks.core.secrets import hide_headers
 from tls_tasks.core.task import Doc, Task, answer_text
 from tls_tasks.data.files import read_objects
@@ -29,7 +27,6 @@ from tls_tasks.reports.judges.price import price, read_prices
 from tls_tasks.reports.judges.recordings import Recorded, record
 from tls_tasks.reports.labels import Item, Items, Key, corrections, items_of, read_labels
 from tls_tasks.reports.nuggets import parse_request
-from tls_tasks.reports.picture import picture
 from tls_tasks.reports.plan import Outcome, ReportPlan, Walk, walk_together
 from tls_tasks.reports.read import parse_report
 from tls_tasks.reports.report_eval import UnknownCitationsWarning, UnscoredWarning, report_eval
@@ -186,9 +183,7 @@ def _scores(doc: Doc, answer: str) -> dict[str, Score]:
 def _score(doc: Doc, judged: Mapping[str, Any]) -> Score:
     report = "" if judged["report"] is None else judged["report"]  # no report in the answer: the worst score
     judge = Recorded(judged["judgments"], name=str(judged["judge"]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnscoredWarning)  # n_unscored counts them for the whole run
-        warnings.simplefilter("ignore", UnknownCitationsWarning)  # and unknown_citations these
+    with without_warnings(UnscoredWarning, UnknownCitationsWarning):  # results count both for the whole run
         rubrics = None if (rubric := rubric_of(doc)) is None else [rubric]
         return report_eval([report], [_request_row(doc)], shown_documents(doc), judge, rubrics=rubrics)
 
@@ -289,9 +284,22 @@ def _correct(log: Path, labels: Path) -> dict[str, Any]:
     return corrections(items, read_labels(labels, items))
 
 
+def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
+    """Each sentence with its path through the decision tree, its citations, its nuggets and its missing verdicts."""
+    item = explained["report_eval"]["items"][0]  # without sentences and nuggets where no report was read
+    told = item.get("sentences", ())
+    lacking = ([verdict for verdict in sentence["verdicts"] if verdict["value"] is None] for sentence in told)
+    sentences = [{**sentence, "verdicts": verdicts} for sentence, verdicts in zip(told, lacking, strict=True)]
+    missed = [nugget for nugget in item.get("nuggets", ()) if not nugget["covered"]]
+    nuggets = [f"{nugget['question']} {'; '.join(nugget['answers'])}" for nugget in missed]
+    request = str(doc.get("problem_statement") or doc.get("title") or "")
+    told = {"kind": "report", "request": request, "sentences": sentences, "nuggets": nuggets}
+    return {**told, "criteria": item["criteria"], "report": item["report"]} if "criteria" in item else told
+
+
 TASKS = {
     name: Task(name, "reports", _OF_RUBRICS if name == _RUBRIC_TASK else _RESULTS, _load, prompt, _target, _unit,
-               _scores, picture, headline="rubric_score" if name == _RUBRIC_TASK else "f1", judge=_judge_answers,
+               _scores, _picture, headline="rubric_score" if name == _RUBRIC_TASK else "f1", judge=_judge_answers,
                fewshot=examples, shorter=shorter, table_of=_table_of, correct=_correct)
     for name in ALL_SETS
 }  # fmt: skip

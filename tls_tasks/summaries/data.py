@@ -14,21 +14,18 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import DataError
-from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.errors import DataError, check_whole_number
 from tls_tasks.core.rows import read_text
 from tls_tasks.core.score import grouped
-from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
+from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.files import Rows, example_rows, file_rows, split_files, text_lines
 from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of
 from tls_tasks.data.models import DataRow, Id, Texts, named, read_model
 from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, load, text_fields
 from tls_tasks.summaries.rows import read_texts
 
-ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
-"""The data sets, and the name under which a user's own runs."""
-
-DATA_SETS = public_sets(ALL_SETS)
+ALL_SETS, DATA_SETS = read_catalogue(__file__)
+"""The data sets with the name under which a user's own runs, and without it."""
 
 
 TEXT_FIELDS = ("text", "document", "dialogue", "transcript", "source", "report", "input")

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tls_tasks.core.errors import InputError
-from tls_tasks.core.rows import describe, read_text
+from tls_tasks.core.errors import InputError, describe
+from tls_tasks.core.rows import read_text
 from tls_tasks.summaries import rouge_l as scorer
 
 

@@ -14,9 +14,8 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core import options
-from tls_tasks.core.errors import InputError, warn_caller, warn_of_unread
-from tls_tasks.core.prf import Counts, Item, prf_of_means, prf_unit
-from tls_tasks.core.score import Result, Score
+from tls_tasks.core.errors import InputError, check_choice, check_switches, warn_caller, warn_of_unread
+from tls_tasks.core.score import Counts, Item, Result, Score, prf_of_means, prf_unit
 from tls_tasks.core.terminal import shown
 from tls_tasks.summaries.rows import read_rows
 from tls_tasks.text.lcs import lcs_length, union_lcs
@@ -122,8 +121,8 @@ def rouge_l(
         (0.5, 0.4)
     """
     types = _check_types(rouge_types)
-    options.check_choice("empty_reference", empty_reference, _EMPTY_REFERENCE)
-    options.check_switches(use_stemmer=use_stemmer, use_aggregator=use_aggregator)
+    check_choice("empty_reference", empty_reference, _EMPTY_REFERENCE)
+    check_switches(use_stemmer=use_stemmer, use_aggregator=use_aggregator)
     interval = options.interval_options(confidence_interval, n_resamples, seed, has_mean=use_aggregator)
     words = summary_tokenizer(tokenizer, use_stemmer)
     split = resolve_splitter(split_summaries)
@@ -193,7 +192,7 @@ def _check_types(rouge_types: Sequence[str]) -> tuple[str, ...]:
     if isinstance(rouge_types, str) or not isinstance(rouge_types, Sequence) or not rouge_types:
         raise InputError("rouge_types", None, repr(rouge_types), f'a list of {known}, such as ["rougeL"]')
     for name in rouge_types:
-        options.check_choice("rouge_types", name, _PREFIXES)
+        check_choice("rouge_types", name, _PREFIXES)
     return tuple(dict.fromkeys(rouge_types))
 
 

@@ -6,8 +6,8 @@ A model's text is taken as it is, so there is nothing to parse; only None, no an
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tls_tasks.core.errors import InputError
-from tls_tasks.core.rows import describe, no_class, read_columns, read_text
+from tls_tasks.core.errors import InputError, describe
+from tls_tasks.core.rows import no_class, read_columns, read_text
 
 _TEXTS = "a str or a list of str"
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from pathlib import Path
 
-from tls_tasks.core.prf import Counts
+from tls_tasks.core.score import Counts
 
 # A word is [C](VC)^m[V] (Porter, section 2): these three ask for m > 0, m > 1 and m = 1. `y` is a vowel after a
 # consonant; at the beginning of a word it is written Y, so that it is a consonant there.

@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from tls_tasks.core.errors import InputError, warn_caller
-from tls_tasks.core.options import check_choice
+from tls_tasks.core.errors import InputError, check_choice, warn_caller
 from tls_tasks.text.rouge155 import LETTERS_AND_DIGITS, NonAsciiWarning, Tokenizer, is_mostly_unseen
 
 Splitter: TypeAlias = Callable[[str], Iterable[str]]

@@ -59,7 +59,8 @@ def score(
           dates missed: 2011-02-11
           dates spurious: -
     """
-    from tls_tasks.core.options import check_options, options_of
+    from tls_tasks.core.errors import check_options
+    from tls_tasks.core.options import options_of
     from tls_tasks.timelines.alignment_rouge import alignment_rouge
     from tls_tasks.timelines.date_f1 import date_f1
     from tls_tasks.timelines.pairs import merged

@@ -29,7 +29,7 @@ import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
-from tls_tasks.core.prf import Counts, plain_sum
+from tls_tasks.core.score import Counts, plain_sum
 from tls_tasks.timelines.types import Timeline
 
 Ints = npt.NDArray[np.int64]

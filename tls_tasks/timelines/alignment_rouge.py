@@ -17,10 +17,9 @@ from datetime import date
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import OptionError, memory_for, warn_caller
-from tls_tasks.core.options import check_choice, check_switches, signature, signed_by
-from tls_tasks.core.prf import Counts, Item, check_aggregate
-from tls_tasks.core.score import Score, ratio
+from tls_tasks.core.errors import OptionError, check_choice, check_switches, memory_for, needs_extra, warn_caller
+from tls_tasks.core.options import signature, signed_by
+from tls_tasks.core.score import Counts, Item, Score, check_aggregate, ratio
 from tls_tasks.text.rouge155 import Tokenizer, rouge_counts, tokenize
 from tls_tasks.text.tokenizers import find_tokenizer, unicode_words, warn_of_unseen
 from tls_tasks.timelines import alignment
@@ -28,11 +27,17 @@ from tls_tasks.timelines.alignment import VARIANTS, AlignedDays, Alignment, DayW
 from tls_tasks.timelines.pairs import score_of
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, read_policy
 from tls_tasks.timelines.rows import TimelineRow, by_name, read_rows
-from tls_tasks.timelines.tilse_engine import tilse_counts
 from tls_tasks.timelines.types import Timeline
 
 VERSION = 4
 
+_METHODS = {
+    "concat": "evaluate_concat",
+    "agreement": "evaluate_agreement",
+    "align": "evaluate_align_date_costs",
+    "align+": "evaluate_align_date_content_costs",
+    "align+m:1": "evaluate_align_date_content_costs_many_to_one",
+}
 _ENGINES = ("rouge155", "tilse")
 """``rouge155`` is our own, exact and in Python; ``tilse`` is tilse itself with its Perl script (extra ``tilse``) and
 thousands of times slower."""
@@ -248,3 +253,32 @@ def _warn_of_large(rows: Sequence[TimelineRow], reference_mode: str) -> None:
         size = f"about {n_predicted * n_reference * _BYTES_A_PAIR / 1e9:.1f} GB of memory"
         told = f"row {index} compares {n_predicted:,} x {n_reference:,} dates, which takes {size}"
         warn_caller(told, LargeTimelineWarning)
+
+
+def tilse_counts(
+    prediction: Timeline, references: Sequence[Timeline], variant: str, computation: str = "original"
+) -> dict[str, Counts]:
+    """Precision and recall from tilse, as counts out of 1; no counts (0.0) where tilse stops with an error.
+
+    The Perl script, which it starts for every pair of days, needs XML::Parser.
+
+    Args:
+        prediction: The predicted timeline.
+        references: Its references, taken jointly.
+        variant: A variant by its paper's name.
+        computation: ``original`` for the Perl script, ``reimpl`` for tilse's approximation in Python.
+
+    Raises:
+        MissingExtraError: tilse isn't installed.
+    """
+    with needs_extra("engine='tilse'", "tilse"):
+        from tilse.data import timelines as tilse
+        from tilse.evaluation.rouge import TimelineRougeEvaluator
+    evaluator = TimelineRougeEvaluator({"rouge_1", "rouge_2"}, computation)
+    by_date = [{entry.date: list(entry.sentences) for entry in timeline} for timeline in (prediction, *references)]
+    try:
+        predicted, *gold = map(tilse.Timeline, by_date)
+        scores = getattr(evaluator, _METHODS[variant])(predicted, tilse.GroundTruth(gold))
+    except (ZeroDivisionError, ValueError):  # what it raises for empty timelines and texts without words
+        return dict.fromkeys(("ar1", "ar2"), Counts(0.0, 0.0, 0.0, 0.0))
+    return {f"ar{n}": Counts(scores[f"rouge_{n}"]["precision"], 1, scores[f"rouge_{n}"]["recall"], 1) for n in (1, 2)}

@@ -17,10 +17,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import InputError
-from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.errors import InputError, check_whole_number
 from tls_tasks.data import hub
-from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, public_sets, read_catalogue
+from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, read_catalogue
 from tls_tasks.data.files import file_rows
 from tls_tasks.data.model_context import LONGEST_ANSWER, ModelContext, model_context, token_counter
 from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, load
@@ -194,10 +193,8 @@ def _time(topic: Topic) -> tuple[datetime.date, datetime.date]:
     return (min(days), max(days)) if days else (datetime.date(min(years), 1, 1), datetime.date(max(years), 12, 31))
 
 
-ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
-"""The data sets, and the name under which a user's own runs."""
-
-DATA_SETS = public_sets(ALL_SETS)
+ALL_SETS, DATA_SETS = read_catalogue(__file__)
+"""The data sets with the name under which a user's own runs, and without it."""
 
 PUBLIC = public_copies(DATA_SETS)
 """What ``tls-tasks fetch`` gets, by name."""

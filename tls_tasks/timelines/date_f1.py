@@ -12,8 +12,7 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import signature, signed_by
-from tls_tasks.core.prf import Counts, Item, check_aggregate
-from tls_tasks.core.score import Score
+from tls_tasks.core.score import Counts, Item, Score, check_aggregate
 from tls_tasks.timelines.pairs import score_of
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, read_policy
 from tls_tasks.timelines.rows import TimelineRow, by_name, read_rows

@@ -6,8 +6,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from tls_tasks.core.prf import Counts, Item, prf_of_means, prf_unit
-from tls_tasks.core.score import Result, Results, Score, values
+from tls_tasks.core.score import Counts, Item, Result, Results, Score, prf_of_means, prf_unit, values
 from tls_tasks.core.terminal import shown
 from tls_tasks.timelines.rows import TimelineRow
 from tls_tasks.timelines.types import Timeline

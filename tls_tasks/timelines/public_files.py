@@ -7,7 +7,6 @@ two of a repository that keeps sentences by day: ``time-sent.csv``, and the refe
 import ast
 import csv
 import datetime
-import hashlib
 import io
 import itertools
 import json
@@ -20,7 +19,7 @@ from typing import Any
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.catalogue import DataSet, HubFiles
-from tls_tasks.data.fetched import ROWS, PublicCopy, public_copy
+from tls_tasks.data.fetched import ROWS, PublicCopy, public_copy, sha256_of
 from tls_tasks.timelines import topics
 from tls_tasks.timelines.topics import Article, Topic
 from tls_tasks.timelines.types import Timeline
@@ -70,7 +69,7 @@ def read_events(archive: Path, source: HubFiles) -> tuple[Topic, ...]:
 
     Each topic folder has one tab-separated file per annotator, with the columns ``Date`` (``[2011-01-25]``), ``Update``
     (the day's summary, read here as one sentence) and ``Background`` (not used). Pratapa, Small and Dreyer (2023),
-    EMNLP. Nothing is unpacked to disk: only the files that ``source`` names are read, from memory.
+    EMNLP. Nothing is unpacked to disk: only the files that ``source`` names are read.
 
     Args:
         archive: The downloaded file.
@@ -79,12 +78,10 @@ def read_events(archive: Path, source: HubFiles) -> tuple[Topic, ...]:
     Raises:
         DataError: The archive isn't the pinned one, or a file in it is missing or broken.
     """
-    content = archive.read_bytes()
-    digest = hashlib.sha256(content).hexdigest()
-    if digest != source.sha256:
+    if (digest := sha256_of(archive)) != source.sha256:
         raise DataError(f"{archive}: its sha256 is {digest}, but data_sets.json pins {source.sha256}")
     try:
-        with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as tar:
+        with tarfile.open(archive, mode="r:gz") as tar:
             found = []
             for name, place in sorted(source.settings["topics"].items()):
                 members = (f"{place['folder']}/{file}" for file in source.settings["timelines"])

@@ -12,12 +12,10 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Literal, get_args, get_type_hints
 
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import InputError, check_choice, check_options, describe
 from tls_tasks.core.json_text import find_json, is_whole_json
-from tls_tasks.core.options import check_choice, check_options
 from tls_tasks.core.parsed import Parsed, Problem, problem, problem_kinds
 from tls_tasks.core.reasoning import first_reading, strip_thinking
-from tls_tasks.core.rows import describe
 from tls_tasks.text.dates import DateExpression, DayMonth, Numeric, dates_in, settle
 from tls_tasks.timelines.entries import RawEntry
 from tls_tasks.timelines.read_json import count_entries, is_empty_answer, json_entries, without_tuples

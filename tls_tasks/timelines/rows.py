@@ -9,17 +9,16 @@ comes from the caller, and what has none of these forms raises an error that nam
 """
 
 import datetime
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tls_tasks.core.errors import InputError, warn_of_repeated, warn_of_unread
-from tls_tasks.core.options import check_choice
+from tls_tasks.core.errors import InputError, check_choice, describe, shorten, warn_of_repeated, warn_of_unread
 from tls_tasks.core.parsed import Parsed, Problem
-from tls_tasks.core.rows import as_values, describe, read_columns, shorten
+from tls_tasks.core.rows import as_values, no_class, read_columns
+from tls_tasks.data.files import json_or_text
 from tls_tasks.text.dates import read_date
 from tls_tasks.timelines.entries import DATE_KEYS, TEXT_KEYS
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, parse_timeline
@@ -101,9 +100,7 @@ def _has_names(column: Any) -> bool:
 
 def as_plain(value: Any) -> Any:
     """A :class:`~tls_tasks.timelines.types.Timeline` as rows of JSON."""
-    if isinstance(value, Timeline):
-        return value.as_rows()
-    raise TypeError(type(value).__name__)
+    return value.as_rows() if isinstance(value, Timeline) else no_class(value)
 
 
 def read_prediction(row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed[Timeline]:
@@ -149,9 +146,7 @@ def read_references(
         2
     """
     place = ("references", index)
-    if isinstance(row, str):
-        row = _from_json(row)
-    row = _unwrapped(row)
+    row = _unwrapped(json_or_text(row))
     several: Iterable[tuple[Any, Any]] = ()  # an empty list is one timeline
     if _is_list(row) and not all(map(_is_entry, row)) and not _is_dates(row):
         several = enumerate(row)
@@ -163,15 +158,6 @@ def read_references(
 
 def _within(place: _Place, position: Any) -> _Place:
     return f"{place[0]}[{place[1]}]", position
-
-
-def _from_json(text: str) -> Any:
-    """The list or object in a JSON string; any other string as it is."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return value if isinstance(value, list | dict) else text
 
 
 def _reference(row: Any, place: _Place, policy: TimelinePolicy, repeated: list[str] | None) -> Timeline:

@@ -13,10 +13,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.core.options import check_whole_number
-from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, public_sets, read_catalogue
-from tls_tasks.data.files import ENDINGS, Rows, example_rows, file_rows, filled_text, split_files
+from tls_tasks.core.errors import DataError, InputError, check_whole_number
+from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, read_catalogue
+from tls_tasks.data.files import ENDINGS, Rows, example_rows, file_rows, filled_text, readable, split_files
 from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of
 from tls_tasks.data.models import DataRow, Id, named, read_model
 from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, hub_rows, load, text_fields
@@ -169,10 +168,8 @@ def read_trees(predictions: Path, references: Path, sources: Path | None = None)
 SCHEMAS_FILE = "schemas.json"
 """The file beside the rows with the schemas that rows may name: an object, name -> schema."""
 
-ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
-"""The data sets, and the name under which a user's own runs."""
-
-DATA_SETS = public_sets(ALL_SETS)
+ALL_SETS, DATA_SETS = read_catalogue(__file__)
+"""The data sets with the name under which a user's own runs, and without it."""
 
 
 _log = logging.getLogger(__name__)
@@ -367,10 +364,8 @@ def _read_at(wanted: DataSet, place: Path) -> tuple[TreeDocument, ...]:
         raise DataError(f"{place}: {SCHEMAS_FILE} is there, but no file of rows beside it")
     beside, schemas = files[0].with_name(SCHEMAS_FILE), dict[str, Any]()
     if beside.is_file():
-        try:
+        with readable(beside, "JSON", ValueError):
             schemas = json.loads(beside.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise DataError(f"{beside}: can't be read as JSON: {error}") from error
     if not isinstance(schemas, dict):
         raise DataError(f"{beside}: expected an object, name -> schema, got {type(schemas).__name__}")
     return read_rows(wanted.name, chain.from_iterable(map(file_rows, files)), schemas)

@@ -7,7 +7,7 @@ from importlib import resources
 from itertools import chain
 from typing import Any, NamedTuple
 
-from tls_tasks.core.prf import plain_mean
+from tls_tasks.core.score import plain_mean
 from tls_tasks.core.terminal import shown, text_table, visible
 from tls_tasks.trees import types
 from tls_tasks.trees.alignments import Alignments, chosen

@@ -21,10 +21,8 @@ from dateutil import parser as dates
 from rapidfuzz import fuzz, process
 from scipy.optimize import linear_sum_assignment
 
-from tls_tasks.core.errors import InputError
-from tls_tasks.core.prf import f_beta
-from tls_tasks.core.rows import describe
-from tls_tasks.core.score import Result, ratio, total
+from tls_tasks.core.errors import InputError, describe
+from tls_tasks.core.score import Result, f_beta, ratio, total
 from tls_tasks.trees.schema import is_json_schema
 from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode
 

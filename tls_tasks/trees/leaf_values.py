@@ -18,7 +18,7 @@ from rapidfuzz.distance import Indel, LCSseq, Levenshtein
 from rapidfuzz.process import cdist, cpdist
 
 from tls_tasks.core.errors import InputError, warn_caller
-from tls_tasks.core.prf import f_beta
+from tls_tasks.core.score import f_beta
 from tls_tasks.text.dates import read_date
 from tls_tasks.text.rouge155 import NonAsciiWarning
 from tls_tasks.text.tokenizers import is_unspaced, names_of, normalizer, unicode_words, whitespace_words

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tls_tasks.core.errors import InputError
-from tls_tasks.core.options import check_choice
+from tls_tasks.core.errors import InputError, check_choice
 from tls_tasks.trees import types
 from tls_tasks.trees.compliance import plain_types
 from tls_tasks.trees.leaf_metrics import resolve_metric

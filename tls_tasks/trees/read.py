@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from tls_tasks.core.errors import check_choice
 from tls_tasks.core.json_text import PACKED, FoundJson, Stage, find_json, is_whole_json, unpacked
-from tls_tasks.core.options import check_choice
 from tls_tasks.core.parsed import Parsed, Problem, folded, leaves, problem, problem_kinds, unread_in
 from tls_tasks.core.reasoning import first_reading
 from tls_tasks.core.yaml_text import Unquoted, find_yaml, settled

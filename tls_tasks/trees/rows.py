@@ -10,10 +10,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import InputError, describe, shorten
 from tls_tasks.core.json_text import is_whole_json
 from tls_tasks.core.parsed import Problem, leaves, problem
-from tls_tasks.core.rows import as_values, describe, read_columns, read_text, shorten
+from tls_tasks.core.rows import as_values, no_class, read_columns, read_text
 from tls_tasks.text.quotes import Source
 from tls_tasks.trees.compliance import TYPE_NAMES, complies, is_scalar
 from tls_tasks.trees.nodes import children_of
@@ -235,6 +235,4 @@ def is_row(mapping: Mapping[Any, Any], names: Sequence[Hashable] = ()) -> bool:
 
 def as_plain(value: Any) -> Any:
     """Several valid answers as JSON has them."""
-    if isinstance(value, AnyOf):
-        return {ANY_OF: list(value.values)}
-    raise TypeError(type(value).__name__)
+    return {ANY_OF: list(value.values)} if isinstance(value, AnyOf) else no_class(value)

@@ -25,8 +25,7 @@ from typing import Any
 
 from rapidfuzz.distance import OSA
 
-from tls_tasks.core.errors import InputError, warn_caller
-from tls_tasks.core.options import check_choice
+from tls_tasks.core.errors import InputError, check_choice, warn_caller
 from tls_tasks.trees.compliance import TYPE_NAMES
 from tls_tasks.trees.json_schema import nodes_of_json_schema
 from tls_tasks.trees.types import MAX_DEPTH, Again, Branch, Leaf, ListOf, OneOf, Path, SchemaNode, distinct, path_name

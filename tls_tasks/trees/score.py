@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from tls_tasks.core.prf import plain_mean
-from tls_tasks.core.score import Result, Score, Unit, mean, ratio, sums_of, total, without_nan
+from tls_tasks.core.score import Result, Score, Unit, mean, plain_mean, ratio, sums_of, total, without_nan
 from tls_tasks.core.terminal import shown
 from tls_tasks.trees.alignments import Alignments, Search
 from tls_tasks.trees.compliance import complies

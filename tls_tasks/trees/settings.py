@@ -4,8 +4,7 @@ import re
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any
 
-from tls_tasks.core.errors import InputError
-from tls_tasks.core.options import check_choice
+from tls_tasks.core.errors import InputError, check_choice
 from tls_tasks.trees.compliance import base_type
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS
 from tls_tasks.trees.types import EACH_KEY, Leaf, ListOf, Path, SchemaNode, all_nodes, leaves_of, nodes_of, path_name

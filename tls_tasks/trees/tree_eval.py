@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any
 
-from tls_tasks.core import options as settings
-from tls_tasks.core.errors import InputError, warn_of_unread
-from tls_tasks.core.options import check_choice, interval_options, interval_sign, signature, signed_by
-from tls_tasks.core.rows import shorten
+from tls_tasks.core.errors import InputError, check_choice, check_switches, shorten, warn_of_unread
+from tls_tasks.core.options import INTERVAL, interval_options, interval_sign, signature, signed_by
 from tls_tasks.core.score import Columns, Score
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
 from tls_tasks.trees.grounds import ground_of, unit_of
@@ -42,7 +40,7 @@ class _TreeEvalConfig:
     averaging: str = field(default="flat", metadata={"sign": "avg", "of": ("hierarchical_averaging",)})
     parse_mode: str = field(default="lenient", metadata={"sign": "parse"})
     quotes: bool = field(default=False, metadata={"quiet": False, "of": ()})  # sources are no option, but decide it
-    interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": settings.INTERVAL})
+    interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": INTERVAL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +143,7 @@ def tree_eval(
     """
     check_choice("compat", compat, _COMPATS)
     check_choice("parse_mode", parse_mode, MODES)
-    settings.check_switches(hierarchical_averaging=hierarchical_averaging)
+    check_switches(hierarchical_averaging=hierarchical_averaging)
     interval = interval_options(confidence_interval, n_resamples, seed)
     if isinstance(sources, list | tuple) and all(text is None for text in sources):
         sources = None

@@ -16,8 +16,7 @@ from tls_tasks.after.run import BUDGET, model_arguments, stated_metadata
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.submission import golds
 from tls_tasks.core.custom import is_unsigned
-from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.errors import DataError, InputError, check_whole_number
 from tls_tasks.core.secrets import check_no_secret, secret_in, secret_values
 from tls_tasks.core.task import Doc, answer_text
 from tls_tasks.core.terminal import shown
@@ -233,7 +232,7 @@ def _requests(task: ScoredTask) -> Iterator[str]:
     if silent := sum(not sample.request for sample in task.log.samples):
         yield f"no request in {silent} of {len(task.ids)} documents, so that nobody can tell what was asked"
     # A request that does not ask the prompt has no frame, and is refused elsewhere.
-    frames = {doc_id: frame for doc_id, sample in task.documents if (frame := golds.frame_of(task, sample)) is not None}
+    frames = {doc_id: frame for doc_id, sample in task.documents if (frame := golds.frame_in(task, sample)) is not None}
     if not frames:
         return
     first, *_ = frames

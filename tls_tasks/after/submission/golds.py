@@ -10,7 +10,7 @@ from tls_tasks.after.logs import Sample
 from tls_tasks.after.run import BUDGET
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.core.json_text import find_json, is_whole_json
-from tls_tasks.core.task import Doc, answer_text
+from tls_tasks.core.task import Doc, answer_text, frame_of
 from tls_tasks.core.terminal import shown
 from tls_tasks.hosts.discovery import task_files
 
@@ -58,18 +58,13 @@ def response_of(sample: Sample) -> str | None:
     return None
 
 
-def frame_of(task: ScoredTask, sample: Sample) -> tuple[str, str] | None:
+def frame_in(task: ScoredTask, sample: Sample) -> tuple[str, str] | None:
     """What stands before and after the prompt in a request; None if the request does not hold it.
 
     Raises:
         DataError: If the task can't read the document.
     """
-    prompt = str(task.made_of(sample, task.task.prompt)).strip()
-    for form in (prompt, *(json.dumps(prompt, ensure_ascii=is_ascii)[1:-1] for is_ascii in (False, True))):
-        before, is_there, after = sample.request.rpartition(form)
-        if is_there:
-            return before, after
-    return None
+    return frame_of(str(task.made_of(sample, task.task.prompt)), sample.request)
 
 
 def text_around(task: ScoredTask) -> str | None:
@@ -78,7 +73,7 @@ def text_around(task: ScoredTask) -> str | None:
     Raises:
         DataError: If the task can't read a document.
     """
-    frames = (frame_of(task, sample) for sample in task.log.samples)
+    frames = (frame_in(task, sample) for sample in task.log.samples)
     return next(("".join(frame) for frame in frames if frame is not None), None)
 
 

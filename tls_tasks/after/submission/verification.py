@@ -25,6 +25,7 @@ from tls_tasks.after.submission.golds import EQUAL, facts, golds_of, knows_golds
 from tls_tasks.core.errors import DataError, InputError, TlsTasksError
 from tls_tasks.core.task import answer_text
 from tls_tasks.data.editions import KNOWN, UNKNOWN
+from tls_tasks.data.files import readable
 
 AGAINST_DATA, CONSISTENT, NOT_CHECKED = "verified against data", "self-consistent", "not checked"
 EDITIONS = ("embedded", "fetched", "hub")
@@ -117,10 +118,8 @@ def bound_names(signers: Path | None) -> set[str]:
     Raises:
         DataError: If the file can't be read, or a line of it has no key.
     """
-    try:
+    with readable(signers, "allowed signers", ValueError):
         text = "" if signers is None else signers.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise DataError(f"{signers}: can't be read as allowed signers: {error}") from error
     names = set[str]()
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip() and not line.lstrip().startswith("#"):

@@ -9,7 +9,7 @@ from tls_tasks.reports.judges.choose import ModelProvider, evaluate_report, from
 from tls_tasks.reports.judges.endpoint import from_endpoint
 from tls_tasks.reports.judges.model import JudgeStats
 from tls_tasks.reports.judges.recordings import Recorded, Recorder
-from tls_tasks.reports.judges.store import VerdictCache
+from tls_tasks.reports.store import VerdictCache
 
 __all__ = [
     "ByKind", "JudgeStats", "ModelProvider", "NliJudge", "Recorded", "Recorder", "VerdictCache",

@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tls_tasks.core.custom import custom_sign
-from tls_tasks.core.errors import InputError, MissingExtraError
-from tls_tasks.core.options import check_choice
-from tls_tasks.core.rows import describe
+from tls_tasks.core.errors import InputError, check_choice, describe, needs_extra
 from tls_tasks.reports.judges.price import calls_of, known_to
 from tls_tasks.reports.judges.questions import ask_once, from_probability, shorten, verdict_in
 from tls_tasks.reports.types import PARTLY, QUERY_KINDS, Judge, Query, Verdict
@@ -96,11 +94,9 @@ class NliJudge(CallableJudge):
     def __init__(
         self, model: str, *, batch_size: int = 16, device: str | None = None, max_length: int | None = None
     ) -> None:
-        try:
+        with needs_extra(f"NliJudge({model!r})", "hf"):
             import torch
             from transformers import AutoModelForSequenceClassification, AutoTokenizer
-        except ImportError:
-            raise MissingExtraError(f"NliJudge({model!r})", "hf") from None
         self._torch, self._batch_size = torch, batch_size
         self._device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         self._tokenizer: Any = AutoTokenizer.from_pretrained(model)

@@ -28,9 +28,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, cast
 
-from tls_tasks.core.errors import InputError
-from tls_tasks.core.options import check_choice, check_switches
-from tls_tasks.core.rows import describe
+from tls_tasks.core.errors import InputError, check_choice, check_switches, describe
 from tls_tasks.core.secrets import check_no_secret, hidden_value
 from tls_tasks.data.fetched import cache_folder
 from tls_tasks.data.files import text_lines

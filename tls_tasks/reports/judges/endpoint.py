@@ -11,11 +11,11 @@ from dataclasses import fields
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.options import check_options
+from tls_tasks.core.errors import check_options
 from tls_tasks.reports.judges import prompts, questions
 from tls_tasks.reports.judges.model import Endpoint, JudgeStats, Unanswered
 from tls_tasks.reports.judges.questions import run_to_end
-from tls_tasks.reports.judges.store import VerdictCache
+from tls_tasks.reports.store import VerdictCache
 from tls_tasks.reports.types import Query, Verdict
 
 _log = logging.getLogger(__name__)

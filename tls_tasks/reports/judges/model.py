@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import InputError, TlsTasksError
-from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.errors import InputError, TlsTasksError, check_whole_number
 from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.reports.judges.questions import WINDOW
-from tls_tasks.reports.judges.store import VerdictCache
+from tls_tasks.reports.store import VerdictCache
 
 DEFAULTS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 512}
 """Parameters of a request. A word takes fewer than 512 tokens, but some models think before they answer."""

@@ -27,9 +27,7 @@ from itertools import count, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import InputError
-from tls_tasks.core.options import check_choice
-from tls_tasks.core.rows import describe
+from tls_tasks.core.errors import InputError, check_choice, describe
 from tls_tasks.data.files import read_objects
 from tls_tasks.reports.json_lines import write_rows
 from tls_tasks.reports.judges.questions import read_graded, read_verdict, shorten

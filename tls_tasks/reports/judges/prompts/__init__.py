@@ -19,10 +19,8 @@ from itertools import chain
 from pathlib import Path
 from string import Formatter
 
-from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.core.options import check_choice
+from tls_tasks.core.errors import DataError, InputError, check_choice, describe
 from tls_tasks.core.reasoning import strip_thinking
-from tls_tasks.core.rows import describe
 from tls_tasks.reports.types import PASSAGE_LENGTH, QUERY_KINDS, SENTENCE_KINDS, Query
 
 Message = dict[str, str]

@@ -9,9 +9,9 @@ from tls_tasks.core.score import Result, Score, mean, total
 from tls_tasks.core.task import Task, shorter_text
 from tls_tasks.evidence.data import ALL_SETS, examples, load_documents, prompt, schema_of
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
+from tls_tasks.evidence.picture import picture
 from tls_tasks.evidence.score import accuracy_result, results
 from tls_tasks.evidence.types import EvidenceSchema, read_schema
-from tls_tasks.text.quotes import mark_spans
 
 
 def _results(schema: EvidenceSchema) -> dict[str, Result]:
@@ -44,23 +44,13 @@ def _score(doc: Mapping[str, Any], answer: str) -> Score:
     return evidence_extraction(*columns, schema=_schema(doc["schema"]), postprocess=doc.get("postprocess") or None)
 
 
-def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
-    """The source with hits, misses and spurious spans marked, and the objects with what is wrong with them."""
-    item = explained["evidence_extraction"]["items"][0]
-    hits = [match[side] for match in item["matches"] for side in ("reference", "prediction")]
-    marked = (("miss", item["misses"]), ("spurious", item["spurious"]), ("hit", hits))
-    spans = [(*place, mark) for mark, objects in marked for found in objects for place in found["places"] or ()]
-    listed = {key: item[key] for key in ("matches", "misses", "spurious")}
-    return {"kind": "evidence", "source": mark_spans(doc["text"], spans), **listed}
-
-
 TASKS = {
     name: Task(
         *(name, "evidence", _results(schema_of(data_set)), load_documents, prompt),
         target=lambda doc: str(doc["references"]),  # the gold objects are what a model should write
         unit=lambda doc, answer: _score(doc, answer).units[0],
         scores=lambda doc, answer: {"evidence_extraction": _score(doc, answer)},
-        picture=_picture,
+        picture=picture,
         headline="evidence_f1",
         table_of=lambda doc: _results(_schema(doc["schema"])),
         fewshot=examples,

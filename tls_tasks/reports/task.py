@@ -27,6 +27,7 @@ from tls_tasks.reports.judges.price import price, read_prices
 from tls_tasks.reports.judges.recordings import Recorded, record
 from tls_tasks.reports.labels import Item, Items, Key, corrections, items_of, read_labels
 from tls_tasks.reports.nuggets import parse_request
+from tls_tasks.reports.picture import picture
 from tls_tasks.reports.plan import Outcome, ReportPlan, Walk, walk_together
 from tls_tasks.reports.read import parse_report
 from tls_tasks.reports.report_eval import UnknownCitationsWarning, UnscoredWarning, report_eval
@@ -284,22 +285,9 @@ def _correct(log: Path, labels: Path) -> dict[str, Any]:
     return corrections(items, read_labels(labels, items))
 
 
-def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
-    """Each sentence with its path through the decision tree, its citations, its nuggets and its missing verdicts."""
-    item = explained["report_eval"]["items"][0]  # without sentences and nuggets where no report was read
-    told = item.get("sentences", ())
-    lacking = ([verdict for verdict in sentence["verdicts"] if verdict["value"] is None] for sentence in told)
-    sentences = [{**sentence, "verdicts": verdicts} for sentence, verdicts in zip(told, lacking, strict=True)]
-    missed = [nugget for nugget in item.get("nuggets", ()) if not nugget["covered"]]
-    nuggets = [f"{nugget['question']} {'; '.join(nugget['answers'])}" for nugget in missed]
-    request = str(doc.get("problem_statement") or doc.get("title") or "")
-    told = {"kind": "report", "request": request, "sentences": sentences, "nuggets": nuggets}
-    return {**told, "criteria": item["criteria"], "report": item["report"]} if "criteria" in item else told
-
-
 TASKS = {
     name: Task(name, "reports", _OF_RUBRICS if name == _RUBRIC_TASK else _RESULTS, _load, prompt, _target, _unit,
-               _scores, _picture, headline="rubric_score" if name == _RUBRIC_TASK else "f1", judge=_judge_answers,
+               _scores, picture, headline="rubric_score" if name == _RUBRIC_TASK else "f1", judge=_judge_answers,
                fewshot=examples, shorter=shorter, table_of=_table_of, correct=_correct)
     for name in ALL_SETS
 }  # fmt: skip

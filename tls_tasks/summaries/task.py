@@ -9,15 +9,10 @@ from typing import Any
 from tls_tasks.core.score import Score, mean, ratio, total
 from tls_tasks.core.task import Task, shorter_text
 from tls_tasks.summaries.data import ALL_SETS, examples, load_documents, prompt
+from tls_tasks.summaries.picture import picture
 from tls_tasks.summaries.read import parse_summary
 from tls_tasks.summaries.rouge_l import results, rouge_l
-from tls_tasks.text.lcs import union_lcs
 from tls_tasks.text.numbers import share_in_source
-from tls_tasks.text.quotes import mark_positions
-from tls_tasks.text.tokenizers import whitespace_words
-
-_LONGEST_LCS = 5_000  # words; unlike counting a common subsequence, finding it takes memory for each pair of words
-_LONGEST_SOURCE = 20_000  # characters
 
 _RESULTS = {
     **results("rouge_l"),
@@ -59,25 +54,7 @@ def _among(documents: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Mappin
             yield f"{doc['doc_id']}/{place}", {**doc, "references": json.dumps(others)}, own
 
 
-def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
-    """The summary and its best reference, with the words of their longest common subsequence."""
-    summary = parse_summary(answer).value or ""
-    references = json.loads(doc["references"])
-    best = next(iter(explained["rouge_l"]["items"][0]["best_reference"].values()))
-    reference = references[best]
-    left, right = whitespace_words(summary), whitespace_words(reference)
-    fits = max(len(left), len(right)) <= _LONGEST_LCS
-    return {
-        "kind": "summary",
-        "predicted": mark_positions(summary, union_lcs(left, [right]) if fits else ()),
-        "reference": mark_positions(reference, union_lcs(right, [left]) if fits else ()),
-        "others": [text for place, text in enumerate(references) if place != best],
-        "query": doc.get("query", ""),
-        "source": doc.get("text", "")[:_LONGEST_SOURCE],
-    }
-
-
-_PARTS = (_RESULTS, load_documents, prompt, _target, _unit, _scores, _picture)
+_PARTS = (_RESULTS, load_documents, prompt, _target, _unit, _scores, picture)
 
 TASKS = {
     name: Task(name, "summaries", *_PARTS, fewshot=examples, shorter=shorter_text, headline="rouge_l_f1", among=_among)

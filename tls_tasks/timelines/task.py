@@ -3,19 +3,16 @@
 import itertools
 import json
 import math
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
-from itertools import chain
 from typing import Any
 
 from tls_tasks.core.score import Result, Results, Score, grouped, mean, prf_of_means, ratio, total
 from tls_tasks.core.task import Task
-from tls_tasks.text.quotes import mark_words
-from tls_tasks.text.rouge155 import tokenize
 from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.data import ALL_SETS, examples, load_documents
 from tls_tasks.timelines.date_f1 import date_f1
+from tls_tasks.timelines.picture import picture
 from tls_tasks.timelines.prompts import closed_book_prompt, prompt
 from tls_tasks.timelines.read import parse_timeline
 from tls_tasks.timelines.types import Timeline
@@ -91,37 +88,7 @@ def _load_closed_book(name: str, /, **options: Any) -> list[dict[str, str | int]
     return load_documents(name.removesuffix(_CLOSED_BOOK), **{**options, "closed_book": True})
 
 
-def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
-    """Both timelines, which dates are aligned, and the words that aligned dates share."""
-    predicted = parse_timeline(answer).value or Timeline()
-    reference = parse_timeline(doc["reference"]).value or Timeline()
-    alignment = explained["alignment_rouge"]["items"][0]["alignment"]
-    matches = explained["date_f1"]["items"][0]["matches"]
-    words = {"predicted": _words(predicted), "reference": _words(reference)}
-    shared: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for pair in chain.from_iterable(alignment.values()):
-        left, right = pair["predicted"], pair["reference"]
-        shared["predicted", left] |= words["reference"][right]
-        shared["reference", right] |= words["predicted"][left]
-    return {
-        "kind": "timeline",
-        "predicted": _days("predicted", predicted, shared),
-        "reference": _days("reference", reference, shared),
-        **{side: [list(pair.values()) for pair in pairs] for side, pairs in alignment.items()},  # precision, recall
-        "same": [pair["predicted"] for pair in matches if pair["predicted"] == pair["reference"]],
-    }
-
-
-def _words(timeline: Timeline) -> dict[str, set[str]]:
-    return {entry.date.isoformat(): set(chain.from_iterable(map(tokenize, entry.sentences))) for entry in timeline}
-
-
-def _days(side: str, timeline: Timeline, shared: Mapping[tuple[str, str], set[str]]) -> list[list[Any]]:
-    days = ((entry.date.isoformat(), entry.sentences) for entry in timeline)
-    return [[day, [mark_words(text, shared.get((side, day), ())) for text in texts]] for day, texts in days]
-
-
-_PARTS = (_target, _unit, _scores, _picture, "topic")
+_PARTS = (_target, _unit, _scores, picture, "topic")
 
 TASKS = {
     name + ending: Task(

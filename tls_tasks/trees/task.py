@@ -8,14 +8,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tls_tasks.core.errors import without_warnings
-from tls_tasks.core.score import Score, mean, ratio, total, without_nan
+from tls_tasks.core.score import Score, mean, ratio, total
 from tls_tasks.core.task import Task, shorter_text
-from tls_tasks.text.quotes import Source, mark_spans
 from tls_tasks.trees.data import ALL_SETS, GROUNDED, examples, grounded_prompt, load_documents, prompt, sources_of
-from tls_tasks.trees.grounds import ground_at, with_quotes
+from tls_tasks.trees.grounds import with_quotes
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS
 from tls_tasks.trees.pairs import KINDS
+from tls_tasks.trees.picture import picture
 from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.score import grounded_results, node_results, rate_results, value_results
 from tls_tasks.trees.tree_eval import tree_eval
@@ -23,8 +22,6 @@ from tls_tasks.trees.types import ANY_OF
 
 METRICS = tuple(sorted({name for names in DEFAULT_METRICS.values() for name in names}))
 """The leaf metrics that any leaf may have by default."""
-
-_LONGEST_SOURCE = 20_000  # characters
 
 _TABLE = {
     **value_results(),
@@ -71,28 +68,11 @@ def _first_answer(tree: dict[str, Any]) -> Any:
     return tree[ANY_OF][0] if tree.keys() == {ANY_OF} else tree
 
 
-def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page draws of one tree: its rows with their quotes, and the text that it was taken from.
-
-    ``options`` of a document are arguments of :func:`~tls_tasks.trees.tree_eval.tree_eval`.
-    """
-    options = {"schema": doc.get("schema"), "sources": sources_of(doc), **doc.get("options", {})}
-    with without_warnings(UserWarning):  # an answer that can't be read is what the page shows
-        (item,) = tree_eval([answer], [doc["reference"]], **options).items
-    rows, source = item.side_by_side(), Source((options["sources"] or [doc.get("text", "")])[0])
-    grounds = [ground_at(item.parsed.grounds, row.other) for row in rows]
-    places = {own.quote: source.places(own.quote) for own in grounds if own}
-    quotes = [own and [own.quote, own.holds, next(iter(places[own.quote]), None)] for own in grounds]
-    spans = [(*place, "hit" if own.holds else "miss") for own in grounds if own for place in places[own.quote]]
-    drawn = [[*row[:5], without_nan(row.scores), quote] for row, quote in zip(rows, quotes, strict=True)]
-    return {"kind": "tree", "rows": drawn, "source": mark_spans(source.text[:_LONGEST_SOURCE], spans)}
-
-
 def _task(name: str) -> Task:
     quoted = name == GROUNDED
     table = {**value_results(), **grounded_results(), **_TABLE} if quoted else _TABLE
     asks = (grounded_prompt, _gold_quoted) if quoted else (prompt, _gold)
-    parts = load_documents, *asks, _unit, lambda doc, answer: {"tree_eval": _score(doc, answer)}, _picture
+    parts = load_documents, *asks, _unit, lambda doc, answer: {"tree_eval": _score(doc, answer)}, picture
     headline = "grounded_f1" if quoted else "f1_value"
     return Task(name, "trees", table, *parts, headline=headline, fewshot=examples, shorter=shorter_text)
 

@@ -1,4 +1,4 @@
-"""``tls-tasks compare``: is one system better than another on the same documents? ``meta``: do people agree?"""
+"""``tls-tasks compare``: is one system better than another on the same documents?"""
 
 import argparse
 import dataclasses
@@ -7,11 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.after.comparisons import Plan, System, TaskComparison, compare_systems, read_system, scores_of
-from tls_tasks.after.meta import LEVELS, meta, references_among_themselves
-from tls_tasks.after.run import Run
+from tls_tasks.after.comparisons import Plan, System, TaskComparison, compare_systems, read_system
 from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, say, write_json
-from tls_tasks.cli.printed import columns_table
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.options import LEAST_BOOTSTRAP
 from tls_tasks.core.significance import Settings
@@ -20,14 +17,12 @@ from tls_tasks.core.whole import write_whole
 from tls_tasks.data.files import filled_text
 from tls_tasks.registry import METRICS
 
-_MOST_TOPICS = 10  # that a table has room for
-
 Table = Sequence[Sequence[str]]
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """Add both commands."""
-    add = add_command(subparsers, "compare", _run_compare).add_argument
+    """Add the command."""
+    add = add_command(subparsers, "compare", _run).add_argument
     add("systems", nargs="+", type=Path, metavar="RUN", help="a log, or the folder of one run")
     only = "only this {}, FIRST=OTHER where names differ (repeatable)"
     add("--task", action="append", metavar="NAME", help=only.format("task"))
@@ -45,16 +40,9 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--fail-if-worse", action="append", default=[], metavar="METRIC[:MARGIN]", help=worse)
     add("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
     add("--markdown", type=Path, metavar="FILE", help="write the tables as Markdown; - for stdout")
-    add = add_command(subparsers, "meta", _run_meta).add_argument
-    add("systems", nargs="*", metavar="LABEL=RUN", help="a system as FILE calls it, and its log or the folder of a run")
-    add("--people", type=Path, metavar="FILE", help="ratings, CSV or JSONL: system, id, rating; aspect")
-    add("--metric", action="append", metavar="NAME", help="compare this metric (the task's headline; repeatable)")
-    add("--task", metavar="NAME", help="the task that people rated, where runs have several")
-    add("--references", metavar="TASK", help="instead: score this task's references against each other")
-    add("--json", action="store_true", help="print JSON instead of tables; undefined values are null")
 
 
-def _run_compare(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Test whether one system is better than another on the same documents.
 
     RUN is a log of any task of lm_eval (--log_samples), a log of Inspect, rows of Every Eval Ever, or JSONL with
@@ -206,87 +194,3 @@ def _as_dict(comparison: TaskComparison, settings: Settings) -> dict[str, Any]:
         metrics.append({"metric": key, **result, "p_value_holm": metric.adjusted, **outcome})
     head = {name: getattr(comparison, name) for name in names}
     return {**head, **dataclasses.asdict(settings), "warnings": comparison.warnings, "metrics": metrics}
-
-
-# Agreement with people
-
-
-def _run_meta(args: argparse.Namespace) -> int:
-    """Tell how far a metric agrees with people who rated the same answers.
-
-    FILE has a row a rating with the columns system (a LABEL), id (the document's name), rating, and aspect where there
-    are several; the ratings of one answer by several raters are averaged. What one side lacks is left out and counted.
-    Where a log says that less of a metric is better, its values are taken negative.
-
-    By system: do the systems' means stand in people's order? By document: do the answers to a document? Both give
-    Kendall's tau-b, Pearson's r, and the share of pairs in people's order (pairs that people tie are left out, those
-    that the metric ties count half). Intervals resample systems and documents together; fewer than five systems have
-    none by system, fewer than three no value. Of several metrics the p-values say whether one agrees better.
-
-    --references TASK needs no run: where a topic or document has several references, each is scored as an answer
-    against the others. Above that a metric can't tell a system from a person (docs/people.md).
-
-    Exit codes: 0 told; 1 told, but a log has problems (named on stderr); 2 failed
-
-    Examples:
-      tls-tasks meta lead=out/lead gpt=out/gpt small=out/small --people ratings.csv
-      tls-tasks meta a=out/a b=out/b c=out/c --people ratings.jsonl --metric rouge_l_f1 --metric rouge_l_recall --json
-      tls-tasks meta --references tls_timeline17
-    """
-    options = {"LABEL=RUN": args.systems, "--people": args.people, "--references": args.references}
-    given = [name for name, value in options.items() if value]
-    if given not in (["LABEL=RUN", "--people"], ["--references"]):
-        expected = "LABEL=RUN… with --people FILE, or --references TASK alone"
-        raise InputError("arguments", None, " and ".join(given) or "nothing", expected)
-    runs = {} if args.references else _read_rated(args.systems, args.task)
-    if args.references:
-        found, tell = references_among_themselves(args.references), _references
-    else:
-        found, tell = meta(scores_of(runs, args.metric), args.people), _agreement
-    if args.json:
-        write_json(Path("-"), found)
-    else:
-        say("\n".join(tell(found)))
-    return note(args.command, *(problem for run in runs.values() for problem in run.problems))
-
-
-def _read_rated(named: Sequence[str], task: str | None) -> dict[str, Run]:
-    """Label -> its run of the one task; plain rows are a task called as their file is."""
-    runs: dict[str, Run] = {}
-    for text in named:
-        label, _, place = text.partition("=")
-        if not (label and place) or label in runs:
-            raise InputError("arguments", None, repr(text), "LABEL=RUN, each label once")
-        tasks = read_system(Path(place), tasks={task: task} if task else None, progress=progress).tasks
-        if len(tasks) > 1:
-            raise InputError("--task", None, "nothing", f"the one that people rated, of {', '.join(tasks)}")
-        (runs[label],) = tasks.values()
-    return runs
-
-
-def _agreement(found: Mapping[str, Any]) -> Iterator[str]:
-    """A table an aspect: a column a metric; then the tests."""
-    for aspect, one in found["aspects"].items():
-        yield columns_table({key: _told(own) for key, own in one["metrics"].items()}, f"people's {aspect}")
-        for test in one["tests"]:
-            gaps = ((level, test["difference"][level]["tau_b"], test["p_value"][level]["tau_b"]) for level in LEVELS)
-            told = ", ".join(f"{level} {gap:+.4f} (p {p_value:.4f})" for level, gap, p_value in gaps)
-            yield f"tau_b of {test['first']} less that of {test['second']}: {told}"
-        yield ""
-    yield f"95% intervals: {found['n_resamples']} resamples of systems and documents; seed {found['seed']}"
-    yield "p: as many permutations of cells; pairs that share a system are not independent, so their counts have none"
-
-
-def _told(own: Mapping[str, Any]) -> dict[str, Any]:
-    levels = (*LEVELS, "within_system")
-    told = {f"{level} {name}": value for level in levels for name, value in own.get(level, {}).items()}
-    for row in own["near"]:
-        told["systems {from:g} to {to:g} apart".format(**row)] = "{in_peoples_order:g} of {pairs} pairs".format(**row)
-    return {**told, **own["counts"]}
-
-
-def _references(found: Mapping[str, Any]) -> Iterator[str]:
-    """A row a result, a column a topic where these are few."""
-    yield f"{found['task']}: references among themselves; documents with one reference, left out: {found['left_out']}"
-    topics = found["topics"] if len(found["topics"]) <= _MOST_TOPICS else {}
-    yield columns_table({"mean of topics": found["mean_of_topics"], "all": found["all"], **topics})

@@ -13,6 +13,7 @@ import warnings
 import pytest
 
 from tests.conftest import ORACLES, ROOT, read_jsonl
+from tls_tasks.core.parsed import problem_kinds
 from tls_tasks.registry import find_task
 
 READ_RIGHT = {"timelines": 281, "evidence": 78, "trees": 79, "reports": 78, "summaries": 20}
@@ -28,6 +29,10 @@ edits a reader; ``make readings`` shows what each layer of a reader wins on them
 
 PROBLEMS = ROOT / "tests" / "recorded" / "problems.jsonl"
 FOLDERS = ("batteries", "batteries/later", "batteries/unseen")
+
+
+OF_ROWS = {("trees", "no_tree"), ("reports", "other_request")}
+"""Kinds of problems that only a reference shows."""
 
 
 def cases(family, folder="batteries"):
@@ -109,40 +114,59 @@ def wrong(family, folder="batteries"):
 
 
 def texts():
-    """Family, text and how it is read: those that each family's tests try its reader with."""
-    from tests.core.test_json_text import STAGED, n_objects
-    from tls_tasks.core.json_text import find_json
-    from tls_tasks.evidence.read import parse_evidence
-    from tls_tasks.reports.read import parse_report
-    from tls_tasks.timelines.read import TimelinePolicy, parse_timeline
-    from tls_tasks.trees.read import parse_tree
+    """Family, text and options of each text that tests try a reader with; then one for each kind of problem."""
+    from tests.core.test_json_text import STAGED
 
     for form in read_jsonl(ROOT / "tests/timelines/forms.jsonl"):
-        yield "timelines", form["text"], parse_timeline(form["text"], TimelinePolicy(**form.get("policy", {})))
+        yield "timelines", form["text"], form.get("policy", {})
     for row in read_jsonl(ORACLES / "evidence_parsing.jsonl"):
-        yield "evidence", str(row["raw"]), parse_evidence(str(row["raw"]))
-    for case in read_jsonl(ROOT / "tests/trees/texts.jsonl"):
-        yield "trees", case["text"], parse_tree(case["text"])
-    for case in read_jsonl(ROOT / "tests/reports/texts.jsonl"):
-        yield "reports", case["text"], parse_report(case["text"], ["coast-01", "coast-02", "coast-03"])
+        yield "evidence", str(row["raw"]), {}
+    for family in ("trees", "reports"):
+        for case in read_jsonl(ROOT / "tests" / family / "texts.jsonl"):
+            yield family, case["text"], {}
     for text, *_ in STAGED:
-        yield "json", text, find_json(text, n_objects)
+        yield "json", text, {}
+    for case in read_jsonl(ROOT / "tests/recorded/damaged.jsonl"):
+        text = case["text"] * case["times"] if "times" in case else case["text"]
+        yield case["family"], text, case.get("options", {})
 
 
 def problems():
     """The problems of each answer, and of each text that tests try a reader with, where there are any."""
+    from tests.core.test_json_text import n_objects
+    from tls_tasks.core.json_text import find_json
+    from tls_tasks.evidence.read import parse_evidence
+    from tls_tasks.reports.read import parse_report, parse_report_row
+    from tls_tasks.summaries.read import parse_summary
+    from tls_tasks.timelines.read import TimelinePolicy, parse_timeline
+    from tls_tasks.trees.read import parse_tree
+
+    folders = [(family, folder) for family in READ_RIGHT for folder in FOLDERS]
     every = [
-        (family, case["id"], READ[family](case)[2])
-        for family in READ_RIGHT
-        for folder in FOLDERS
-        for case in cases(family, folder)
+        (family, case["id"], READ[family](case)[2]) for family, folder in folders for case in cases(family, folder)
     ]
-    every += [(family, text[:60], parsed.problems) for family, text, parsed in texts()]
+    read = {
+        "timelines": lambda text, **policy: parse_timeline(text, TimelinePolicy(**policy)),
+        "evidence": parse_evidence,
+        "trees": parse_tree,
+        "reports": lambda text, **options: (
+            parse_report(text, ["coast-01", "coast-02", "coast-03"], **options)
+            if isinstance(text, str)
+            else parse_report_row(text, **options)
+        ),
+        "summaries": parse_summary,
+        "json": functools.partial(find_json, weigh=n_objects),
+    }
+    every += [(family, str(text)[:60], read[family](text, **options).problems) for family, text, options in texts()]
     return [[family, name, [f"{one.kind}: {one.detail}" for one in noted]] for family, name, noted in every if noted]
 
 
-def test_problems_are_the_recorded_ones():
-    assert problems() == read_jsonl(PROBLEMS)
+def test_problems_are_the_recorded_ones_and_each_kind_has_an_example():
+    recorded = read_jsonl(PROBLEMS)
+    assert problems() == recorded
+    seen = {(family, said.partition(":")[0]) for family, _, noted in recorded for said in noted}
+    seen |= {("json", kind) for _, kind in seen}  # as each family finds them
+    assert {(family, kind) for family in (*READ_RIGHT, "json") for kind in problem_kinds(family)} - seen == OF_ROWS
 
 
 @pytest.mark.parametrize("family", READ_RIGHT)

@@ -132,7 +132,7 @@ def texts():
 
 
 def problems():
-    """The problems of each answer, and of each text that tests try a reader with, where there are any."""
+    """The problems of each answer, and of each text that tests try a reader with, each once, where there are any."""
     from tests.core.test_json_text import n_objects
     from tls_tasks.core.json_text import find_json
     from tls_tasks.evidence.read import parse_evidence
@@ -158,7 +158,8 @@ def problems():
         "json": functools.partial(find_json, weigh=n_objects),
     }
     every += [(family, str(text)[:60], read[family](text, **options).problems) for family, text, options in texts()]
-    return [[family, name, [f"{one.kind}: {one.detail}" for one in noted]] for family, name, noted in every if noted]
+    said = ((family, name, (f"{one.kind}: {one.detail}" for one in noted)) for family, name, noted in every if noted)
+    return [[family, name, [*dict.fromkeys(noted)]] for family, name, noted in said]
 
 
 def test_problems_are_the_recorded_ones_and_each_kind_has_an_example():

@@ -323,7 +323,7 @@ def split_title(line: str) -> Prefix | None:
         title = clean(before.rstrip(" -–—:：,([（*_")) if is_bracketed or before.endswith(_PARTED) else ""
         sign, text = after[:1], clean(after[1:].lstrip(" *_"))
         if title and sign in ("", ".", ":", "：") and not text:
-            return Prefix(expression, unmarked[begin:end], title + sign.strip(":："), is_heading, 0, ":", False)
+            return Prefix(expression, unmarked[begin:end], title + sign * (sign == "."), is_heading, 0, ":", False)
         if title and (sign in (":", "：") or (is_bracketed and sign in ("–", "—", "-"))):
             return Prefix(expression, unmarked[begin:end], f"{title}: {text}", is_heading, 0, ":", False)
     return None

@@ -135,6 +135,7 @@ def problems():
     """The problems of each answer, and of each text that tests try a reader with, each once, where there are any."""
     from tests.core.test_json_text import n_objects
     from tls_tasks.core.json_text import find_json
+    from tls_tasks.core.yaml_text import find_yaml
     from tls_tasks.evidence.read import parse_evidence
     from tls_tasks.reports.read import parse_report, parse_report_row
     from tls_tasks.summaries.read import parse_summary
@@ -156,6 +157,7 @@ def problems():
         ),
         "summaries": parse_summary,
         "json": functools.partial(find_json, weigh=n_objects),
+        "yaml": functools.partial(find_yaml, weigh=n_objects),
     }
     every += [(family, str(text)[:60], read[family](text, **options).problems) for family, text, options in texts()]
     said = ((family, name, (f"{one.kind}: {one.detail}" for one in noted)) for family, name, noted in every if noted)

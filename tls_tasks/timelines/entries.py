@@ -308,6 +308,8 @@ def split_title(line: str) -> Prefix | None:
     Example:
         >>> split_title("- Protests begin (2011-01-25)").text, split_title("## Protests – 25 January 2011").text
         ('Protests begin', 'Protests')
+        >>> [split_title(f"- Protests begin (2011-01-25){sign}").text for sign in ("", ".", ":")]
+        ['Protests begin', 'Protests begin.', 'Protests begin']
         >>> split_title("1. **Protests (25 January 2011)**: Police wait.").text
         'Protests: Police wait.'
         >>> split_title("Protests began (2011-01-25)"), split_title("- Protests since 2011-01-25")

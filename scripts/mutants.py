@@ -1,12 +1,12 @@
 """Change one thing in the code, run the tests, and see whether they fail: no test guards a change that none detects.
 
 mutmut makes the changes (mutants): ``<`` becomes ``<=``, ``+`` becomes ``-``, an argument is left out. A sample is
-drawn by seed over the scorers, readers, aggregation and the judge. One run of all fast tests under coverage, kept until
-the code changes, tells which tests execute which line. Each mutant is written into a copy of the project, where those
-tests run that execute the changed line, then the others of its folder, the fast ones first, until one fails. A mutant
-that survives is shown: either a test is missing, or the change makes no difference; such changes are in
-``scripts/mutants.yaml``, with the reason. The exit code is 1 if more than 3 % of the others survive. Everything is made
-in ``build/mutants``.
+drawn by seed over the scorers, readers, aggregation and the judge. One run of all fast tests under coverage, with the
+examples in docstrings, kept until the code changes, tells which tests execute which line. Each mutant is written into a
+copy of the project, where those tests run that execute the changed line, then the others of its folder, the fast ones
+first, until one fails. A mutant that survives is shown: either a test is missing, or the change makes no difference;
+such changes are in ``scripts/mutants.yaml``, with the reason. The exit code is 1 if more than 3 % of the others
+survive. Everything is made in ``build/mutants``.
 
     python scripts/mutants.py
     python scripts/mutants.py --family trees --count 50 --seed 2
@@ -225,7 +225,7 @@ class _Tests:
         if not stamp.is_file() or stamp.read_text(encoding="utf-8") != code.hexdigest():
             _copied(place)
             words = ["-n", str(jobs + 1), "--dist", "worksteal", "--cov=tls_tasks", "--cov-context=test"]
-            ran = _pytest(place, "tests", *OPTIONS, *words, "--cov-report=", MUTANTS_TIMES=str(times))
+            ran = _pytest(place, "tests", "tls_tasks", *OPTIONS, *words, "--cov-report=", MUTANTS_TIMES=str(times))
             if ran is None or ran not in (0, 1):
                 raise SystemExit(f"the tests without a mutant did not run, see {place / 'log.txt'}")
             stamp.write_text(code.hexdigest(), encoding="utf-8")

@@ -1,7 +1,8 @@
 """Answers in the styles of models, written from the prompts alone, and what a careful reader takes from each.
 
 ``tests/batteries`` was written without a look at the readers. How many answers are read so is counted here, family by
-family; ``python -m tests.test_batteries FAMILY [batteries/unseen]`` shows those that are not.
+family; ``python -m tests.test_batteries FAMILY [batteries/unseen]`` shows those that are not. The problems of each are
+recorded, to the letter; ``python -m tests.test_batteries`` records them anew: look at the difference.
 """
 
 import functools
@@ -11,7 +12,8 @@ import warnings
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ORACLES, ROOT, read_jsonl
+from tls_tasks.core.parsed import problem_kinds
 from tls_tasks.registry import find_task
 
 READ_RIGHT = {"timelines": 281, "evidence": 78, "trees": 79, "reports": 78, "summaries": 20}
@@ -23,6 +25,15 @@ LATER = {"timelines": 73, "evidence": 18, "trees": 14, "reports": 47, "summaries
 UNSEEN = {"timelines": 60, "evidence": 59, "trees": 57, "reports": 57, "summaries": 56}
 """The same of ``unseen``: 60 answers a family, by authors who saw the prompts and no reader. Never extended by whoever
 edits a reader; ``make readings`` shows what each layer of a reader wins on them."""
+
+
+PROBLEMS = ROOT / "tests" / "recorded" / "problems.jsonl"
+FAMILIES = (*READ_RIGHT, "json", "yaml")
+FOLDERS = ("batteries", "batteries/later", "batteries/unseen")
+
+
+OF_ROWS = {("trees", "no_tree"), ("reports", "other_request")}
+"""Kinds of problems that only a reference shows."""
 
 
 def cases(family, folder="batteries"):
@@ -49,10 +60,10 @@ def documents_of(name):
 def timelines(case):
     from tls_tasks.timelines.read import parse_timeline
 
-    timeline = parse_timeline(case["answer"]).value
-    read = [] if timeline is None else timeline.as_rows()
+    parsed = parse_timeline(case["answer"])
+    read = [] if parsed.value is None else parsed.value.as_rows()
     found = {row["date"]: squeezed(" ".join(row["text"])) for row in read}
-    return found, {date: squeezed(" ".join(texts)) for date, texts in case["expected"]}
+    return found, {date: squeezed(" ".join(texts)) for date, texts in case["expected"]}, parsed.problems
 
 
 def evidence(case):
@@ -61,47 +72,112 @@ def evidence(case):
     from tls_tasks.evidence.types import read_schema
 
     schema = read_schema(json.loads(document_of(case)["schema"]))
-    read, wanted = (parse_evidence(text, schema).value for text in (case["answer"], json.dumps(case["expected"])))
-    return list(read or ()), list(wanted or ())
+    read, wanted = (parse_evidence(text, schema) for text in (case["answer"], json.dumps(case["expected"])))
+    return list(read.value or ()), list(wanted.value or ()), read.problems
 
 
 def trees(case):
     from tls_tasks.trees.read import parse_tree
     from tls_tasks.trees.schema import read_schema
 
-    return parse_tree(case["answer"], read_schema(document_of(case)["schema"])).value, case["expected"]
+    parsed = parse_tree(case["answer"], read_schema(document_of(case)["schema"]))
+    return parsed.value, case["expected"], parsed.problems
 
 
 def reports(case):
     from tls_tasks.reports.task import parse_answer
 
     doc = document_of(case)
-    report = parse_answer(case["answer"], doc).value
+    parsed = parse_answer(case["answer"], doc)
     numbers = {shown["id"]: place for place, shown in enumerate(json.loads(doc["documents"]), start=1)}
-    sentences = [] if report is None else report.sentences
+    sentences = [] if parsed.value is None else parsed.value.sentences
     found = [(squeezed(one.text), [numbers.get(name, name) for name in one.citations]) for one in sentences]
-    return found, [(squeezed(one["text"]), one["citations"]) for one in case["expected"]]
+    return found, [(squeezed(one["text"]), one["citations"]) for one in case["expected"]], parsed.problems
 
 
 def summaries(case):
     from tls_tasks.summaries.read import parse_summary
 
-    return squeezed(parse_summary(case["answer"]).value or ""), squeezed(case["expected"])
+    parsed = parse_summary(case["answer"])
+    return squeezed(parsed.value or ""), squeezed(case["expected"]), parsed.problems
+
+
+READ = {"timelines": timelines, "evidence": evidence, "trees": trees, "reports": reports, "summaries": summaries}
 
 
 def wrong(family, folder="batteries"):
-    read = {"timelines": timelines, "evidence": evidence, "trees": trees, "reports": reports, "summaries": summaries}
     found = []
     for case in cases(family, folder):
-        got, expected = read[family](case)
+        got, expected, _ = READ[family](case)
         if got != expected:
             found.append((case, got, expected))
     return found
 
 
+def texts():
+    """Family, text and options of each text that tests try a reader with; then one for each kind of problem."""
+    from tests.core.test_json_text import STAGED
+
+    for form in read_jsonl(ROOT / "tests/timelines/forms.jsonl"):
+        yield "timelines", form["text"], form.get("policy", {})
+    for row in read_jsonl(ORACLES / "evidence_parsing.jsonl"):
+        yield "evidence", str(row["raw"]), {}
+    for family in ("trees", "reports"):
+        for case in read_jsonl(ROOT / "tests" / family / "texts.jsonl"):
+            yield family, case["text"], {}
+    for text, *_ in STAGED:
+        yield "json", text, {}
+    for case in read_jsonl(ROOT / "tests/recorded/damaged.jsonl"):
+        text = case["text"] * case["times"] if "times" in case else case["text"]
+        yield case["family"], text, case.get("options", {})
+
+
+def problems(wanted):
+    """Answers and texts of a family with problems, and these, each once."""
+    from tests.core.test_json_text import n_objects
+    from tls_tasks.core.json_text import find_json
+    from tls_tasks.core.yaml_text import find_yaml
+    from tls_tasks.evidence.read import parse_evidence
+    from tls_tasks.reports.read import parse_report, parse_report_row
+    from tls_tasks.summaries.read import parse_summary
+    from tls_tasks.timelines.read import TimelinePolicy, parse_timeline
+    from tls_tasks.trees.read import parse_tree
+
+    folders = FOLDERS if wanted in READ else ()
+    every = [(case["id"], READ[wanted](case)[2]) for folder in folders for case in cases(wanted, folder)]
+    read = {
+        "timelines": lambda text, **policy: parse_timeline(text, TimelinePolicy(**policy)),
+        "evidence": parse_evidence,
+        "trees": parse_tree,
+        "reports": lambda text, **options: (
+            parse_report(text, ["coast-01", "coast-02", "coast-03"], **options)
+            if isinstance(text, str)
+            else parse_report_row(text, **options)
+        ),
+        "summaries": parse_summary,
+        "json": functools.partial(find_json, weigh=n_objects),
+        "yaml": functools.partial(find_yaml, weigh=n_objects),
+    }
+    own = [(text, options) for family, text, options in texts() if family == wanted]
+    every += [(str(text)[:60], read[wanted](text, **options).problems) for text, options in own]
+    said = ((name, (f"{one.kind}: {one.detail}" for one in noted)) for name, noted in every if noted)
+    return [[wanted, name, [*dict.fromkeys(noted)]] for name, noted in said]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_problems_are_the_recorded_ones(family):
+    assert problems(family) == [row for row in read_jsonl(PROBLEMS) if row[0] == family]
+
+
+def test_each_kind_of_problem_has_an_example():
+    seen = {(family, said.partition(":")[0]) for family, _, noted in read_jsonl(PROBLEMS) for said in noted}
+    seen |= {("json", kind) for _, kind in seen}  # as each family finds them
+    assert {(family, kind) for family in (*READ_RIGHT, "json") for kind in problem_kinds(family)} - seen == OF_ROWS
+
+
 @pytest.mark.parametrize("family", READ_RIGHT)
 def test_answers_are_read_as_a_careful_reader_reads_them(family):
-    for folder, floors in (("batteries", READ_RIGHT), ("batteries/later", LATER), ("batteries/unseen", UNSEEN)):
+    for folder, floors in zip(FOLDERS, (READ_RIGHT, LATER, UNSEEN), strict=True):
         n_cases = len(cases(family, folder))
         assert n_cases - len(wrong(family, folder)) >= floors[family], f"of {n_cases} in {folder}"
 
@@ -116,6 +192,10 @@ def test_every_layer_can_be_switched_off():
 
 
 if __name__ == "__main__":
-    for one, read_as, wanted in wrong(*sys.argv[1:]):
+    if not sys.argv[1:]:
+        PROBLEMS.write_text(
+            "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for name in FAMILIES for row in problems(name))
+        )
+    for one, read_as, wanted in wrong(*sys.argv[1:]) if sys.argv[1:] else ():
         lines = (f"{one['id']} {one['style']}", f"  answer   {one['answer'][:300]!r}", f"  read     {read_as}")
         print(*lines, f"  expected {wanted}", sep="\n")  # noqa: T201 - what it is for

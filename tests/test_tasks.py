@@ -9,6 +9,7 @@ import subprocess
 import sys
 import warnings
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +51,14 @@ def documents(task):
 
 def options_for(task):
     return {"data": str(EMBEDDED / OWN[task.family])} if "_custom" in task.name else {"edition": "embedded"}
+
+
+def test_every_result_key_says_what_it_is(task):
+    """Whether higher is better, whether it is a count, a mean, in [0, 1], and its value of no documents."""
+    said = {
+        key: [own.better, own.is_count, own.is_mean, own.bounded, str(own.empty)] for key, own in task.table.items()
+    }
+    assert said == json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))[task.name]
 
 
 def test_every_family_has_tasks_and_every_file_its_task():

@@ -330,6 +330,13 @@ def test_the_evaluator_refuses_what_is_no_text(original, processed, message):
         SummarizationQuality().score(original, processed)
 
 
+@pytest.mark.parametrize("sides", [{"prediction": "a", "reference": None}, {"prediction": None, "reference": "a"}])
+def test_one_pair_names_the_side_that_is_no_text(sides):
+    [wrong] = [side for side, text in sides.items() if text is None]
+    with pytest.raises(InputError, match=f"^{wrong}: got None, expected a str"):
+        rouge_l_of_one_pair(**sides)
+
+
 @pytest.mark.parametrize(
     ("text", "tokenizer", "is_warned"),
     [

@@ -230,9 +230,9 @@ def test_nothing_on_either_side_is_nan():
         "correct": 0, "wrong": 0, "missed": 0, "invented": 0,
     }  # fmt: skip
     assert result["f1_leaf"] == 1.0
-    assert all(
-        math.isnan(value) for key, value in tree_eval([], [], {"a": "string"}).results.items() if "_value" in key
-    )
+    nothing = tree_eval([], [], {"a": "string"}).as_dict()
+    assert all(math.isnan(value) for key, value in nothing.items() if "_value" in key)
+    assert nothing["fields"] == {"a": dict.fromkeys(nothing["fields"]["a"], 0)}
 
 
 def test_a_reference_without_values_and_an_answer_with_some_is_0():

@@ -98,7 +98,7 @@ def read_rows(
     for line, row, error in _json_rows(list(lines)):
         parsed: Parsed[T] = Parsed(None, (Problem("no_json", error),)) if error else parse(row)
         if parsed.value is None or not parsed.value.request_id:
-            details = "; ".join(noted.detail for noted in parsed.problems) if parsed.value is None else "no request_id"
+            details = parsed.problems[0].detail if parsed.value is None else "no request_id"
             if isinstance(row, Mapping):
                 details += f", in an object {with_keys(row)}{known}"
                 known = ""  # once a file

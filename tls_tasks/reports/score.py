@@ -307,8 +307,9 @@ def _nugget_units(nuggets: Sequence[Nugget], unit: str, answers: str) -> tuple[_
     Example:
         >>> from tls_tasks.reports.types import NuggetAnswer
         >>> nuggets = [Nugget("q", "q", tuple(map(NuggetAnswer, texts))) for texts in ("ab", "c")]
+        >>> nuggets.append(replace(nuggets[0], aggregator="AND"))
         >>> [len(_nugget_units(nuggets, unit, "any")) for unit in ("answer", "question", "item")]
-        [3, 1, 2]
+        [3, 1, 3]
     """
     groups: dict[Any, list[tuple[Nugget, Sequence[str]]]] = {}
     for nugget in nuggets:

@@ -286,6 +286,8 @@ def split_title(line: str) -> Prefix | None:
     Example:
         >>> split_title("- Protests begin (2011-01-25)").text, split_title("## Protests – 25 January 2011").text
         ('Protests begin', 'Protests')
+        >>> [split_title(f"- Protests begin (2011-01-25){sign}").text for sign in ("", ".", ":")]
+        ['Protests begin', 'Protests begin.', 'Protests begin']
         >>> split_title("1. **Protests (25 January 2011)**: Police wait.").text
         'Protests: Police wait.'
         >>> split_title("Protests began (2011-01-25)"), split_title("- Protests since 2011-01-25")
@@ -301,7 +303,7 @@ def split_title(line: str) -> Prefix | None:
         title = clean(before.rstrip(" -–—:：,([（*_")) if is_bracketed or before.endswith(_PARTED) else ""
         sign, text = after[:1], clean(after[1:].lstrip(" *_"))
         if title and sign in ("", ".", ":", "：") and not text:
-            return Prefix(expression, unmarked[begin:end], title + sign.strip(":："), is_heading, 0, ":", False)
+            return Prefix(expression, unmarked[begin:end], title + sign * (sign == "."), is_heading, 0, ":", False)
         if title and (sign in (":", "：") or (is_bracketed and sign in ("–", "—", "-"))):
             return Prefix(expression, unmarked[begin:end], f"{title}: {text}", is_heading, 0, ":", False)
     return None

@@ -195,7 +195,7 @@ def _costs(got: _Records, wanted: _Records, fields: Sequence[Hashable]) -> Any:
     for field in fields:
         ids: dict[Hashable, int] = {}
         sides = ([_key(record.get(field)) for record in side] for side in (got, wanted))
-        rows, columns = (np.array([ids.setdefault(key, len(ids)) for key in side], dtype=np.int64) for side in sides)
+        rows, columns = (np.array([ids.setdefault(key, len(ids)) for key in side]) for side in sides)
         differ = rows[:, None] != columns[None, :]
         if field in _FUZZY:
             texts = {i: _words(text) for i, record in enumerate(wanted) if isinstance(text := record.get(field), str)}

@@ -174,7 +174,7 @@ class _Reader:
             if not isinstance(schema, Mapping) or "$ref" not in schema or not schema.keys() <= {"$ref", *_COMMENTS}:
                 break
             schema = self._target(schema)
-        return schema if isinstance(schema, bool) else id(schema)
+        return id(schema)
 
     def _target(self, schema: Mapping[str, Any]) -> Any:
         """The schema that ``$ref`` of a schema leads to."""

@@ -117,8 +117,8 @@ def read_judgment(row: Any, place: str) -> Judgment:
     if isinstance(key, str) and key:
         parts["key"] = key
     answers = (*(attempts if isinstance(attempts, list) else ()), row.get("verdict"))
-    read, numbers = (read_graded, (0, 1, PARTLY)) if kind == "criterion" else (read_verdict, (False, True))
-    fits = (answer is None or isinstance(answer, str | bool) or (read is read_graded and answer in numbers)
+    read = read_graded if kind == "criterion" else read_verdict
+    fits = (answer is None or isinstance(answer, str | bool) or (read is read_graded and answer in (0, 1, PARTLY))
             for answer in answers)  # fmt: skip
     if "verdict" not in row or not all(fits):
         got = describe(row["verdict"]) if "verdict" in row else "nothing"

@@ -106,6 +106,7 @@ def test_of_what_is_too_long_for_json_repair_the_whole_items_count() -> None:
     found = find_json(f"[{', '.join(items)}]", n_objects)
     assert [n_objects(value) for value in found.values] == [4, 1, 1, 1, 1, 1, 1]
     assert [noted.kind for noted in found.problems] == ["not_repaired", "broken_json", "repaired_json"]
+    assert len(find_json('{"n": 1}\n' * 3_000, n_objects).values) == 3_000  # of what is whole, too
 
 
 @pytest.mark.parametrize("piece", ["'it's',", '"a" b ', "['", "{a:b},", '["a" "b" "c" ', "{“n”: 1}, "])

@@ -328,13 +328,8 @@ def test_the_evaluator_takes_no_arguments_and_has_a_name():
 def test_the_evaluator_refuses_what_is_no_text(original, processed, message):
     with pytest.raises(InputError, match=message):
         SummarizationQuality().score(original, processed)
-
-
-@pytest.mark.parametrize("sides", [{"prediction": "a", "reference": None}, {"prediction": None, "reference": "a"}])
-def test_one_pair_names_the_side_that_is_no_text(sides):
-    [wrong] = [side for side, text in sides.items() if text is None]
-    with pytest.raises(InputError, match=f"^{wrong}: got None, expected a str"):
-        rouge_l_of_one_pair(**sides)
+    with pytest.raises(InputError, match=r"^reference: got None, expected a str$"):
+        rouge_l_of_one_pair("a", None)
 
 
 @pytest.mark.parametrize(

@@ -288,7 +288,7 @@ def test_dictionaries_are_as_similar_as_the_f1_of_their_values():
 
 @pytest.mark.parametrize("least", [-0.1, 1.1, "0.5", True, None, math.nan])
 def test_a_least_similarity_is_a_number_from_0_to_1(least):
-    with pytest.raises(InputError, match="a number from 0 to 1"):
+    with pytest.raises(InputError, match=f"^least_similarity: got {least!r}, expected a number from 0 to 1$"):
         tree_eval([{}], [{}], {"a": "string"}, options={"least_similarity": least})
 
 

@@ -31,77 +31,31 @@ _MAX_RANGE = 50
 _MAX_ENTRIES = 500
 """The most entries of a list of references that are looked at."""
 
-# Openings and closings, with insides of bounded length: a text full of brackets takes no longer than any other.
-_NOUN = r"(?:doc(?:ument)?|source|passage)"
-_NUMBERS = r"[0-9](?:[0-9,;\s–&-]|and\b|und\b|or\b|to\b){0,60}"
-_SMALL = "⁰¹²³⁴-⁹①-⑳"
-_CITING = r"(?:co|cite|citations?|refs?|docs?|documents?|sources?|footnote)"
-_VALUE = r"""(?P<quote>["']?)(?P<inside>[^"'<>\n]{0,200}?)(?P=quote)(?=[\s/>])[^<>]{0,100}?"""
-_TAGS = [
-    re.compile(f"(?is){pattern}")
-    for pattern in (
-        # <p cite="3">It rained.</p>, <ref id="doc-b"/>, <co: 3>It rained.</co: 3>
-        rf"<(?P<own>(?={_CITING}\b))?(?P<tag>[a-z]\w{{0,20}})(?:\b[^<>]{{0,200}}?[\s-](?:(?P<attribute>{_CITING}(?:_?ids?)?)"
-        rf"|(?(own)(?:id|name|key|(?P<index>index))|(?!)))\s?=|:)\s?{_VALUE}(?:/>|>(?P<words>.{{0,1000}}?)</(?P=tag)\b[^<>]{{0,60}}>)",
-        rf"<(?P<tag>{_CITING})\b[^<>]{{0,200}}>(?P<inside>[^<>]{{1,200}})</(?P=tag)>",  # <cite>3</cite>
-        r"<(?P<inside>(?=[^<>]{0,80}[\W\d_])[^<>/\s][^<>]{1,300}?)\s?/?>",  # <doc 3>, <doc-b>
-    )
-]
-"""Tags that cite, if their ``inside`` does; the ``words`` between them stay."""
-_LINK = re.compile(r"(?i)<a\s[^<>]{0,100}?href=[\"']([^\"'<>\s]{1,500})[^<>]{0,100}>\[?([^<>\n]{1,200}?)\]?</a>")
-_SURE = re.compile(
-    r"\\[A-Za-z]{0,20}cite[A-Za-z]{0,10}\*?(?:\[[^\[\]\n]{0,80}\]){0,2}\{([^{}\n]{1,300})\}"  # LaTeX
-    r"|\ue200[a-z_]{1,20}\ue202([^\ue200\ue201\n]{1,300})\ue201"  # ChatGPT
-    r"|:?contentReference\[oaicite:([0-9]{1,3})\]\{[^{}\n]{0,40}\}"
-)
-"""What cites, whatever its content is."""
-
-_IN_HTML = r"<sup\b[^<>]{0,100}>(?P<html>[^<>]{1,100})</sup>"
-_IN_TEX = r"\$?(?<!\[)(?:\^|\\textsuperscript)\{?(?P<power>\[?[0-9][0-9,;\s–-]{0,60}\]?)\}?[\^$]{0,2}"
-_IN_SMALL = rf"⁽?(?P<small>[{_SMALL}](?:[,;·˒⁻–\t ]?[^\S\n]?[{_SMALL}]){{0,40}})(?![⁺⁻ⁿ])⁾?"
-_RAISED = re.compile(rf"{_IN_HTML}|{_IN_TEX}|{_IN_SMALL}")
-# What stands before a power: a unit (m²), a letter (x²), digits that are no year (10⁶).
-_UNIT = r"(?<![^\W_])[0-9]*(?:[A-Za-z]|[kcdmnµμ]m|ft|yd|mi|in|sec|mc|ha|px)"
-_POWER = re.compile(rf"(?:{_UNIT}|(?<![^\W_])(?!(?:1[5-9]|20)[0-9]{{2}}$)[0-9]+|[⁻⁺])$")
-# The target of a link and the page belong to their mark.
-_SQUARE = (
-    r"(?P<joined>(?<=[^\W_])(?!\[@))?(?P<opened>(?<=\())?`?[\[【［〔]{1,2}(?P<square>[^\[\]【】［］〔〕\n]{1,300})[\]】］〕]{1,2}"
-    r"(?:\((?P<target>[^()\s]{1,500})\)\]?|:[0-9]{1,5}(?:[-–][0-9]{1,5})?(?![\w:]))?`?"
-)
-_NOT_SQUARE = r"(?:(?<![\w^\\])[({]|（)(?P<round>[^(){}（）\[\]【】<>\n]{1,300})[)}）]"
-# Behind an abbreviation it is a number: "No.3", "Vol.2".
-_STOP = r"(?:(?<=[^\s\d.][.!?])|(?<=\b(?:1[5-9]|20)\d\d[.!?])|(?<=[.!?][\"'”’)]))(?<!\b[Nn]o\.)(?<!\b(?:Fig|Vol)\.)"
-_BEHIND = rf"{_STOP}(?P<behind>[0-9]{{1,3}}(?:[,–-]\s?[0-9]{{1,3}}){{0,5}})(?=\s+[\"'“‘(]?[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]|\s*$)"
-_ID = r"(?=[^\s,;()\[\]]{0,60}[-_:/0-9])[^\s,;()\[\]]{2,100}"
-_ONE = rf"{_NOUN}\s(?:(?:no\.?\s|#)?[0-9]{{1,4}}\b(?!\s?[-–.,]?[0-9])|{_ID})"
-_SEVERAL = rf"{_NOUN}s\s[0-9]{{1,4}}(?:(?:,?\s(?:and|or|und)\s|\s?&\s?|,\s?|\s?[-–]\s?)[0-9]{{1,4}})+\b"
 _PHRASES = phrases(__file__)
-_LABELLED, _LABEL_NOUNS = _PHRASES["labelled"], _PHRASES["label_nouns"]
-_MARK = re.compile(rf"(?im){_SQUARE}|{_NOT_SQUARE}|{_LABELLED}|\b(?P<words>{_SEVERAL}|{_ONE})|(?-i:{_BEHIND})")
-_JOINT = re.compile(r"\s{0,3}(?:(?P<span>[-–—])|[,;&·]?\s?(?:and\b|und\b)?)\s{0,3}")
-_SEPARATOR = re.compile(r"[,;，、；\ue202]\s{0,3}(?:(?:and|und)\s)?|\s(?:and|or|und|et|y)\s|&")
-_SEE = r"(?:see(?: also)?|cf\.?|as \w{1,20} in)\s{1,3}"
-_LABEL = re.compile(f"@?(?:{_SEE}|{_LABEL_NOUNS})", re.IGNORECASE)
-_OPENED = re.compile(rf"\(\s?(?:{_SEE})?{_LABEL_NOUNS}{{0,2}}$", re.IGNORECASE)
+_NUMBERS = _PHRASES["numbers"]
+_TAGS = [re.compile(f"(?is){_PHRASES[name]}") for name in ("tag_with_field", "tag_around", "tag_alone")]
+_LINK = re.compile(_PHRASES["link_in_html"])
+_SURE = re.compile(_PHRASES["sure_mark"])
+_RAISED = re.compile(_PHRASES["raised"])
+_POWER = re.compile(_PHRASES["power"])
+_MARK = re.compile(_PHRASES["mark"])
+_JOINT = re.compile(_PHRASES["between_marks"])
+_SEPARATOR = re.compile(_PHRASES["separator"])
+_LABEL = re.compile(_PHRASES["label_of_mark"], re.IGNORECASE)
+_OPENED = re.compile(_PHRASES["opened"], re.IGNORECASE)
 _CLOSED = re.compile(r"\s?\)")
-_PARTS = r"(?i)@?(?:pp?\.?|pages?|l|lines?|sections?|para(?:graph)?s?\.?|§)"
-_PAGE = re.compile(rf"{_PARTS}\s?[0-9]{{1,6}}(?:\s?[-–]\s?L?[0-9]{{1,6}})?")
-_NUMBER = re.compile(r"[#^@SDR]?([0-9]{1,6})\^?")
-_RANGE = re.compile(r"[#^@]?([0-9]{1,6})\s?(?:[-–—−]|to\s)\s?[#^@]?([0-9]{1,6})")
-_TITLED = re.compile(r"(\S{1,100}?)(?:(?::[0-9]{1,6})?\s?†.*|\s?[:|]\s?[^\W\d_].*|\s[-–—]\s[^\W\d_].*)")
-_YEARS = re.compile(r"(?:1[5-9]|20)[0-9]{2}(?:\s?[-–—]\s?[0-9]{2,4})?")
-_WITH_SIGNS = r"(?=\S{0,100}[^\W\d_])(?=\S{0,100}\d)(?=\S{0,100}(?:[-_:/]|\d{3}))\S{4,100}"
-_ID_LIKE = re.compile(rf"{_WITH_SIGNS}|\w{{2,10}}://\S{{1,500}}")
-_NUMBERED = re.compile(rf"\b{_NOUN}\s?(?:no\.?\s|#)?\[?([0-9]{{1,4}})\b", re.IGNORECASE)
+_PAGE = re.compile(_PHRASES["page"])
+_NUMBER = re.compile(_PHRASES["number"])
+_RANGE = re.compile(_PHRASES["range"])
+_TITLED = re.compile(_PHRASES["titled"])
+_YEARS = re.compile(_PHRASES["years"])
+_ID_LIKE = re.compile(_PHRASES["like_an_id"])
+_NUMBERED = re.compile(_PHRASES["numbered"], re.IGNORECASE)
 _TOKEN = re.compile(r"[^\s,;()\[\]<>\"']+")
-_WEAK = re.compile(rf"(?<=[^,;:\s])\s?[({{（](?P<round>{_NUMBERS})[)}}）](?=[.,;:!?\n。]|$)|{_BEHIND}")
-_SOURCE_NAME = re.compile(r"(?i)\W*(?:sources?|link|here|[\w-]+(?:\.[\w-]+)+)\W*")
-# A number before a mark is a bullet; before a link it is the key.
-_BULLET = r"\s{0,12}(?:[-*+•>]\s{1,4}|[0-9]{1,3}[.)]\s{1,3}(?=[\[【](?![^\[\]\n]{1,300}\]\()))?\*{0,2}"
-_KEY = r"(?:[\[【]{1,2}[\^@]?(?P<square>[^\[\]【】\n]{1,60})[\]】]{1,2}:?|(?P<number>\(?[0-9]{1,3}[.):])(?=\s))?"
-_ENTRY = re.compile(_BULLET + _KEY + r"\*{0,2}[:\s]{0,3}(?P<rest>.*)")
-# A line that is or ends with an address, and no sentence that cites it: "It rained (https://bay.org)."
-_ADDRESS = re.compile(r"\w://[^\s()]{1,500}\)?\s*$")
+_WEAK = re.compile(_PHRASES["weak_mark"])
+_SOURCE_NAME = re.compile(_PHRASES["source_name"])
+_ENTRY = re.compile(_PHRASES["entry"])
+_ADDRESS = re.compile(_PHRASES["address_at_end"])
 
 
 class Mark(NamedTuple):

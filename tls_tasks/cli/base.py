@@ -133,9 +133,10 @@ def _seem_swapped(read: Callable[..., Any], places: _Places, swapped: _Places, e
 
 
 def _can_read(read: Callable[..., Any], places: Mapping[str, Path | None]) -> bool:
-    with suppress(TlsTasksError, OSError):
-        read(*places.values())
-        return True
+    if places["predictions"] is not None:
+        with suppress(TlsTasksError, OSError):
+            read(*places.values())
+            return True
     return False
 
 

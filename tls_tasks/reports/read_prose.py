@@ -207,7 +207,7 @@ def _without_speech(paragraphs: list[list[str]], citations: Citations | None) ->
 
     def is_speech(lines: Sequence[str], pattern: re.Pattern[str]) -> bool:
         text = " ".join(map(_plain, lines)).strip("*_ ").replace("’", "'")
-        return bool(pattern.match(text)) and not (citations and _cited_text(text, citations))
+        return len(lines) < 9 and bool(pattern.match(text)) and not (citations and _cited_text(text, citations))
 
     while paragraphs and is_speech(paragraphs[-1], _SPEECH_AFTER):
         paragraphs = paragraphs[:-1]

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core.parsed import Problem, problem, unread
+from tls_tasks.core.reasoning import phrases
 
 MAX_DIGITS = 640
 """Digits of an integer: the lowest limit that Python may be set to, so that ``int`` can't refuse it."""
@@ -25,24 +26,7 @@ MAX_REPAIRED_DEPTH = 50
 Notes = dict[Problem, None]
 """What was noted while reading, each thing once, in order."""
 
-# A quotation mark ends a string if what follows could follow a string. A pattern never goes back: a repetition can't
-# fail after it (string), stands in a lookahead (single), or is short.
-_STRING_ENDS = r"(?:\s|\\{1,4}[nrt]){0,200}(?:[,:\]}]|\Z|\n\s{0,200}[\"']|//|/\*|# )"
-TOKEN = re.compile(
-    rf"""(?P<string>"(?:[^"\\]+|\\.|"(?!{_STRING_ENDS}))*(?P<end>"?))"""
-    rf"""|(?P<single>(?<=[\[{{(,:\s])'(?=(?P<inner>(?:[^'\\\n]{{0,9999}}(?:\\.|'(?!{_STRING_ENDS}))){{0,30}}"""
-    rf"""[^'\\\n]{{0,9999}}))(?P=inner)'(?={_STRING_ENDS}))"""
-    r"""|(?P<curly>(?<=[\[{(,:\s])(?:(?P<two>[“”„])|‘)(?=(?P<curled>(?:(?(two)[^“”\\]{0,9999}|[^’\\]{0,9999})"""
-    rf"""(?:\\.|[“”’](?!{_STRING_ENDS}))){{0,15}}(?(two)[^“”\\]{{0,9999}}|[^’\\]{{0,9999}})))"""
-    rf"""(?P=curled)(?(two)[“”]|’)(?={_STRING_ENDS}))"""
-    r"""|(?P<call>\b(?:[A-Za-z_]\w{0,40}\.){0,3}(?P<name>[A-Za-z_]\w{0,40})"""
-    r"""\((?P<arguments>[^()\[\]{}\n]{1,200})(?:(?P<closed>\))|\Z))"""
-    r"""|(?P<blank>\\{1,4}[nrt])"""
-    r"""|(?P<comment>//[^\n]*|/\*(?:[^*]+|\*(?!/))*(?:\*/)?|(?<=[\s,{\[])\#[^\n]*)"""
-    r"""|(?P<word>\b(?:true|false|null|True|False|None)\b|-?(?<![0-9])[0-9]+(?:\.[0-9]+)?(?=\s))"""
-    r"""|(?P<key>\b[A-Za-z_]\w{0,40}(?=\s{0,9}:))|(?P<mark>[\[\]{},:\u00a0])""",
-    re.DOTALL,
-)
+TOKEN = re.compile(phrases(__file__)["json_token"], re.DOTALL)
 """What is to be told apart in JSON and in what is nearly JSON; numbers and all else stand between tokens."""
 
 _CLOSES = re.compile(r"\s{0,200}[\]}]")

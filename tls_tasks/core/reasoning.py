@@ -113,9 +113,10 @@ def strip_thinking(text: str) -> Answer:
 
 
 def _dropped(kind: str, text: str) -> Iterator[Problem]:
-    """The lines of a text that hold words, but for what is said to the reader."""
+    """The lines of a text that hold words, but for what the answer says to its reader."""
     for line in text[:MAX_LENGTH].split("\n"):
-        if any(map(str.isalnum, line)) and not _SPEECH.match(line):
+        is_speech = kind == "unread" and all(map(_SPEECH.match, re.split(r"(?<=[.!?])\s+", line.strip())))
+        if any(map(str.isalnum, line)) and not is_speech:
             yield problem(kind, line)
 
 

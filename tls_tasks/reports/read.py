@@ -299,7 +299,9 @@ def _json_sentences(text: str, citations: Citations) -> Parsed[list[ReportSenten
     own_list = references if isinstance(references, list) else []
     read = [first_text({"text": row} if isinstance(row, str) else row, _TEXT_FIELDS) for row in rows] or [_prose(value)]
     prose = Parsed(None) if rows else prose_sentences(read[0], citations)
-    sentences = prose.value or [own for row in rows if (own := _row_sentence(row, citations, own_list))]
+    of_rows = [_row_sentence(row, citations, own_list) for row in rows]
+    problems += [problem("no_text", str(row)) for row, own in zip(rows, of_rows, strict=True) if own is None]
+    sentences = prose.value or list(filter(None, of_rows))
     for gap in found.gaps(text):
         beside = prose_sentences(gap, citations, alone=False)
         problems += [problem("unread", own.text) for own in beside.value or () if own.citations] + [*beside.problems]

@@ -40,6 +40,7 @@ _LISTED = re.compile(rf"{_BULLET.pattern}|.*(?:://|\((?:1[5-9]|20)[0-9]{{2}}[a-z
 _LEAD_IN_WORDS = 12
 _MARK_COLUMNS = re.compile(r"\W*(?:docs?|documents?|sources?|citations?|cited|references?|evidence)\W*$", re.IGNORECASE)
 _IS_SHORT = "(?!.{400})"
+_SPEECH = re.compile(rf"(?i)\W*(?:{_PHRASES['speech']})")
 _SPEECH_AFTER = re.compile(f"(?i){_IS_SHORT}{_PHRASES['speech_after']}")
 _REFUSAL = re.compile(f"(?i){_IS_SHORT}{_PHRASES['refusal']}")
 _LINE = 40
@@ -153,7 +154,11 @@ def _paragraphs(text: str, citations: Citations, alone: bool) -> tuple[list[list
             continue
         paragraphs.append([])
     left = [line for line in left if _without_speech([[line]], citations)]
-    paragraphs = _without_speech([lines for lines in paragraphs if lines], citations if alone else None)
+    every = [lines for lines in paragraphs if lines]
+    paragraphs = _without_speech(every, citations if alone else None)
+    for said in map(" ".join, every[len(paragraphs) or len(every) :]):
+        spans = _sentence_spans(said) if _SPEECH.match(said) else []
+        left += [said[start:end] for start, end in spans if not _SPEECH.match(said[start:end])]
     cited = set(_CITED.findall("\n".join(chain.from_iterable(paragraphs))))
     while len(paragraphs) > 1 and _are_sources(paragraphs[-1], cited, citations):
         for line in reversed(paragraphs.pop()):

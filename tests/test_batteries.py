@@ -22,7 +22,7 @@ READ_RIGHT = {"timelines": 281, "evidence": 78, "trees": 79, "reports": 78, "sum
 LATER = {"timelines": 73, "evidence": 18, "trees": 13, "reports": 47, "summaries": 7}
 """The same of ``later``: rarer forms, written when the readers were done, to see how well they generalise."""
 
-UNSEEN = {"timelines": 60, "evidence": 59, "trees": 57, "reports": 57, "summaries": 56}
+UNSEEN = {"timelines": 60, "evidence": 59, "trees": 57, "reports": 57, "summaries": 57}
 """The same of ``unseen``: 60 answers a family, by authors who saw the prompts and no reader. Never extended by whoever
 edits a reader; ``make readings`` shows what each layer of a reader wins on them."""
 
@@ -178,8 +178,9 @@ def test_every_layer_can_be_switched_off():
 
     for layer in LAYERS:
         assert layer.lines() >= 0
+        family = "evidence" if layer.family == "all" else layer.family
         with layer.switched_off():
-            pass
+            assert READ[family](cases(family)[0])
 
 
 if __name__ == "__main__":

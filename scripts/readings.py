@@ -290,7 +290,12 @@ LAYERS: tuple[Layer, ...] = (
         {"core.reasoning._before_prompt": lambda text: (text, "")},
         ("core.reasoning._before_prompt", "core.reasoning._PROMPT"),
     ),
-    Layer("all", "tags around the answer", {"core.reasoning._unwrapped": lambda text: (text, "")}, ("core.reasoning._unwrapped",)),
+    Layer(
+        "all",
+        "tags around the answer",
+        {"core.reasoning._unwrapped": lambda text: (text, "")},
+        ("core.reasoning._unwrapped",),
+    ),
     Layer("all", "JSON in strings of JSON", {"core.json_text.unpacked": first}, ("core.json_text.unpacked",)),
     Layer(
         "all",

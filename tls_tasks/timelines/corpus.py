@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.score import grouped
+from tls_tasks.timelines.entries import PHRASES
 from tls_tasks.timelines.prompts import MONTHS, centrality, counted, day_heading, filled, sentences_by_day
 from tls_tasks.timelines.read import TimelinePolicy, parse_timeline
 from tls_tasks.timelines.topics import Article
@@ -33,10 +34,7 @@ _CHARACTERS_PER_TOKEN = 20
 """No honest token is longer on average; what is beyond comes of a model that ignores its limit."""
 
 _DAY_POLICY = TimelinePolicy(partial="drop", undated="drop")
-_LABEL = re.compile(
-    r"(?:[-*•]\s+)?(?:\**entry:\**\s*)?(?:\**(?:\d{4}-\d{2}-\d{2}|\d{1,2} [a-z]+ \d{4})\**\s*[:–—-]+\**\s*)?",
-    re.IGNORECASE,
-)
+_LABEL = re.compile(PHRASES["entry_label"], re.IGNORECASE)
 """What models put before an entry: a bullet, "Entry:", the date."""
 
 

@@ -29,10 +29,7 @@ from tls_tasks.timelines.tables import as_lines, is_header, read_table
 
 _YEAR = re.compile(r"(?<![\d.,/-])(1[0-9]{3}|20[0-9]{2})(?![\d]|[.,]\d)")
 _FINAL = re.compile(PHRASES["final"], re.IGNORECASE)
-_PROMPT = re.compile(
-    rf"(?i:{OPENING}|{CLOSED_BOOK_OPENING}|(?:now |please )?write (?:a|another) timeline of\b"
-    r"|(?:question|instruction|prompt|user|human)\s?[0-9]*\s?:)"
-)
+_PROMPT = re.compile(f"(?i:{OPENING}|{CLOSED_BOOK_OPENING}|{PHRASES['other_prompt']})")
 _GREETING, _MARKUP_TAG, _RULE, _NO_DATE = (
     re.compile(PHRASES[kind]) for kind in ("greeting", "markup_tag", "rule", "no_date")
 )

@@ -47,7 +47,7 @@ def json_fault(error: Exception) -> str:
         "Expecting ':' delimiter at character 6"
     """
     if isinstance(error, json.JSONDecodeError) and "\n" not in error.doc.strip():
-        return f"{error.msg} at character {error.pos + 1}"
+        return f"{error.msg.removesuffix(' at')} at character {error.pos + 1}"
     return str(error)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import DataError, InputError, nearest
+from tls_tasks.core.errors import DataError, InputError, json_fault, nearest
 from tls_tasks.data.files import ENDINGS, field_of, file_rows, json_or_text, text_lines
 
 PREDICTION_FIELDS = ("prediction", "answer", "output", "response")
@@ -126,6 +126,8 @@ def said_of(row: Row) -> Iterator[None]:
         yield
     except InputError as error:
         raise DataError(f"{row.where}: got {error.got}, expected {error.expected}") from error
+    except ValueError as error:
+        raise DataError(f"{row.where}: a list that can't be read: {json_fault(error)}") from error
 
 
 def joined(gold: Keyed, predictions: Keyed) -> list[tuple[str, Row, Row | None]]:

@@ -99,6 +99,7 @@ def test_files_that_do_not_fit_are_told(tmp_path, capsys):
     gold = write(tmp_path / "g", *GOLD)
     refused(capsys, gold, write(tmp_path / "p", "one line"), said="p: 1 rows, but ")
     refused(capsys, gold, write(tmp_path / "p"), said="p: no row in it")
+    refused(capsys, gold, write(tmp_path / "p", {"summary": "x"}, "y"), said="p, line 1: a JSON object, expected")
     refused(capsys, gold, tmp_path / "nowhere", said="nowhere: no such file or folder")
     folder = "is a folder with files of rows, expected one of them: documents.jsonl"
     refused(capsys, DIALOGSUM.parent, gold, said=folder)

@@ -102,8 +102,10 @@ def read_keyed(
         return Keyed(place, rows) if rows else _read_rows(place, id_fields, needs_ids)
     if text == "document":
         return Keyed(place, {place.stem: Row(str(place), read_document(place, of_a_model))}, by_order=True)
-    lines = enumerate(text_lines(place), start=1)
-    return _numbered(place, (Row(f"{place}, line {number}", line.rstrip("\r\n")) for number, line in lines))
+    lines = [line.rstrip("\r\n") for line in text_lines(place)]
+    if isinstance(json_or_text(lines[0] if lines else ""), dict):
+        raise DataError(f"{place}, line 1: a JSON object, expected a text; name a file of rows .jsonl")
+    return _numbered(place, (Row(f"{place}, line {number}", line) for number, line in enumerate(lines, start=1)))
 
 
 def read_document(file: Path, of_a_model: bool = False) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import InputError, describe, shorten
+from tls_tasks.core.errors import InputError, describe, shorten, warn_caller
 from tls_tasks.core.parsed import Problem
 from tls_tasks.core.rows import no_class, read_columns
 from tls_tasks.evidence.read import ObjectReader, ParsedEvidence, parse_objects
@@ -32,11 +32,15 @@ def read_rows(predictions: Any, references: Any, sources: Any, schema: EvidenceS
 
     Raises:
         InputError: A column that is none, columns of unequal length, or a row that does not fit.
+
+    Warns:
+        UserWarning: Objects of references break the schema; attributes that they lack are just not compared.
     """
     columns = {"predictions": predictions, "references": references, "sources": sources}
     predictions, references, sources = read_columns(partial(is_row, schema=schema), **columns)
     reader = ObjectReader(schema)
     texts = [None] * len(predictions) if sources is None else sources
+    flaws: list[str] = []
     for index, (prediction, reference, text) in enumerate(zip(predictions, references, texts, strict=True)):
         _check_source(text, index)
         if prediction is None:
@@ -45,7 +49,12 @@ def read_rows(predictions: Any, references: Any, sources: Any, schema: EvidenceS
             told = parse_objects(prediction, reader)
         else:
             told = ParsedEvidence(_structured(prediction, "predictions", index, reader), (), "json")
-        yield told, _read_reference(reference, index, reader), text
+        wanted = _read_reference(reference, index, reader)
+        issues = ((entry.span, issue) for entry in wanted for issue in entry.issues if not issue.startswith("missing_"))
+        flaws += [f"{issue} of {shorten(span)} in row {index}" for span, issue in issues]
+        yield told, wanted, text
+    if flaws:
+        warn_caller(f"objects in references break the schema {len(flaws)} times; the first: {flaws[0]}", UserWarning)
 
 
 def check_row(row: Any, field: str, index: int) -> None:

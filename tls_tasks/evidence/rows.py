@@ -49,12 +49,9 @@ def read_rows(predictions: Any, references: Any, sources: Any, schema: EvidenceS
             told = parse_objects(prediction, reader)
         else:
             told = ParsedEvidence(_structured(prediction, "predictions", index, reader), (), "json")
-        wanted = _read_reference(reference, index, reader)
-        issues = ((entry.span, issue) for entry in wanted for issue in entry.issues if not issue.startswith("missing_"))
-        flaws += [f"{issue} of {shorten(span)} in row {index}" for span, issue in issues]
-        yield told, wanted, text
+        yield told, _read_reference(reference, index, reader, flaws), text
     if flaws:
-        warn_caller(f"objects in references break the schema {len(flaws)} times; the first: {flaws[0]}", UserWarning)
+        warn_caller(f"reference objects break the schema; issues: {len(flaws)}, the first {flaws[0]}", UserWarning)
 
 
 def check_row(row: Any, field: str, index: int) -> None:
@@ -74,7 +71,8 @@ as_plain = no_class
 """Rows of objects hold plain values only."""
 
 
-def _read_reference(row: Any, index: int, reader: ObjectReader) -> tuple[EvidenceObject, ...]:
+def _read_reference(row: Any, index: int, reader: ObjectReader, flaws: list[str]) -> tuple[EvidenceObject, ...]:
+    """The objects of a row; ``flaws`` takes how they break the schema, but for what they lack: it is not compared."""
     if isinstance(row, str):
         parsed = parse_objects(row, reader)
         if parsed.value is None:
@@ -90,6 +88,7 @@ def _read_reference(row: Any, index: int, reader: ObjectReader) -> tuple[Evidenc
             keys = f"{reader.schema.domain_field!r} and {reader.schema.span_field!r}"
             got = describe(dict(entry.fields))
             raise InputError(f"references[{index}]", position, got, f"an object with texts under {keys}")
+        flaws += [f"references[{index}][{position}]: {one}" for one in entry.issues if not one.startswith("missing_")]
     return objects
 
 

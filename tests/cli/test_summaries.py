@@ -92,7 +92,7 @@ def test_several_references_in_a_text(tmp_path, capsys, cell):
     _, out, err = run(capsys, write(tmp_path / "g.jsonl", {"references": cell}), told)
     assert out.startswith("rouge_l_f1         1.0000") and err == ""
     broken = write(tmp_path / "g.jsonl", {"references": '["a" "b"]'})
-    refused(capsys, broken, told, said="g.jsonl, line 1: a list that can't be read: ")
+    refused(capsys, broken, told, said="g.jsonl, line 1: not JSON: Expecting ','")
 
 
 def test_files_that_do_not_fit_are_told(tmp_path, capsys):

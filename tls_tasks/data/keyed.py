@@ -128,8 +128,8 @@ def said_of(row: Row) -> Iterator[None]:
         yield
     except InputError as error:
         raise DataError(f"{row.where}: got {error.got}, expected {error.expected}") from error
-    except ValueError as error:
-        raise DataError(f"{row.where}: a list that can't be read: {json_fault(error)}") from error
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{row.where}: not JSON: {json_fault(error)}") from error
 
 
 def joined(gold: Keyed, predictions: Keyed) -> list[tuple[str, Row, Row | None]]:

@@ -155,8 +155,8 @@ def joined(gold: Keyed, predictions: Keyed) -> list[tuple[str, Row, Row | None]]
         return list(zip(gold.rows, gold.rows.values(), predictions.rows.values(), strict=True))
     for side, other in ((gold, predictions), (predictions, gold)):
         if side.by_order:
-            has = f"has no ids, but {other.place} has: {some(list(other.rows))}"
-            raise DataError(f"{side.place}: {has}; expected ids in both, such as names of files, or in neither")
+            has = f"has no ids, but {other.place} has: {some(list(other.rows))}; expected ids in both"
+            raise DataError(f"{side.place}: {has}, such as names of files or `id` in each object, or in neither")
     for name, row in predictions.rows.items():
         if name not in gold.rows:
             near = nearest(name, gold.rows) or f", which has {some(list(gold.rows))}"

@@ -85,6 +85,7 @@ def test_gold_that_misquotes_is_scored_and_said(files, capsys, tmp_path):
     _, out, err = run(capsys, *arguments)
     assert out.splitlines()[1].split()[:4] == ["total", "2", "1", "0"]
     assert "gold objects not verbatim in their journal: 1, first of J1" in err
+    assert "break the schema; issues: 1, the first references[0][1]: unknown_polarity" in err
 
 
 def test_bad_answers_are_the_models_fault(files, capsys):

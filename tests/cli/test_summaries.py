@@ -86,10 +86,20 @@ def test_a_mistake_is_told_in_one_line(tmp_path, capsys, row, said):
     refused(capsys, gold, write(tmp_path / "p.jsonl", row), said=said)
 
 
+@pytest.mark.parametrize("cell", CASES["test_several_references_in_a_text"])
+def test_several_references_in_a_text(tmp_path, capsys, cell):
+    told = write(tmp_path / "p.txt", "the cat sat")
+    _, out, err = run(capsys, write(tmp_path / "g.jsonl", {"references": cell}), told)
+    assert out.startswith("rouge_l_f1         1.0000") and err == ""
+    broken = write(tmp_path / "g.jsonl", {"references": '["a" "b"]'})
+    refused(capsys, broken, told, said="g.jsonl, line 1: not JSON: Expecting ','")
+
+
 def test_files_that_do_not_fit_are_told(tmp_path, capsys):
     gold = write(tmp_path / "g", *GOLD)
     refused(capsys, gold, write(tmp_path / "p", "one line"), said="p: 1 rows, but ")
     refused(capsys, gold, write(tmp_path / "p"), said="p: no row in it")
+    refused(capsys, gold, write(tmp_path / "p", {"summary": "x"}, "y"), said="p, line 1: a JSON object, expected")
     refused(capsys, gold, tmp_path / "nowhere", said="nowhere: no such file or folder")
     folder = "is a folder with files of rows, expected one of them: documents.jsonl"
     refused(capsys, DIALOGSUM.parent, gold, said=folder)

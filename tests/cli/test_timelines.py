@@ -99,14 +99,14 @@ def test_options_reach_the_metrics(capsys):
 
 def test_what_is_missing_or_unreadable_scores_nothing_and_is_said(half, tmp_path, capsys):
     gold = write(tmp_path / "gold.jsonl", *({"topic": name, "timeline": GOLD["egypt"]} for name in "abcd"))
-    refusal, nothing = {"topic": "b", "prediction": "I can't help with that."}, {"topic": "c", "timeline": []}
+    refusal, nothing = {"topic": "b", "prediction": "01/02/2011: Protests."}, {"topic": "c", "timeline": []}
     told = write(tmp_path / "told.jsonl", {"topic": "a", "timeline": GOLD["egypt"]}, refusal, nothing)
     empty = write(tmp_path / "empty.jsonl", {"topic": "egypt", "timeline": []})
     assert run(capsys, half["text"], empty)[0] == 0
     code, out, err = run(capsys, gold, told, "--json")
     assert code == 0 and json.loads(out)["metrics"]["date_mean_f"] == 0.25
     assert "1 of 4 topics without a prediction ('d'): scored 0" in err
-    assert "no timeline can be read in the prediction of 'b': scored 0" in err
+    assert "no timeline can be read in the prediction of 'b': scored 0 (invalid_date: 01/02/2011: Protests.)" in err
 
 
 @pytest.mark.parametrize(("gold", "predictions", "said"), CASES["test_a_mistake_is_told_in_one_line"])

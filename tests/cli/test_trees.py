@@ -124,7 +124,8 @@ def test_no_answer_reaches_the_terminal_unescaped(files, capsys, answer):
         (b"\xff", SCHEMA, "gold.json: no UTF-8 at byte 0, expected a text file in UTF-8"),
         (REFERENCE, b"\xff", "schema.json: no UTF-8 at byte 0"),
         (REFERENCE, {"a": None}, "got None at a"),
-        (REFERENCE, b"{", "text that is no JSON"),
+        (REFERENCE, b"{", "schema.json: not JSON: Expecting property name"),
+        (REFERENCE, b"invoice", "schema.json: not JSON: Expecting value at character 1"),
     ],
 )
 def test_errors_are_one_line(files, capsys, reference, schema, message):

@@ -153,7 +153,8 @@ def _rows_by_id(path: Path, name: str, columns: Sequence[str]) -> tuple[dict[str
             problem = f"document {row[name]} comes again; the first counts"
             problems.append(LogProblem("repeated_document", place, problem))
     if not rows:
-        raise DataError(str(problems[0]) if problems else f"{path}: no row in it")
+        hint = "if the file is no log, `tls-tasks score --metric NAME --map …` scores its rows"
+        raise DataError(f"{problems[0]}; {hint}" if problems else f"{path}: no row in it")
     samples = []
     for number, row in enumerate(rows.values()):
         choices = ([value_at(row, key) for key in keys.split()] for keys in columns)

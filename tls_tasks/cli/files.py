@@ -113,8 +113,9 @@ def _timelines(args: argparse.Namespace) -> None:
         rows = base.read_places(read_topics, references=args.references, predictions=args.predictions)
         both = score_timelines([row.prediction for row in rows], [row.references for row in rows], **options)
     base.note("timelines", *missing_note(((row.topic, row.told) for row in rows), "topics", "scored 0"))
-    if unread := [row.topic for row in rows if row.told is not None and row.told.failed]:
-        base.note("timelines", f"no timeline can be read in the prediction of {some(unread)}: scored 0")
+    if unread := {row.topic: row.told.problems for row in rows if row.told is not None and row.told.failed}:
+        why = "".join(f" ({noted.kind}: {noted.detail})" for noted in next(iter(unread.values()))[:1])
+        base.note("timelines", f"no timeline can be read in the prediction of {some([*unread])}: scored 0{why}")
     # with the results that the timeline tasks have; each topic has a vote in the means of F
     score = replace(both, definitions=RESULTS, topics=[rows[item.row].topic for item in both.items])
     topics, names = score.by_topic(), [row.name for row in rows]
@@ -265,7 +266,7 @@ def _read_trees(predictions: Path, references: Path, schema: Path, *sources: Pat
     """Whether there are many trees, the schema, and the trees."""
     many = holds_many(predictions) or holds_many(references)
     with said_of(Row(str(schema), None)):
-        node = read_schema(read_document(schema))
+        node = read_schema(json.loads(read_document(schema)))
     return many, node, (read_trees if many else _read_two)(predictions, references, *sources)
 
 

@@ -172,17 +172,29 @@ def _numbered(file: Path, rows: Iterable[Any]) -> Rows:
 
 
 def csv_table(lines: Iterator[str]) -> "csv.DictReader[str]":
-    """The rows of CSV by the names in its first line; commas, semicolons or tabs set them apart, as spreadsheets do."""
+    """The rows of CSV by the names in its first line; commas, semicolons or tabs set them apart, as spreadsheets do.
+
+    Raises:
+        csv.Error: Two columns have the same name; later, a row whose quotation marks don't fit.
+    """
     head = next(lines, "")
-    return csv.DictReader(chain([head], lines), delimiter=max(",;\t", key=head.count))
+    table = csv.DictReader(chain([head], lines), delimiter=max(",;\t", key=head.count), strict=True)
+    names = table.fieldnames or []
+    if repeated := [name for name in names if name and names.count(name) > 1]:
+        raise csv.Error(f"several columns {repeated[0]!r}, expected each name once")
+    return table
 
 
 def _csv_rows(file: Path) -> Rows:
     # newline="" leaves line ends inside quotes to the csv module, as its documentation asks.
     with readable(file, "CSV", csv.Error), file.open(encoding="utf-8-sig", newline="") as lines:
-        table = csv_table(lines)
-        for row in table:
-            yield f"{file}, line {table.line_num}", row
+        table, n_read = csv_table(lines), 1
+        try:
+            for row in table:
+                n_read = table.line_num
+                yield f"{file}, line {n_read}", row
+        except csv.Error as error:
+            raise DataError(f"{file}, line {n_read + 1}: not CSV: {error}; is a quotation mark missing?") from error
 
 
 def json_rows(file: Path) -> Rows:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import DataError, InputError, nearest
+from tls_tasks.core.errors import DataError, InputError, json_fault, nearest
 from tls_tasks.data.files import ENDINGS, field_of, file_rows, json_or_text, text_lines
 
 PREDICTION_FIELDS = ("prediction", "answer", "output", "response")
@@ -102,8 +102,10 @@ def read_keyed(
         return Keyed(place, rows) if rows else _read_rows(place, id_fields, needs_ids)
     if text == "document":
         return Keyed(place, {place.stem: Row(str(place), read_document(place, of_a_model))}, by_order=True)
-    lines = enumerate(text_lines(place), start=1)
-    return _numbered(place, (Row(f"{place}, line {number}", line.rstrip("\r\n")) for number, line in lines))
+    lines = [line.rstrip("\r\n") for line in text_lines(place)]
+    if isinstance(json_or_text(lines[0] if lines else ""), dict):
+        raise DataError(f"{place}, line 1: a JSON object, expected a text; name a file of rows .jsonl")
+    return _numbered(place, (Row(f"{place}, line {number}", line) for number, line in enumerate(lines, start=1)))
 
 
 def read_document(file: Path, of_a_model: bool = False) -> str:
@@ -126,6 +128,8 @@ def said_of(row: Row) -> Iterator[None]:
         yield
     except InputError as error:
         raise DataError(f"{row.where}: got {error.got}, expected {error.expected}") from error
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{row.where}: not JSON: {json_fault(error)}") from error
 
 
 def joined(gold: Keyed, predictions: Keyed) -> list[tuple[str, Row, Row | None]]:
@@ -151,8 +155,8 @@ def joined(gold: Keyed, predictions: Keyed) -> list[tuple[str, Row, Row | None]]
         return list(zip(gold.rows, gold.rows.values(), predictions.rows.values(), strict=True))
     for side, other in ((gold, predictions), (predictions, gold)):
         if side.by_order:
-            has = f"has no ids, but {other.place} has: {some(list(other.rows))}"
-            raise DataError(f"{side.place}: {has}; expected ids in both, such as names of files, or in neither")
+            has = f"has no ids, but {other.place} has: {some(list(other.rows))}; expected ids in both"
+            raise DataError(f"{side.place}: {has}, such as names of files or `id` in each object, or in neither")
     for name, row in predictions.rows.items():
         if name not in gold.rows:
             near = nearest(name, gold.rows) or f", which has {some(list(gold.rows))}"

@@ -10,12 +10,27 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from tls_tasks.core.errors import DataError
+from tls_tasks.core.json_values import mended
 
 RowT = TypeVar("RowT", bound="DataRow")
 
 
-Texts = Annotated[list[str], BeforeValidator(lambda value: value if isinstance(value, list) and value else [value])]
-"""One text, or a list of at least one."""
+def listed(value: Any) -> Any:
+    """The list that a text is, as JSON or as Python prints it, such as a cell of CSV; any other value as it is.
+
+    Raises:
+        ValueError: A text that begins and ends like a list of texts and is none.
+
+    Example:
+        >>> listed('["It rains.", "Rain."]'), listed("['It rains.', 'Rain.']"), listed("[sic] It rains.")
+        (['It rains.', 'Rain.'], ['It rains.', 'Rain.'], '[sic] It rains.')
+    """
+    is_list = isinstance(value, str) and value[:2] in ("['", '["') and value[-2:] in ("']", '"]')
+    return mended(value, {}) if is_list else value
+
+
+Texts = Annotated[list[str], BeforeValidator(lambda it: own if isinstance(own := listed(it), list) and own else [own])]
+"""One text, or a list of at least one, also in a text."""
 
 Id = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
 """Text, or a number for it: ids are compared as text."""

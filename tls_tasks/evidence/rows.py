@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import InputError, describe, shorten
+from tls_tasks.core.errors import InputError, describe, shorten, warn_caller
 from tls_tasks.core.parsed import Problem
 from tls_tasks.core.rows import no_class, read_columns
 from tls_tasks.evidence.read import ObjectReader, ParsedEvidence, parse_objects
@@ -32,11 +32,15 @@ def read_rows(predictions: Any, references: Any, sources: Any, schema: EvidenceS
 
     Raises:
         InputError: A column that is none, columns of unequal length, or a row that does not fit.
+
+    Warns:
+        UserWarning: Objects of references break the schema; attributes that they lack are just not compared.
     """
     columns = {"predictions": predictions, "references": references, "sources": sources}
     predictions, references, sources = read_columns(partial(is_row, schema=schema), **columns)
     reader = ObjectReader(schema)
     texts = [None] * len(predictions) if sources is None else sources
+    flaws: list[str] = []
     for index, (prediction, reference, text) in enumerate(zip(predictions, references, texts, strict=True)):
         _check_source(text, index)
         if prediction is None:
@@ -45,7 +49,9 @@ def read_rows(predictions: Any, references: Any, sources: Any, schema: EvidenceS
             told = parse_objects(prediction, reader)
         else:
             told = ParsedEvidence(_structured(prediction, "predictions", index, reader), (), "json")
-        yield told, _read_reference(reference, index, reader), text
+        yield told, _read_reference(reference, index, reader, flaws), text
+    if flaws:
+        warn_caller(f"reference objects break the schema; issues: {len(flaws)}, the first {flaws[0]}", UserWarning)
 
 
 def check_row(row: Any, field: str, index: int) -> None:
@@ -65,7 +71,8 @@ as_plain = no_class
 """Rows of objects hold plain values only."""
 
 
-def _read_reference(row: Any, index: int, reader: ObjectReader) -> tuple[EvidenceObject, ...]:
+def _read_reference(row: Any, index: int, reader: ObjectReader, flaws: list[str]) -> tuple[EvidenceObject, ...]:
+    """The objects of a row; ``flaws`` takes how they break the schema, but for what they lack: it is not compared."""
     if isinstance(row, str):
         parsed = parse_objects(row, reader)
         if parsed.value is None:
@@ -81,6 +88,7 @@ def _read_reference(row: Any, index: int, reader: ObjectReader) -> tuple[Evidenc
             keys = f"{reader.schema.domain_field!r} and {reader.schema.span_field!r}"
             got = describe(dict(entry.fields))
             raise InputError(f"references[{index}]", position, got, f"an object with texts under {keys}")
+        flaws += [f"references[{index}][{position}]: {one}" for one in entry.issues if not one.startswith("missing_")]
     return objects
 
 

@@ -20,7 +20,7 @@ from tls_tasks.core.score import grouped
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.files import Rows, example_rows, file_rows, split_files, text_lines
 from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of
-from tls_tasks.data.models import DataRow, Id, Texts, named, read_model
+from tls_tasks.data.models import DataRow, Id, Texts, listed, named, read_model
 from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, load, text_fields
 from tls_tasks.summaries.rows import read_texts
 
@@ -274,7 +274,7 @@ def read_summaries(gold: Path, predictions: Path) -> list[SummaryRow]:
     rows = []
     for name, reference, prediction in joined(*sides):
         with said_of(reference):
-            references = read_texts(reference.field(REFERENCE_FIELDS), 0)
+            references = read_texts(listed(reference.field(REFERENCE_FIELDS)), 0)
         with said_of(prediction or reference):
             told = prediction and prediction.answer((*PREDICTION_FIELDS, "summary"))
             text = None if told is None else read_text(told, "predictions", 0)

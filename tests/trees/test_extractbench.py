@@ -136,3 +136,8 @@ def test_records_beyond_the_limit_are_not_paired(monkeypatch):
     rows = [{"a": 1, "b": 1}, {"a": 2, "b": 2}, {"a": 3, "b": 3}]
     found = score([{"l": [rows[0], {"a": 2}, {"a": 3}]}], [{"l": rows}]).results
     assert (found["v_correct"], found["expected_cells"], found["value_incomplete"]) == (0, 6, 1)
+
+
+def test_its_results_have_intervals():
+    found = score(['{"a": "x"}'] * 3, [{"a": "x"}, {"a": "x"}, {"a": "y"}], {"a": "string"}, confidence_interval=0.95)
+    assert {key for key in found.as_dict() if key.endswith("_ci")} == {f"{key}_ci" for key in (P, R, F1)}

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import random
 import re
 import warnings
@@ -664,3 +665,18 @@ def test_kinds_of_items_that_are_compared_with_none():
     schema |= {"type": "object", "properties": {"a": {"type": "array", "items": {"$ref": "#/$defs/v"}}}}
     reference = {"a": [["x", ["y"]], []] * 6}
     assert scored({"a": [[[]], "x", None] * 5}, reference, schema)["f1_node"] > 0
+
+
+@pytest.mark.parametrize("options", [{"list_items": "nodes"}, {"list_items": "surplus"}])
+def test_an_item_of_another_kind_is_one_node_missed_and_one_too_many(options):
+    kinds = [{"type": "string"}, {"type": "object", "properties": {"a": {"type": "number"}}}]
+    schema = {"type": "object", "properties": {"l": {"type": "array", "items": {"anyOf": kinds}}}}
+    score = tree_eval([{"l": [{"a": 1}]}], [{"l": ["x"]}], schema, options=options)
+    assert score.results["f1_node"] == (0.5 if options["list_items"] == "nodes" else 1.0)
+
+
+@pytest.mark.parametrize(("answers", "wanted"), [([None, None], 1.0), (["x", "y"], None)])
+def test_a_field_that_may_only_be_null_is_left_empty(answers, wanted):
+    score = tree_eval([{"a": "x"}], [{"a": {"$any_of": answers}}], {"a": "string"}, sources=["an x"])
+    found = score.results["fabricated"]
+    assert found == wanted or (wanted is None and math.isnan(found))

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tls_tasks.core.reasoning import phrases
 from tls_tasks.text.dates import read_date
 from tls_tasks.trees.compliance import base_type
 from tls_tasks.trees.nodes import children_of
@@ -23,18 +24,9 @@ from tls_tasks.trees.types import AnyOf, SchemaNode, part_for
 _LONGEST = 100
 """Characters of a text that may be a number or a date."""
 
-_NUMBER = re.compile(
-    r"(?P<sign>[+\-\u2212]?)"
-    r"(?:(?P<point>(?:\d+|[1-9]\d{0,2}(?P<mark>[,'\u2019 \u00a0\u202f])\d{3}(?:(?P=mark)\d{3})*)?(?:\.\d+)?)"
-    r"|(?P<comma>(?:\d+|[1-9]\d{0,2}(?P<dot>[. \u00a0\u202f])\d{3}(?:(?P=dot)\d{3})*),\d+))"
-    r"(?P<power>[eE][+-]?\d+)?",
-    re.ASCII,
-)
-_TIME = re.compile(
-    r"[Tt\s,]\s*(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<part>\d+))?)?"
-    r"\s*(?P<half>[ap]\.?m\.?)?\s*(?:(?P<zero>Z|UTC|GMT)|(?P<sign>[+\-\u2212])(?P<hours>\d\d):?(?P<minutes>\d\d)?)?$",
-    re.ASCII | re.IGNORECASE,
-)
+_PHRASES = phrases(__file__)
+_NUMBER = re.compile(_PHRASES["number"], re.ASCII)
+_TIME = re.compile(_PHRASES["time"], re.ASCII | re.IGNORECASE)
 
 
 def number_in(text: str) -> int | float | None:

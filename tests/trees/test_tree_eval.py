@@ -667,12 +667,11 @@ def test_kinds_of_items_that_are_compared_with_none():
     assert scored({"a": [[[]], "x", None] * 5}, reference, schema)["f1_node"] > 0
 
 
-@pytest.mark.parametrize("options", [{"list_items": "nodes"}, {"list_items": "surplus"}])
-def test_an_item_of_another_kind_is_one_node_missed_and_one_too_many(options):
+def test_an_item_of_another_kind_is_one_node_missed_and_one_too_many():
     kinds = [{"type": "string"}, {"type": "object", "properties": {"a": {"type": "number"}}}]
     schema = {"type": "object", "properties": {"l": {"type": "array", "items": {"anyOf": kinds}}}}
-    score = tree_eval([{"l": [{"a": 1}]}], [{"l": ["x"]}], schema, options=options)
-    assert score.results["f1_node"] == (0.5 if options["list_items"] == "nodes" else 1.0)
+    score = tree_eval([{"l": [{"a": 1}]}], [{"l": ["x"]}], schema, options={"list_items": "nodes"})
+    assert score.results["f1_node"] == 0.5  # the list is right
 
 
 @pytest.mark.parametrize(("answers", "wanted"), [([None, None], 1.0), (["x", "y"], None)])

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from os.path import commonprefix
 from typing import NamedTuple
 
@@ -28,6 +28,8 @@ from tls_tasks.reports.documents import page_of
 
 _MAX_RANGE = 50
 """The most documents that a range such as ``[2-9]`` may span."""
+_MAX_MARKS = 5_000
+"""The most candidates of an answer that say of which kind its marks are."""
 _MAX_ENTRIES = 500
 """The most entries of a list of references that are looked at."""
 
@@ -130,7 +132,7 @@ class Citations:
             # The key of an address that is no document's is known, and cites nothing.
             if key and (doc_id := self.document_in(rest) or next(iter(self.ids(key)), key * ("://" in rest))):
                 of_answer._keys.setdefault(_bare(key), doc_id)
-        marks = [match for match in _MARK.finditer(body) if of_answer._read(match)]
+        marks = [match for match in islice(_MARK.finditer(body), _MAX_MARKS) if of_answer._read(match)]
         of_answer._joins = any(match["joined"] is not None for match in marks)
         if all(match["words"] is not None for match in marks):
             numbers = (of_answer.ids(match["round"] or match["behind"]) for match in _WEAK.finditer(body))

@@ -55,12 +55,12 @@ _SPOKEN_OF = ("''", '""', "``", "“”", "‘’", "«»", "„“")
 _WRAPPERS = ("answer", "final_answer", "final", "response", "output")
 
 
+@lru_cache(maxsize=32)
 def phrases(module: str) -> dict[str, str]:
     """The patterns of ``phrases.yaml`` here and beside a module: of each name, with what ``{{name}}`` stands for."""
-    found: dict[str, str] = {}
-    for file in (Path(path).with_name("phrases.yaml") for path in (__file__, module)):
-        for name, given in yaml.safe_load(file.read_text(encoding="utf-8")).items():
-            found[name] = filled("|".join(given) if isinstance(given, list) else given, found)
+    found = {} if module == __file__ else dict(phrases(__file__))
+    for name, given in yaml.safe_load(Path(module).with_name("phrases.yaml").read_text(encoding="utf-8")).items():
+        found[name] = filled("|".join(given) if isinstance(given, list) else given, found)
     return found
 
 

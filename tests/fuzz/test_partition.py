@@ -6,7 +6,6 @@ Timelines have tests of their own, in tests/timelines/test_partition.py.
 import json
 import re
 from functools import cache
-from itertools import dropwhile
 
 import pytest
 from hypothesis import given
@@ -14,8 +13,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.parts import fuzzed
 from tests.test_batteries import cases, document_of
-from tls_tasks.core.json_text import fences
-from tls_tasks.core.reasoning import strip_thinking
+from tls_tasks.core.reasoning import FRAME, strip_thinking
 from tls_tasks.evidence.read import parse_evidence
 from tls_tasks.evidence.types import read_schema as read_evidence_schema
 from tls_tasks.reports.task import parse_answer
@@ -28,36 +26,22 @@ GUESSED = {"truncated", "broken_json", "repaired_json", "several_trees", "wrappe
 
 NAME = r"""["']?(?:\w+_)?(?:id|name|type|title|status)["']?\s*:\s*["'][^"'\n]*["']"""
 
-STRING = r'"(?:[^"\\]|\\.)*"'
-BRACKET = re.compile(rf"{STRING}|\{{(?!\w+[ ,])|[\[\]}}]")
 LABELS = r"null|n/a|docs?|documents?|dok|doku\w+|sources?|quelle|see|ref|cite"
 NOTATION = re.compile(  # names, tags, fences, commands, marks of citations and their labels, names of fields, numbers
     rf"{NAME}|</?\w[^<>]*>|```\w*|\\\w+\{{[^{{}}]*\}}|【[^】]*】|\[\^?[@\w][^\[\]\n]*\]"
     r"|\]\([^()\s]*\)|:contentReference|\{index=\d+\}|[\"'“]?\w+[\"'”]?\s*:(?!\S)|^\W*[0-9]+[.)]\s"
-    rf"|\b(?:{LABELS})\b",
+    rf"|\b(?:{LABELS})\b|^\s*[\"'](?:string|integer|number|boolean|array|object)[\"'],?$",
     re.IGNORECASE,
 )
 HEADING = re.compile(r"\s*(?:#.*|[*_]{2}.*[*_]{2}|.*[:：]|\|[^|\d]*\|[^|\d]*\|)\s*$")
 TITLE = re.compile(r"\A\s*[^.!?\[\]{}\n]*\n\s*(?=\n|<)")
-SAID_BEHIND = "sources|references|works cited|documents used|let me|if you|note:"
-BEHIND = re.compile(  # a list of sources, or what is said to the reader
-    rf"\n\W*(?:(?:{SAID_BEHIND})|[\[¹²][^\n]*[\])]?[ :]|[^\n]*(?:word|character) count)", re.IGNORECASE
+BEHIND = re.compile(  # a list of sources, or the length
+    r"\n\W*(?:sources|references|works cited|documents used|[\[¹²][^\n]*[\])]?[ :]|[^\n]*(?:word|character) count)",
+    re.IGNORECASE,
 )
+AROUND_JSON = re.compile(r"""\n|(?<=[}\]]) |(?<=[^"']:)[* ]{1,3}(?=[{\[])""")
 IS_JSON = {family: re.compile(r"[\[{]") for family in ("summaries", "evidence", "trees")}
 IS_JSON["reports"] = re.compile(r'"(?:sentences?|text|report|answer|responses)"\s*:')
-
-
-def within_json(text):
-    """What stands within brackets, a line each."""
-    depth, position, within = 0, 0, []
-    for token in BRACKET.finditer(text):
-        if token[0] in "[{" or token.start() < position:
-            position, depth = (position if depth else token.start()), depth + 1
-        elif token[0] in "]}" and depth:
-            depth -= 1
-            if not depth:
-                within.append(text[position : token.end()])
-    return "\n".join([*within, text[position:] if depth else ""])
 
 
 def words(text):
@@ -91,19 +75,16 @@ def lost(family, prompt, given):
         shown = noted.detail.removesuffix("…")
         known |= words(shown if shown == noted.detail else answer[answer.find(shown) :])
     if IS_JSON[family].search(given):
-        answer = "" if is_guessed else within_json(answer)
+        answer = "" if is_guessed else answer
     elif family in ("evidence", "trees"):  # lists, tables and XML
-        answer = "\n".join(answer[start:end] for start, end in fences(answer)) or answer
         answer = "" if "several_trees" in is_guessed else answer
     else:
         answer = BEHIND.split(answer)[0]
     if family == "reports":
         answer = TITLE.sub("", answer)
         known |= words(document_of({"prompt": prompt})["documents"])  # citations by title
-    lines = [line for line in answer.split("\n") if not HEADING.match(line)]
-    if family in ("evidence", "trees"):  # what is said before the answer
-        lines = dropwhile(lambda line: read.isdisjoint(words(NOTATION.sub(" ", line))), lines)
-    return [line for line in lines if words(NOTATION.sub(" ", line)) - known]
+    lines = [line for line in AROUND_JSON.split(answer) if not HEADING.match(line)]
+    return [line for line in lines if words(NOTATION.sub(" ", FRAME.sub(" ", line))) - known]
 
 
 FAMILIES = ("summaries", "evidence", "trees", "reports")

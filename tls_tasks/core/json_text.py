@@ -16,7 +16,7 @@ from typing import Any, Literal
 from tls_tasks.core.json_pieces import Piece, cuts, end_of_json, piece_at
 from tls_tasks.core.json_values import MAX_REPAIRED_DEPTH, Notes, loosely_decoded, mended, repaired
 from tls_tasks.core.parsed import Problem, problem, problem_kinds, unread
-from tls_tasks.core.reasoning import strip_thinking
+from tls_tasks.core.reasoning import FRAME, strip_thinking
 
 Stage = Literal["none", "whole", "fence", "scan", "truncated", "repaired", "outline"]
 """How a value was found: the later, the further the text is from what was asked for."""
@@ -125,17 +125,18 @@ def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None, *, deep: 
             return found if whole == text else replace(found, problems=before + found.problems)
     search = _Search(weigh, weigh_cut or weigh, deep)
     result = _in_fences(answer.text, search) or search.in_prose(answer.text)
-    return replace(result, problems=(*before, *result.problems, *unread(_no_prose(result.gaps(answer.text)))))
+    return replace(result, problems=(*before, *result.problems, *_beside(result.gaps(answer.text))))
 
 
-def _no_prose(gaps: Iterable[str]) -> Iterator[str]:
-    """What is no prose in the texts between values: what JSON begins with, a key, words within an open bracket."""
+def _beside(gaps: Iterable[str]) -> Iterator[Problem]:
+    """What stands between values: what JSON begins with, a key, words within an open bracket; or else remarks."""
     n_open = 0
     for gap in gaps:
-        is_inner, left = n_open > 0, gap if n_open > 0 else _PROSE.sub("", gap, count=1)
+        is_inner, prose = n_open > 0, "" if n_open > 0 else _PROSE.findall(gap)[0]
         n_open += sum(map(gap.count, "[{")) - sum(map(gap.count, "]}"))
-        if is_inner or n_open > 0 or _IS_NO_PROSE.search(left):
-            yield left
+        is_prose = not (is_inner or n_open > 0 or _IS_NO_PROSE.search(gap, len(prose)))
+        yield from unread((gap if is_prose else prose).split("\n"), frame=FRAME)
+        yield from unread([] if is_prose else [gap[len(prose) :]])
 
 
 def is_whole_json(text: str, accept: Callable[[Any], bool]) -> bool:

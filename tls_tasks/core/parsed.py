@@ -78,18 +78,21 @@ def unread(pieces: Iterable[str], read: str = "", frame: re.Pattern[str] | None 
     Args:
         pieces: The pieces.
         read: All the words that were read.
-        frame: What in a piece is only a frame; pieces before the first of which something was read are one, too.
+        frame: What in a piece is only a frame; then a piece before the first that was read is a ``remark``.
 
     Example:
-        >>> [noted.detail for noted in unread(["Oh.", "- tea", "- tea or cake"], "Tea", re.compile("-"))]
-        ['- tea or cake']
+        >>> for noted in unread(["Oh.", "- tea", "- tea or cake"], "Tea", re.compile("-")):
+        ...     print(noted.kind, noted.detail)
+        remark Oh.
+        unread - tea or cake
     """
-    known, begun = {"n", "a", "null", *_WORD.findall(read.lower())}, frame is None
+    known, begun = set(_WORD.findall(read.lower())), frame is None
+    known_or_nothing = known | {"n", "a", "null"}
     for piece in pieces:
         words = _WORD.findall((frame.sub(" ", piece) if frame else piece).lower())
         begun = begun or not known.isdisjoint(words)
-        if begun and not known.issuperset(words):
-            yield problem("unread", piece)
+        if not known_or_nothing.issuperset(words):
+            yield problem("unread" if begun else "remark", piece)
 
 
 def unread_in(value: Any, read: Any, but_for: Container[str] = ()) -> Iterator[Problem]:

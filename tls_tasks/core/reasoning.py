@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import yaml
 
-from tls_tasks.core.parsed import Parsed, Problem, problem
+from tls_tasks.core.parsed import Parsed, Problem, problem, unread
 
 _Read = TypeVar("_Read", bound=Parsed[Any])
 
@@ -45,7 +45,7 @@ class Answer(NamedTuple):
 
 
 # A mark begins so, or at the beginning of the text: nearly all other places are passed over quickly.
-_BEGINS = r"(?=[<◁\[]|assistantfinal|\A)"
+_BEGINS = r"(?=<[^<]|[◁\[]|assistantfinal|\A)"
 _ROLES = yaml.safe_load(Path(__file__).with_name("chat_marks.yaml").read_text(encoding="utf-8"))
 _ANY = "|".join(f"(?P<{role}>{'|'.join(patterns)})" for role, patterns in _ROLES.items())
 _MARK = re.compile(f"{_BEGINS}(?:{_ANY})", re.IGNORECASE)
@@ -75,7 +75,8 @@ _LABELS = {
     kind: (re.compile(_PHRASES[f"{kind}_open"], _FLAGS), re.compile("\n" + _PHRASES[f"{kind}_end"], _FLAGS))
     for kind in ("notes", "draft", "text")
 }
-_SPEECH = re.compile(rf"\W*(?:{_PHRASES['speech']})", _FLAGS)
+FRAME = re.compile(_PHRASES["frame"], _FLAGS)
+"""What is no text of an answer beside it: tags, fences, headings, announcements, and what is said to the reader."""
 _PROMPT = re.compile(_PHRASES["next_prompt"], re.MULTILINE)
 
 
@@ -103,7 +104,7 @@ def strip_thinking(text: str) -> Answer:
     answer, unfinished, after_turn = _without_blocks(text)
     answer, after_tag = _unwrapped(answer)
     answer, next_prompt = _before_prompt(answer)
-    dropped = [*_dropped("unread", after_tag), *_dropped("next_prompt", next_prompt + after_turn)]
+    dropped = [*unread(after_tag.split("\n"), frame=FRAME), *_dropped("next_prompt", next_prompt + after_turn)]
     if label := _label(answer):
         before, after = answer[: label[0]], answer[label[1] :]
         if after.strip() and (draft := _LABELS["draft"][0].match(before)):
@@ -113,11 +114,8 @@ def strip_thinking(text: str) -> Answer:
 
 
 def _dropped(kind: str, text: str) -> Iterator[Problem]:
-    """The lines of a text that hold words, but for what the answer says to its reader."""
-    for line in text[:MAX_LENGTH].split("\n"):
-        is_speech = kind == "unread" and all(map(_SPEECH.match, re.split(r"(?<=[.!?])\s+", line.strip())))
-        if any(map(str.isalnum, line)) and not is_speech:
-            yield problem(kind, line)
+    """The lines of a text that hold words."""
+    return (problem(kind, line) for line in text[:MAX_LENGTH].split("\n") if any(map(str.isalnum, line)))
 
 
 def first_reading(text: str, read: Callable[[str], _Read]) -> _Read:
@@ -143,8 +141,8 @@ def first_reading(text: str, read: Callable[[str], _Read]) -> _Read:
     if first.failed:
         answer, _ = _before_prompt(_unwrapped(_without_blocks(text)[0])[0])
         if (label := _label(answer)) and not (second := read(answer[: label[0]])).failed:
-            unread = problem("unread", answer[label[1] :])
-            return replace(second, problems=(*strip_thinking(text).problems(text), *second.problems, unread))
+            behind = problem("unread", answer[label[1] :])
+            return replace(second, problems=(*strip_thinking(text).problems(text), *second.problems, behind))
     return first
 
 

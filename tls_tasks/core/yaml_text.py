@@ -15,7 +15,7 @@ import yaml
 from tls_tasks.core.json_text import FoundJson, Weigh, fences
 from tls_tasks.core.json_values import MAX_DEPTH, Notes, number_of, object_of
 from tls_tasks.core.parsed import Problem, problem, unread
-from tls_tasks.core.reasoning import strip_thinking
+from tls_tasks.core.reasoning import FRAME, strip_thinking
 
 MAX_CHARACTERS = 100_000
 """Characters of a text that PyYAML is given: half a second."""
@@ -43,7 +43,6 @@ _LINE = re.compile(rf"^([ \t]*)({_BULLETS})(?:{_MARK}({_KEY}){_MARK}:{_MARK}(?=\
 _GOES_ON = re.compile(rf"\s|{_BULLET}[ \t]|#|---|\.\.\.|[\]}}]")
 _NOT_YAML = re.compile(r"^[ \t]*(?:[*+•]|[0-9]{1,3}[.)][ \t]|-[ \t]+[*`]|`)|\t|\*\*", re.MULTILINE)
 _NOT_BARE = re.compile(r"[*&!%@`>|?,#\]}-]|.*(?::\s|:$)")
-_FRAME = re.compile(r"<[^<>]*>|^\s*(?:#.*|\*\*.*\*\*|.*:)\s*$|^\s*[0-9]{1,3}[.)]\s")
 _PROSE_ENDS = (":", ".", "!", "?", ":**")
 
 
@@ -88,16 +87,15 @@ def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False) -> FoundJson
 
 
 def unread_lines(text: str, read: Any) -> Iterator[Problem]:
-    r"""The lines behind the first that was read, in fences if there are any, with a word that was not read.
+    r"""The lines with a word that was not read; remarks before the first that was.
 
-    Headings are a frame, and so are tags, and cells that say that there is nothing.
+    Headings and announcements are a frame, and so are tags, and cells that say that there is nothing.
 
     Example:
         >>> [noted.detail for noted in unread_lines("Here it is:\na: x\noh\nb: y", [{"a": "x"}, {"b": "y"}])]
         ['oh']
     """
-    lines = ("\n".join(text[start:end] for start, end in fences(text)) or text).split("\n")
-    return unread(lines, re.sub(r"\\.", " ", json.dumps(read, ensure_ascii=False)), _FRAME)
+    return unread(text.split("\n"), re.sub(r"\\.", " ", json.dumps(read, ensure_ascii=False)), FRAME)
 
 
 def settled(value: Any) -> Any:

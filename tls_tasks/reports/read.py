@@ -302,9 +302,6 @@ def _json_sentences(text: str, citations: Citations) -> Parsed[list[ReportSenten
     of_rows = [_row_sentence(row, citations, own_list) for row in rows]
     problems += [problem("no_text", str(row)) for row, own in zip(rows, of_rows, strict=True) if own is None]
     sentences = prose.value or list(filter(None, of_rows))
-    for gap in found.gaps(text):
-        beside = prose_sentences(gap, citations, alone=False)
-        problems += [problem("unread", own.text) for own in beside.value or () if own.citations] + [*beside.problems]
     unused = unread_in(value, read, _CITATION_FIELDS)
     return Parsed(sentences, (*found.problems, *problems, *prose.problems, *unused))
 

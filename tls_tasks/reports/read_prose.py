@@ -40,27 +40,22 @@ _LISTED = re.compile(rf"{_BULLET.pattern}|.*(?:://|\((?:1[5-9]|20)[0-9]{{2}}[a-z
 _LEAD_IN_WORDS = 12
 _MARK_COLUMNS = re.compile(r"\W*(?:docs?|documents?|sources?|citations?|cited|references?|evidence)\W*$", re.IGNORECASE)
 _IS_SHORT = "(?!.{400})"
-_SPEECH = re.compile(rf"(?i)\W*(?:{_PHRASES['speech']})")
+_SPEECH = re.compile(rf"(?i)\W*(?:{_PHRASES['speech']}|{_PHRASES['length']})")
 _SPEECH_AFTER = re.compile(f"(?i){_IS_SHORT}{_PHRASES['speech_after']}")
 _REFUSAL = re.compile(f"(?i){_IS_SHORT}{_PHRASES['refusal']}")
 _LINE = 40
 """A line of prose that is no shorter, and ends in the middle of a sentence, is one that was broken."""
 
 
-def prose_sentences(text: str, citations: Citations, alone: bool = True) -> Parsed[list[ReportSentence]]:
+def prose_sentences(text: str, citations: Citations) -> Parsed[list[ReportSentence]]:
     """The sentences of prose with what they cite, and what was left out though it is no frame.
-
-    Args:
-        text: The prose.
-        citations: Reads its marks.
-        alone: Whether it is a report; beside one in JSON, what the model says to its reader may cite.
 
     Example:
         >>> prose_sentences("[1] says that it rained. [2] says that it snowed.", Citations(["a", "b"])).value[1]
         ReportSentence(text='says that it snowed.', citations=('b',))
     """
     sentences: list[ReportSentence] = []
-    paragraphs, entries, left = _paragraphs(_without_markup(text, citations), citations, alone)
+    paragraphs, entries, left = _paragraphs(_without_markup(text, citations), citations)
     citations = citations.of_answer("\n".join(chain.from_iterable(paragraphs)), entries)
     for block in chain.from_iterable(map(_blocks, paragraphs)):
         clean, marks = citations.strip(block)
@@ -115,7 +110,7 @@ def _with(sentence: ReportSentence, ids: Sequence[str]) -> ReportSentence:
     return ReportSentence(sentence.text, tuple(dict.fromkeys([*sentence.citations, *ids])))
 
 
-def _paragraphs(text: str, citations: Citations, alone: bool) -> tuple[list[list[str]], list[Entry], list[str]]:
+def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[Entry], list[str]]:
     r"""The paragraphs of a report, each with its lines, the entries of its list of references, and lost lines.
 
     Left out: headings (including a title on the first line and a lead-in such as "Here is the report:"), rules, the
@@ -124,7 +119,7 @@ def _paragraphs(text: str, citations: Citations, alone: bool) -> tuple[list[list
     item. Lost are headings that cite, and sentences behind the list of references that don't.
 
     Example:
-        >>> _paragraphs("# Report\n\nIt rained.\n- Rivers rose\n\nReferences:\n[1] coast-01", Citations(), True)
+        >>> _paragraphs("# Report\n\nIt rained.\n- Rivers rose\n\nReferences:\n[1] coast-01", Citations())
         ([['It rained.', '- Rivers rose']], [('1', 'coast-01')], [])
     """
     entries, left, paragraphs = list[Entry](), list[str](), [list[str]()]
@@ -139,7 +134,7 @@ def _paragraphs(text: str, citations: Citations, alone: bool) -> tuple[list[list
             entries.append(entry_of(line))
         elif _is_heading(line, is_title):
             in_references, goes_on = bool(references), bool(references and not references["notes"])
-            left += [line] if _cited_text(line, citations) else []
+            left += [line] if _cited_text(line, citations) or _plain(line).endswith((".", "。")) else []
         elif references and not _cited_text(references["more"] or "", citations):
             in_references = goes_on = True
             entries += [entry_of(references["more"])] if references["more"] else []
@@ -155,10 +150,9 @@ def _paragraphs(text: str, citations: Citations, alone: bool) -> tuple[list[list
         paragraphs.append([])
     left = [line for line in left if _without_speech([[line]], citations)]
     every = [lines for lines in paragraphs if lines]
-    paragraphs = _without_speech(every, citations if alone else None)
-    for said in map(" ".join, every[len(paragraphs) or len(every) :]):
-        spans = _sentence_spans(said) if _SPEECH.match(said) else []
-        left += [said[start:end] for start, end in spans if not _SPEECH.match(said[start:end])]
+    paragraphs = _without_speech(every, citations)
+    for said in chain.from_iterable(every[len(paragraphs) or len(every) :]):
+        left += [said[start:end] for start, end in _sentence_spans(said) if not _SPEECH.match(said[start:end])]
     cited = set(_CITED.findall("\n".join(chain.from_iterable(paragraphs))))
     while len(paragraphs) > 1 and _are_sources(paragraphs[-1], cited, citations):
         for line in reversed(paragraphs.pop()):
@@ -204,15 +198,12 @@ def _are_sources(lines: Sequence[str], cited: Set[str], citations: Citations) ->
     return all(map(any, zip(sure, keys, strict=True))) and (any(sure) or not cited.isdisjoint(keys))
 
 
-def _without_speech(paragraphs: list[list[str]], citations: Citations | None) -> list[list[str]]:
-    """The paragraphs without those at the end in which the model speaks to its reader; none of a refusal.
-
-    With ``citations`` a paragraph that cites is kept.
-    """
+def _without_speech(paragraphs: list[list[str]], citations: Citations) -> list[list[str]]:
+    """The paragraphs without those at the end that speak to the reader and don't cite; none of a refusal."""
 
     def is_speech(lines: Sequence[str], pattern: re.Pattern[str]) -> bool:
         text = " ".join(map(_plain, lines)).strip("*_ ").replace("’", "'")
-        return len(lines) < 9 and bool(pattern.match(text)) and not (citations and _cited_text(text, citations))
+        return len(lines) < 9 and bool(pattern.match(text)) and not _cited_text(text, citations)
 
     while paragraphs and is_speech(paragraphs[-1], _SPEECH_AFTER):
         paragraphs = paragraphs[:-1]

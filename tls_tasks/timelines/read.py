@@ -7,7 +7,7 @@ as a problem of one of :data:`PROBLEM_KINDS`.
 
 import datetime
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Literal, get_args, get_type_hints
@@ -16,10 +16,10 @@ from tls_tasks.core.errors import InputError, check_choice, check_options, descr
 from tls_tasks.core.json_text import find_json, is_whole_json
 from tls_tasks.core.parsed import Parsed, Problem, problem, problem_kinds
 from tls_tasks.core.reasoning import first_reading, strip_thinking
-from tls_tasks.text.dates import DateExpression, DayMonth, Numeric, dates_in, settle
+from tls_tasks.text.dates import DateExpression, DayMonth, Numeric, settle
 from tls_tasks.timelines.entries import RawEntry
 from tls_tasks.timelines.read_json import count_entries, is_empty_answer, json_entries, without_tuples
-from tls_tasks.timelines.read_lines import is_frame, read_lines
+from tls_tasks.timelines.read_lines import read_lines
 from tls_tasks.timelines.types import Timeline
 
 PROBLEM_KINDS = problem_kinds("timelines", "json")
@@ -124,28 +124,17 @@ def _timeline_of(policy: TimelinePolicy, text: str) -> Parsed[Timeline]:
     items = [item for value in found.values for item in json_entries(value)]
     from_json = _assembled([*found.problems, *items], policy)
     answer = strip_thinking(text)
-    whole = Parsed(from_json.value, (*from_json.problems, *_lines_around(found.gaps(answer.text))))
     if not from_json.failed and found.stage != "repaired":
-        return whole
+        return from_json
     left_out = answer.problems(text)
     from_lines = _assembled([*left_out, *read_lines(answer.text, policy.undated == "continue")], policy)
     if from_json.value is not None or from_lines.value is not None:
         # What json_repair makes of dated lines that contain a bracket must not win over the lines.
         more = _n_sentences(from_lines) - _n_sentences(from_json)
-        return from_lines if more > 0 else whole
+        return from_lines if more > 0 else from_json
     if not found.values and is_whole_json(text, is_empty_answer):
         return Parsed(Timeline(), left_out)
     return from_json if from_json.problems else from_lines
-
-
-def _lines_around(gaps: Sequence[str]) -> Iterator[Problem]:
-    """The lines around JSON, but for an announcement: remarks, or lost entries if a full date is in them."""
-    for number, gap in enumerate(gaps):
-        for line in gap.split("\n"):
-            if next(dates_in(line), None) is not None:
-                yield problem("dated_text", line)
-            elif not is_frame(line.strip(), number == 0):
-                yield problem("undated_text", line)
 
 
 def _n_sentences(parsed: Parsed[Timeline]) -> int:

@@ -22,7 +22,7 @@ _HTML = json.loads(Path(__file__).with_name("html.json").read_text(encoding="utf
 _OPENING = _HTML["opening"]
 """Tags -> their Markdown; ``inline`` ones have none, ``closing`` has what differs from a line break."""
 _DATE_NAMES = frozenset((*DATE_KEYS, "year", "month"))
-_NAMES = _DATE_NAMES | frozenset(TEXT_KEYS)
+_NAMES = _DATE_NAMES | frozenset((*TEXT_KEYS, *ASIDE_KEYS))
 
 
 def as_lines(text: str) -> list[str]:

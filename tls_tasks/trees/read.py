@@ -17,7 +17,7 @@ from tls_tasks.trees.compliance import complies
 from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, SchemaNode, part_for
 
 _MAX_WRAPPERS = 4  # levels of wrappers in which a tree is looked for
-_MAX_WRAPPED = 5_000  # values of wrappers that are looked at
+_MAX_WRAPPED = 1_000  # values of wrappers that are looked at
 _MAX_STYLED = 5_000  # keys of a dictionary of which some may be in another style
 
 _TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")

@@ -330,12 +330,16 @@ def _rows(value: Any, *, named: bool = False, depth: int = 0) -> list[Any]:
     if isinstance(value, list):
         rows = []
         for member in value:
-            is_row = _is_row(member) or (named and isinstance(member, str))
+            is_row = _is_row(member) or (named and (isinstance(member, str) or _cites(member)))
             rows += [member] if is_row else _rows(member, named=named, depth=depth + 1)
         return rows
     names = (*_LIST_FIELDS, *(name for name in value if name not in (*_LIST_FIELDS, *_CITATION_FIELDS)))
     inner = (_rows(value.get(name), named=name in _LIST_FIELDS, depth=depth + 1) for name in names)
     return next(filter(None, inner), [])
+
+
+def _cites(value: Any) -> bool:
+    return isinstance(value, Mapping) and not value.keys().isdisjoint(_CITATION_FIELDS)
 
 
 def _is_row(value: Any) -> bool:

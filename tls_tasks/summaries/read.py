@@ -20,7 +20,7 @@ _LEAD_INS = [
     re.compile(_PHRASES[f"lead_in_{kind}"], re.IGNORECASE) for kind in ("sentence", "paragraph", "label", "heading")
 ]
 _CLOSING = re.compile(_PHRASES["closing"], re.IGNORECASE)
-_FENCED = re.compile(r"(`{3,}|~{3,})[ \t]{0,9}[\w.+-]{0,20}[ \t]{0,9}\n(.*?)\n?[ \t]{0,9}\1[`~]{0,9}", re.DOTALL)
+_FENCED = re.compile(r"(`{3,}|~{3,})[ \t]{0,9}[\w.+-]{0,20}[ \t]{0,9}\n(.*?)(?:\n?[ \t]{0,9}\1[`~]{0,9})?", re.DOTALL)
 _TAGGED = re.compile(r"<(summary|answer|text|document|result)>(.*)</\1>", re.IGNORECASE | re.DOTALL)
 _OBJECT = re.compile(r"\{\s{0,99}[\"'“]?\w{1,40}[\"'”]?\s{0,9}:")
 _RULE = re.compile(r"\A[-*_]{3,9}[ \t]{0,9}\n|\n[-*_]{3,9}\Z")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from tls_tasks.core.markdown_tables import Table, table_at
 from tls_tasks.core.parsed import Problem, problem
+from tls_tasks.core.reasoning import FRAME
 from tls_tasks.text.dates import DateExpression, Known, dates_in
 from tls_tasks.timelines import entries
 from tls_tasks.timelines.entries import (
@@ -30,8 +31,8 @@ from tls_tasks.timelines.tables import as_lines, is_header, read_table
 _YEAR = re.compile(r"(?<![\d.,/-])(1[0-9]{3}|20[0-9]{2})(?![\d]|[.,]\d)")
 _FINAL = re.compile(PHRASES["final"], re.IGNORECASE)
 _PROMPT = re.compile(f"(?i:{OPENING}|{CLOSED_BOOK_OPENING}|{PHRASES['other_prompt']})")
-_GREETING, _MARKUP_TAG, _RULE, _NO_DATE = (
-    re.compile(PHRASES[kind]) for kind in ("greeting", "markup_tag", "rule", "no_date")
+_TITLE, _MARKUP_TAG, _RULE, _NO_DATE = (
+    re.compile(PHRASES[kind]) for kind in ("title", "markup_tag", "rule", "no_date")
 )
 _REMARK, _SAID = (re.compile(rf"(?i)\W{{0,4}}(?:{PHRASES[kind]})") for kind in ("remark", "said"))
 _LONG = 120
@@ -121,7 +122,8 @@ def is_frame(line: str, is_before: bool) -> bool:
     """
     text = _MARKUP_TAG.sub("", line).strip(_MARKS)
     is_title = line.startswith(_HEADING) and text[-1:] not in ".!?。"
-    is_announced = is_restart(line) or (is_before and (is_title or _GREETING.match(text) is not None))
+    is_title = is_title or _TITLE.match(text) is not None or not any(map(str.isalnum, FRAME.sub("", line)))
+    is_announced = is_restart(line) or (is_before and is_title)
     is_markup = text.startswith(_FENCE) or not any(map(str.isalnum, text))
     return is_announced or is_markup or all(map(_SAID.match, _SENTENCE.split(text)))
 

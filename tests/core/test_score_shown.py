@@ -219,4 +219,4 @@ if __name__ == "__main__":
     lines = [json.dumps([*case, shown(*case)], ensure_ascii=False) for *case, _ in CASES["cases"]]
     rows = [f"  {json.dumps(name)}: {json.dumps(given, ensure_ascii=False)}" for name, given in CASES["rows"].items()]
     whole = ",\n".join(rows), ",\n".join(f"  {line}" for line in lines)
-    RECORDED.write_text('{\n"rows": {\n%s\n},\n"cases": [\n%s\n]\n}\n' % whole, "utf-8")
+    RECORDED.write_text('{{\n"rows": {{\n{}\n}},\n"cases": [\n{}\n]\n}}\n'.format(*whole), "utf-8")

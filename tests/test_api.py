@@ -1,8 +1,13 @@
-"""docs/api.md: all that pages and public docstrings tell a reader to use is listed there, and nothing private is."""
+"""docs/api.md: all that pages and public docstrings tell a reader to use is listed there, and nothing private is.
+
+``python -m tests.test_api`` records the arguments and defaults of all of it.
+"""
 
 import ast
+import enum
 import importlib
 import inspect
+import json
 import re
 from functools import reduce
 
@@ -13,6 +18,7 @@ from scripts import pages
 from tests.conftest import ROOT
 from tls_tasks.reports import judges
 
+ARGUMENTS = ROOT / "tests" / "test_api.json"
 _ENTRY = re.compile(r"^::: (\S+)\n(?: {4}options:\n {6}members: \[(.*)\]$)?", re.M)
 
 
@@ -92,3 +98,28 @@ def test_what_the_code_of_pages_imports_is_listed():
     }
     assert len(used) > 10
     assert [(where, name) for where, name in used if not any(thing(name) is one for one in THINGS.values())] == []
+
+
+def arguments():
+    """Name of a public function, class or method -> its arguments and their defaults."""
+    every = dict(THINGS)
+    for name, found in THINGS.items():
+        if inspect.isclass(found):
+            every |= {f"{name}.{one}": getattr(found, one) for one in vars(found) if not one.startswith("_")}
+    told = {}
+    for name, found in every.items():
+        is_plain = inspect.isclass(found) and issubclass(found, enum.Enum | BaseException)  # each Python tells its own
+        if callable(found) and not is_plain:
+            every_argument = inspect.signature(found).parameters.values()
+            bare = [argument.replace(annotation=argument.empty) for argument in every_argument]
+            told[name] = re.sub(" at 0x[0-9a-f]+", "", str(inspect.Signature(bare)))
+    return told
+
+
+def test_arguments_and_defaults_are_the_recorded_ones():
+    """A changed default changes what every call without it gives, and no test need notice."""
+    assert arguments() == json.loads(ARGUMENTS.read_text("utf-8"))
+
+
+if __name__ == "__main__":
+    ARGUMENTS.write_text(json.dumps(arguments(), indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -151,7 +151,7 @@ def unfold(make, value):
 
 
 def as_dataclass(row):
-    return dataclasses.make_dataclass("Row", row)(**row)
+    return dataclasses.make_dataclass("Row", row, slots=True)(**row)
 
 
 def as_model(row):

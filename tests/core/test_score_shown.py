@@ -1,9 +1,16 @@
-"""What a score shows of itself: short, on one line, escaped, and the same after a copy."""
+"""What a score shows of itself: short, on one line, escaped, and the same after a copy.
+
+``python -m tests.core.test_score_shown`` records all of it for a few scores.
+"""
 
 import copy
 import html.parser
+import json
+import operator
 import pickle
+import re
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,6 +21,9 @@ from tests.core.test_front_door import NAMES, ROWS
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.score import Score, ratio, total
 from tls_tasks.registry import METRICS
+
+RECORDED = Path(__file__).with_suffix(".json")
+CASES = json.loads(RECORDED.read_text("utf-8"))
 
 
 def score_of(name):
@@ -186,3 +196,27 @@ def test_no_text_breaks_an_explanation(text):
     ):  # fmt: skip
         for line in score.explain(0).splitlines():
             assert line.isprintable() and len(line) < 1500
+
+
+def shown(name, rows, options):
+    """All that a score shows, but for the digits that sign a function, which each Python makes anew."""
+    predictions, references, own = ROWS[getattr(METRICS.get(name), "family", "timelines")]
+    given = {"predictions": predictions, "references": references, **own, **CASES["rows"].get(rows, {}), **options}
+    score = operator.attrgetter(name)(tls_tasks)(**given)
+    detailed = json.dumps(score.as_dict(detailed=True), default=str, ensure_ascii=False)
+    rounded = json.loads(detailed, parse_float=lambda number: round(float(number), 9), parse_constant=str)
+    explained = [score.explain(row) for row in sorted({item.row for item in score.items})]
+    return json.loads(re.sub("#[0-9a-f]{12}", "#", json.dumps([repr(score), score._repr_html_(), explained, rounded])))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("name", "rows", "options", "recorded"), CASES["cases"])
+def test_all_that_is_shown_is_as_recorded(name, rows, options, recorded):
+    assert shown(name, rows, options) == recorded
+
+
+if __name__ == "__main__":
+    lines = [json.dumps([*case, shown(*case)], ensure_ascii=False) for *case, _ in CASES["cases"]]
+    rows = [f"  {json.dumps(name)}: {json.dumps(given, ensure_ascii=False)}" for name, given in CASES["rows"].items()]
+    whole = ",\n".join(rows), ",\n".join(f"  {line}" for line in lines)
+    RECORDED.write_text('{{\n"rows": {{\n{}\n}},\n"cases": [\n{}\n]\n}}\n'.format(*whole), "utf-8")

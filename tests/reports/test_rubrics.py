@@ -118,7 +118,7 @@ WRONG = {
     "a row of another": ([{"prompt_id": "8", "rubrics": RUBRIC}], r"rubrics\[0\]: got a row of request '8'"),
     "a criterion": (RUBRIC[0], "rubrics: got the keys 'criterion', 'points', .*, or a list with a row a report"),
     "no points": ([[{"criterion": "c"}]], r"rubrics\[0\]\[0\]\.points: got None"),
-    "no text": ([[{"points": 3}]], r"rubrics\[0\]\[0\]\.criterion: got"),
+    "no text": ([[{"points": 3}]], r"rubrics\[0\]\[0\]\.criterion: got dict .*'points': 3"),
     "points in words": ([[{"title": "c", "weight": "3"}]], r"points: got .*'3'"),
     "not finite": ([[{"title": "c", "weight": math.inf}]], "points: got"),
     "tags of a text": ([[{"title": "c", "weight": 1, "tags": "a"}]], r"tags: got"),

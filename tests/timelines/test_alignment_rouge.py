@@ -309,6 +309,9 @@ def test_the_exact_engine_warns_of_what_it_does_not_see():
     with pytest.warns(NonAsciiWarning, match=r"in 1 of 2 rows .* \(rows \[1\]\): use tokenizer='unicode'"):
         score = alignment_rouge([GOLD, CHINESE], [GOLD, CHINESE])
     assert score.items[1].counts["ar1"].prf().f1 == 0.0
+    for n, shown in ((10, "9]"), (11, r"9\] …")):
+        with pytest.warns(NonAsciiWarning, match=rf"in {n} of {n} rows .* 8, {shown}\): use"):
+            alignment_rouge([CHINESE] * n, [CHINESE] * n)
 
 
 def test_the_unicode_tokenizer_sees_it():

@@ -22,7 +22,7 @@ def days(parsed: Parsed[Timeline]) -> dict[str, list[str]] | None:
     return None if parsed.value is None else {str(day): list(sentences) for day, sentences in parsed.value}
 
 
-FORMS = read_jsonl(Path(__file__).with_name("forms.jsonl"))
+FORMS = [form for name in ("forms", "corner_forms") for form in read_jsonl(Path(__file__).with_name(f"{name}.jsonl"))]
 """Texts in all forms that models write, with what is read from them under a policy and the problems."""
 
 

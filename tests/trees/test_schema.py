@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, fits
 from tls_tasks.trees.data import _as_json_schema
-from tls_tasks.trees.schema import is_json_schema, read_schema
+from tls_tasks.trees.schema import is_json_schema, read_schema, schema_and_form
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import Again, AnyOf, Branch, Leaf, ListOf, OneOf, all_nodes, path_name
 
@@ -140,7 +140,7 @@ def test_pydantic():
         {"day": Leaf("date"), "lines": ListOf(Branch({"quantity": INTEGER, "price": NUMBER}, frozenset({"quantity"})))},
         frozenset({"day", "lines"}),
     )
-    assert read_schema(Invoice) == node
+    assert schema_and_form(Invoice) == (node, "read as JSON Schema")
 
 
 def test_a_dictionary_of_pydantic_is_scored_by_key():

@@ -208,7 +208,7 @@ _TYPE_NAME = re.compile(r"[\w|:-]+(\[[\w|:, -]*\])?")
 
 def _from_text(text: str) -> Any:
     """A type name, or what the text is as JSON."""
-    stripped = text.strip().lstrip("\ufeff").lstrip()
+    stripped = text.strip().removeprefix("\ufeff").lstrip()
     if _TYPE_NAME.fullmatch(stripped):
         return stripped
     try:

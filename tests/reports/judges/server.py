@@ -44,7 +44,7 @@ class Server:
 
     async def _serve(self, reader, writer):
         try:
-            while head := await reader.readuntil(b"\r\n\r\n"):
+            while re.match(rb"POST /v1/(chat/)?completions ", head := await reader.readuntil(b"\r\n\r\n")):
                 headers = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if line)
                 body = json.loads(await reader.readexactly(int(headers[b"content-length"])))
                 if not await self._reply(body, headers, writer):

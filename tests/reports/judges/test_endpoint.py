@@ -110,6 +110,8 @@ def test_trouble_that_passes_costs_no_verdict_and_what_stays_is_unscored_with_it
     server.answer = lambda sentence, *_: truth(sentence)
     n_before = len(server.requests)
     assert words(one.ask(queries(5))) == right(5) and len(server.requests) == n_before + 1
+    server.answer = lambda *_: answer
+    assert words(one.ask(queries(7, 5))) == [reason] * 2 and one.stats.failed == 3
 
 
 SLOW = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tls_tasks.cli import main
-from tls_tasks.reports.judges import from_callable, prompts
+from tls_tasks.reports.judges import from_callable, known_answers, prompts
 from tls_tasks.reports.judges.known_answers import self_test, shares, wilson
 from tls_tasks.reports.judges.prompts import render
 from tls_tasks.reports.types import QUERY_KINDS
@@ -25,6 +25,10 @@ def test_the_questions():
     traps = Counter((case.query.kind, case.trap) for case in CASES)
     assert all(traps[kind, trap] for kind in QUERY_KINDS for trap in ("injection", "negation", "pronoun", "near miss"))
     assert len(RIGHT) == 72
+    rows = [json.loads(line) for line in Path(known_answers.__file__).with_suffix(".jsonl").read_text().splitlines()]
+    for number, (row, case) in enumerate(zip(rows, CASES, strict=True)):
+        passage = {key: row[key] for key in ("passage",) if key in row}
+        assert case.query.about == {"request_id": "self-test", "sentence": number, **passage}
     # An instruction is there to be disobeyed.
     injected = {(case.query.kind, case.expected) for case in CASES if case.trap == "injection"}
     assert len(injected) == 12

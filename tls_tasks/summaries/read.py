@@ -68,7 +68,7 @@ def _from_json(text: str) -> str:
     if not _OBJECT.match(text):
         return text
     # One that is cut off within its text goes on to the end, as plain text would.
-    objects = find_json(text, _is_object).values or find_json(f'{text}"}}', _is_object).values
+    objects = find_json(text if text.endswith("}") else f'{text}"}}', _is_object).values
     value = objects[0] if len(objects) == 1 else {}
     found = [inner for key, inner in value.items() if key.lower() in _KEYS or len(value) == 1]
     if len(found) == 1 and isinstance(found[0], list) and all(isinstance(line, str) for line in found[0]):

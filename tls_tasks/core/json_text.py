@@ -60,7 +60,7 @@ _JSON_BEGINS = tuple('[{"-0123456789tfnNI')
 _BLANKS = r"(?:\s|\\{1,4}[nrt])*"
 _BEGINNING = re.compile(rf"\{{{_BLANKS}(?:[\"'“”„‘A-Za-z_]|//|# )|\[{_BLANKS}(?:[\[{{\"'“”„‘]|# )")
 _IS_LIKE_JSON = re.compile(rf"\{{{_BLANKS}\"|\[{_BLANKS}[\[{{\"]")
-_PROSE = re.compile(r"[^\[{\"'“]*")
+_NO_PROSE_BEGINS = re.compile(r"[\[{\"'“]")
 _IS_NO_PROSE = re.compile(rf"[\[{{]{_BLANKS}[\"'“]|[\"'“][^\"'“”\n]{{1,40}}[\"'”]\s{{0,9}}:")
 _MAX_WRAPPERS = 4  # levels of strings in strings in which JSON is looked for
 _MOST_AGAIN = 200_000  # characters that are read again at most, for what is whole within or behind what is damaged
@@ -132,7 +132,7 @@ def _beside(gaps: Iterable[str]) -> Iterator[Problem]:
     """What stands between values: what JSON begins with, a key, words within an open bracket; or else remarks."""
     n_open = 0
     for gap in gaps:
-        is_inner, prose = n_open > 0, "" if n_open > 0 else _PROSE.findall(gap)[0]
+        is_inner, prose = n_open > 0, "" if n_open > 0 else _NO_PROSE_BEGINS.split(gap, 1)[0]
         n_open += sum(map(gap.count, "[{")) - sum(map(gap.count, "]}"))
         is_prose = not (is_inner or n_open > 0 or _IS_NO_PROSE.search(gap, len(prose)))
         yield from unread((gap if is_prose else prose).split("\n"), frame=FRAME)

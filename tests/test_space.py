@@ -106,13 +106,13 @@ def test_a_slip_is_told_and_the_next_try_is_scored(visit):
     example = space.examples("tree_eval")["A parcel, with one slip"]
     with visit("tree_eval", width=390) as opened:
         page = opened.page
+        page.get_by_role("button", name="Options").click()  # its box is there, and settled, when it is filled
         labelled(page, "schema").fill("{broken")
         press_score(page)
         told = "schema: got text that is not JSON (Expecting property name enclosed in double quotes"
         assert page.locator("#result p.trouble").inner_text().startswith(told)
         assert page.locator("iframe").count() == 0
         choose(page, "A parcel, with one slip", example)
-        page.get_by_role("button", name="Options").click()
         labelled(page, space._OPTIONS).fill('{"hierarchical_averaging": true}')
         page.get_by_role("button", name="Score", exact=True).click()
         page.locator("#result table").wait_for()

@@ -119,9 +119,8 @@ def test_the_same_documents_in_another_order(stock, tmp_path):
     shutil.copytree(stock / "b", tmp_path / "b")
     path = only(tmp_path / "b", "samples_gsm8k_*")
     change_rows(path, lambda rows: [{**row, "doc_id": N - 1 - row["doc_id"]} for row in rows[::-1]])
-    systems = [
-        [read_system(place, tasks={"gsm8k": "gsm8k"}) for place in (stock / "a", b / "b")] for b in (stock, tmp_path)
-    ]
+    asked = {"gsm8k": "gsm8k"}
+    systems = [[read_system(run, tasks=asked) for run in (stock / "a", b / "b")] for b in (stock, tmp_path)]
     [as_it_was], [turned] = (compare_systems(pair) for pair in systems)
     assert as_it_was.metrics == turned.metrics
 

@@ -431,16 +431,24 @@ function showList() {
 }
 
 let paintedFrom = -1;
+const painted = new Map(); // rank -> row
 function paint() {
   const pane = $("list"), from = Math.max(0, Math.floor(pane.scrollTop / ROW) - 8);
   if (from === paintedFrom) return;
   paintedFrom = from;
-  const visible = listed.slice(from, from + Math.ceil(pane.clientHeight / ROW) + 18);
-  $("rows").replaceChildren(...visible.map((at, n) => documentRow(at, from + n)));
-  pane.setAttribute("aria-activedescendant", visible.includes(state.at) ? `row-${state.at}` : "");
+  const to = Math.min(listed.length, from + Math.ceil(pane.clientHeight / ROW) + 18);
+  for (const [rank, row] of painted) if (rank < from || rank >= to) painted.delete(rank) && row.remove();
+  // A row that stays is not put in again: between a press and its release that would swallow the click.
+  for (let rank = to - 1; rank >= from; rank -= 1) {
+    if (painted.has(rank)) continue;
+    painted.set(rank, documentRow(listed[rank], rank));
+    $("rows").insertBefore(painted.get(rank), painted.get(rank + 1) ?? null);
+  }
+  pane.setAttribute("aria-activedescendant", $(`row-${state.at}`) ? `row-${state.at}` : "");
 }
 
-const repaint = () => { paintedFrom = -1; paint(); };
+const resized = () => { paintedFrom = -1; paint(); };
+const repaint = () => { painted.clear(); $("rows").replaceChildren(); resized(); };
 
 function documentRow(at, rank) {
   const name = runA().ids[at], value = runB() ? signed(pairs().above[at]) : number(valueOf(runA(), at));
@@ -737,7 +745,7 @@ function start() {
   addEventListener("keydown", pressed);
   $("list").addEventListener("scroll", paint, { passive: true });
   $("keys").addEventListener("change", (event) => { state.keys = event.target.checked; });
-  new ResizeObserver(repaint).observe($("list"));
+  new ResizeObserver(resized).observe($("list"));
   addEventListener("hashchange", readAddress);
   return data.tasks.length ? readAddress() : undefined;
 }

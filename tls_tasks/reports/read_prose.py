@@ -23,7 +23,10 @@ _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
 _RULE = re.compile(r"\s{0,12}(?:[-=_*|:]\s{0,3}){3,}\s*$")
 _BULLET = re.compile(r"\s{0,40}(?:>\s?){0,3}(?:[-*+•·◦–]|\(?[0-9]{1,3}[.)])\s+")
 _QUOTE = re.compile(r"\s{0,12}(?:>\s?){1,5}")
-_BOLD_LINE = re.compile(r"\s{0,12}(\*\*|__)[^*_]{1,150}\1[\s:]{0,3}$")
+_BOLD_LINE = re.compile(
+    r"\s{0,12}(?:[0-9]{1,3}[.)]\s{1,3}|[-*+•]\s{1,3}(?=.*:[\s*_]{0,5}$))?(\*\*|__)[^*_]{1,150}\1[\s:]{0,3}$"
+)
+_EMPHASIS = re.compile(r"(?<![\w*])([*_])(?=\S)([^*_]{1,300})(?<=\S)\1(?![\w*])")
 _PHRASES = phrases(__file__)
 _REFERENCES = re.compile(f"(?i){_PHRASES['references']}")
 _SOURCE_BELOW = re.compile(f"(?im){_PHRASES['source_below']}")
@@ -33,15 +36,16 @@ _DEFINITION = re.compile(r"\s{0,12}\[\^?[^\[\]\n]{1,60}\]:\s")
 _SENTENCE_END = re.compile(
     rf"(?<![.!?…])[.!?…]+[\"'”’»)*_]*(?=\s)(?!{_PHRASES['in_a_date']})|(?<![。！？])[。！？]+[”’」』）]*|(?<![।؟۔])[।؟۔]+[\"'”’»)]*"
 )
-_TITLES = "Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Sen|Rep|Gov|Gen|Col|Lt"
+_TITLES = "Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Sen|Rep|Rev|Hon|Gov|Gen|Col|Lt|Capt|Sgt|Adm"
 _HOURS = re.compile(r"\b[ap]\.m\.$")  # these end a sentence only where a mark stands behind them
 _ABBREVIATION = re.compile(rf"\b(?:[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]|{_TITLES}|{_PHRASES['abbreviation']})\.$")
 _LISTED = re.compile(rf"{_BULLET.pattern}|.*(?:://|\((?:1[5-9]|20)[0-9]{{2}}[a-z]?\))")  # a bullet, an address, a year
-_LEAD_IN_WORDS = 12
+_TITLE_WORDS, _LABEL_WORDS = 12, 4
 _MARK_COLUMNS = re.compile(r"\W*(?:docs?|documents?|sources?|citations?|cited|references?|evidence)\W*$", re.IGNORECASE)
 _IS_SHORT = "(?!.{400})"
 _SPEECH = re.compile(rf"(?i)\W*(?:{_PHRASES['speech']}|{_PHRASES['length']})")
 _SPEECH_AFTER = re.compile(f"(?i){_IS_SHORT}{_PHRASES['speech_after']}")
+_ANNOUNCED, _REPORT_ANNOUNCED = (re.compile(f"(?i){_PHRASES[name]}") for name in ("announced", "report_announced"))
 _REFUSAL = re.compile(f"(?i){_IS_SHORT}{_PHRASES['refusal']}")
 _LINE = 40
 """A line of prose that is no shorter, and ends in the middle of a sentence, is one that was broken."""
@@ -113,10 +117,10 @@ def _with(sentence: ReportSentence, ids: Sequence[str]) -> ReportSentence:
 def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[Entry], list[str]]:
     r"""The paragraphs of a report, each with its lines, the entries of its list of references, and lost lines.
 
-    Left out: headings (including a title on the first line and a lead-in such as "Here is the report:"), rules, the
-    fences of code blocks, footnote definitions, a list of references up to the next heading or paragraph that cites or,
-    without a heading, at the end, and what the model says to its reader after the report. A row of a table is a list
-    item. Lost are headings that cite, and sentences behind the list of references that don't.
+    Left out: headings (including a title on the first line, "Here is the report:" and labels of up to four words before
+    a colon), rules, the fences of code blocks, footnote definitions, a list of references up to the next heading or
+    paragraph that cites or, without a heading, at the end, and what the model says to its reader after the report. A row
+    of a table is a list item. Lost are headings that cite, and sentences in the list of references or behind it.
 
     Example:
         >>> _paragraphs("# Report\n\nIt rained.\n- Rivers rose\n\nReferences:\n[1] coast-01", Citations())
@@ -134,11 +138,13 @@ def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[
             entries.append(entry_of(line))
         elif _is_heading(line, is_title):
             in_references, goes_on = bool(references), bool(references and not references["notes"])
-            left += [line] if _cited_text(line, citations) or _plain(line).endswith((".", "。")) else []
+            is_text = _plain(line).endswith((".", "。")) and not _REPORT_ANNOUNCED.match(line)
+            left += [line] if is_text or _cited_text(line, citations) else []
         elif references and not _cited_text(references["more"] or "", citations):
-            in_references = goes_on = True
+            in_references, goes_on = True, not references["more"]
             entries += [entry_of(references["more"])] if references["more"] else []
         elif in_references and (goes_on or not line or _is_entry(line, citations)):
+            left += [line] if line.endswith((".", "。")) and not _is_entry(line, citations) else []
             goes_on = bool(line) or (goes_on and not entries)
             entries += [entry_of(line)] if line else []
         elif in_references and not _cited_text(line, citations):
@@ -148,10 +154,10 @@ def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[
             paragraphs[-1].append(line)
             continue
         paragraphs.append([])
-    left = [line for line in left if _without_speech([[line]], citations)]
+    left = [line for line in left if not _is_speech([line], _SPEECH_AFTER, citations)]
     every = [lines for lines in paragraphs if lines]
     paragraphs = _without_speech(every, citations)
-    for said in chain.from_iterable(every[len(paragraphs) or len(every) :]):
+    for said in chain.from_iterable(every[len(paragraphs) :]):
         left += [said[start:end] for start, end in _sentence_spans(said) if not _SPEECH.match(said[start:end])]
     cited = set(_CITED.findall("\n".join(chain.from_iterable(paragraphs))))
     while len(paragraphs) > 1 and _are_sources(paragraphs[-1], cited, citations):
@@ -200,14 +206,15 @@ def _are_sources(lines: Sequence[str], cited: Set[str], citations: Citations) ->
 
 def _without_speech(paragraphs: list[list[str]], citations: Citations) -> list[list[str]]:
     """The paragraphs without those at the end that speak to the reader and don't cite; none of a refusal."""
-
-    def is_speech(lines: Sequence[str], pattern: re.Pattern[str]) -> bool:
-        text = " ".join(map(_plain, lines)).strip("*_ ").replace("’", "'")
-        return len(lines) < 9 and bool(pattern.match(text)) and not _cited_text(text, citations)
-
-    while paragraphs and is_speech(paragraphs[-1], _SPEECH_AFTER):
+    while len(paragraphs) > 1 and _is_speech(paragraphs[-1], _SPEECH_AFTER, citations):
         paragraphs = paragraphs[:-1]
-    return [] if len(paragraphs) == 1 and is_speech(paragraphs[0], _REFUSAL) else paragraphs
+    is_none = len(paragraphs) == 1 and any(_is_speech(paragraphs[0], own, citations) for own in (_REFUSAL, _SPEECH))
+    return [] if is_none else paragraphs
+
+
+def _is_speech(lines: Sequence[str], pattern: re.Pattern[str], citations: Citations) -> bool:
+    text = " ".join(map(_plain, lines)).strip("*_ ").replace("’", "'")
+    return len(lines) < 9 and bool(pattern.match(text)) and not _cited_text(text, citations)
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[str]:
@@ -289,13 +296,16 @@ def _row(line: str, header: Sequence[str]) -> str:
 
 
 def _is_heading(line: str, is_title: bool) -> bool:
-    """By its marks, as a title, or as a lead-in that ends in a colon."""
+    """By its marks, as a title, or as an announcement: at the beginning, or before a colon as any few words."""
     if _HEADING.match(line) or _BOLD_LINE.match(line[:200]):
         return True
     bare = line.strip()
-    if not bare or len(bare) > 150 or len(bare.split()) > _LEAD_IN_WORDS or _BULLET.match(line):
+    n_words = len(bare.split())
+    if not 0 < n_words <= _TITLE_WORDS or len(bare) > 150 or _BULLET.match(line):
         return False
-    return bare.endswith((":", "：")) or (is_title and not re.search(r"[.!?。！？।؟۔\])}】]", bare))
+    if bare.endswith((":", "：")):
+        return n_words <= _LABEL_WORDS or _ANNOUNCED.match(bare) is not None
+    return is_title and (not re.search(r"[.!?。！？।؟۔\])}】]", bare) or _REPORT_ANNOUNCED.match(bare) is not None)
 
 
 def _goes_on(current: str, line: str) -> bool:
@@ -311,4 +321,4 @@ def _plain(line: str) -> str:
     """A line without markup."""
     quote = _QUOTE.match(line)
     line = line[quote.end() :] if quote else line
-    return " ".join(line.replace("**", "").replace("__", "").split())
+    return " ".join(_EMPHASIS.sub(r"\2", line.replace("**", "").replace("__", "")).split())

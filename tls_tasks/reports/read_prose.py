@@ -119,7 +119,7 @@ def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[
 
     Left out: headings (including a title on the first line, "Here is the report:" and labels of up to four words before
     a colon), rules, the fences of code blocks, footnote definitions, a list of references up to the next heading or
-    paragraph that cites or, without a heading, at the end, and what the model says to its reader after the report. A row
+    paragraph that cites or, without a heading, at the end, and what the model says to its reader behind it. A row
     of a table is a list item. Lost are headings that cite, and sentences in the list of references or behind it.
 
     Example:
@@ -157,7 +157,7 @@ def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[
     left = [line for line in left if not _is_speech([line], _SPEECH_AFTER, citations)]
     every = [lines for lines in paragraphs if lines]
     paragraphs = _without_speech(every, citations)
-    for said in chain.from_iterable(every[len(paragraphs) :]):
+    for said in chain.from_iterable(every[len(paragraphs) or len(every) :]):
         left += [said[start:end] for start, end in _sentence_spans(said) if not _SPEECH.match(said[start:end])]
     cited = set(_CITED.findall("\n".join(chain.from_iterable(paragraphs))))
     while len(paragraphs) > 1 and _are_sources(paragraphs[-1], cited, citations):

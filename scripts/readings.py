@@ -26,7 +26,8 @@ sys.path.insert(0, str(ROOT))
 from scripts.size import code_lines  # noqa: E402 - needs the path above
 from tests import test_batteries  # noqa: E402
 from tls_tasks.core.json_text import FoundJson  # noqa: E402
-from tls_tasks.core.reasoning import strip_thinking  # noqa: E402
+from tls_tasks.core.reasoning import Patterns, strip_thinking  # noqa: E402
+from tls_tasks.reports import citations  # noqa: E402
 
 READ_RIGHT: dict[str, int] = test_batteries.READ_RIGHT
 cases: Callable[[str, str], list[Any]] = test_batteries.cases
@@ -104,6 +105,10 @@ def refuse(*arguments: Any) -> Any:
 NEVER = re.compile("(?!)")
 """A pattern that matches nothing."""
 
+STRONG = Patterns(citations.__file__)
+"""The patterns of citation marks, by which no plain number is a mark."""
+STRONG["weak_mark"] = NEVER
+
 LAYERS: tuple[Layer, ...] = (
     Layer(
         "timelines",
@@ -152,20 +157,13 @@ LAYERS: tuple[Layer, ...] = (
         "reports",
         "marks in HTML, LaTeX and superscript",
         {"reports.read_prose.in_brackets": first, "reports.read.in_brackets": first},
-        (
-            "reports.citations.in_brackets",
-            "reports.citations._lowered",
-            "reports.citations._TAGS",
-            "reports.citations._SURE",
-            "reports.citations._RAISED",
-            "reports.citations._POWER",
-        ),
+        ("reports.citations.in_brackets", "reports.citations._lowered"),
     ),
     Layer(
         "reports",
         "numbers in round brackets or behind stops alone",
-        {"reports.citations._WEAK": NEVER},
-        ("reports.citations._opens", "reports.citations._WEAK"),
+        {"reports.citations._PATTERN": STRONG},
+        ("reports.citations._opens",),
     ),
     Layer(
         "reports",

@@ -64,6 +64,16 @@ def phrases(module: str) -> dict[str, str]:
     return found
 
 
+class Patterns(dict[str, re.Pattern[str]]):
+    """The patterns of a module's ``phrases.yaml`` by their names, each compiled when it is first asked for."""
+
+    def __init__(self, module: str) -> None:
+        self._texts = phrases(module)
+
+    def __missing__(self, name: str) -> re.Pattern[str]:
+        return self.setdefault(name, re.compile(self._texts[name]))
+
+
 def filled(pattern: str, parts: Mapping[str, str]) -> str:
     """A pattern with each ``{{name}}`` replaced by the part of that name."""
     return re.sub(r"\{\{(\w+)\}\}", lambda part: parts[part[1]], pattern)

@@ -23,7 +23,7 @@ from itertools import chain, islice
 from os.path import commonprefix
 from typing import NamedTuple
 
-from tls_tasks.core.reasoning import phrases
+from tls_tasks.core.reasoning import Patterns
 from tls_tasks.reports.documents import page_of
 
 _MAX_RANGE = 50
@@ -33,31 +33,9 @@ _MAX_MARKS = 5_000
 _MAX_ENTRIES = 500
 """The most entries of a list of references that are looked at."""
 
-_PHRASES = phrases(__file__)
-_NUMBERS = _PHRASES["numbers"]
-_TAGS = [re.compile(f"(?is){_PHRASES[name]}") for name in ("tag_with_field", "tag_around", "tag_alone")]
-_LINK = re.compile(_PHRASES["link_in_html"])
-_SURE = re.compile(_PHRASES["sure_mark"])
-_RAISED = re.compile(_PHRASES["raised"])
-_POWER = re.compile(_PHRASES["power"])
-_MARK = re.compile(_PHRASES["mark"])
-_JOINT = re.compile(_PHRASES["between_marks"])
-_SEPARATOR = re.compile(_PHRASES["separator"])
-_LABEL = re.compile(_PHRASES["label_of_mark"], re.IGNORECASE)
-_OPENED = re.compile(_PHRASES["opened"], re.IGNORECASE)
+_PATTERN = Patterns(__file__)
 _CLOSED = re.compile(r"\s?\)")
-_PAGE = re.compile(_PHRASES["page"])
-_NUMBER = re.compile(_PHRASES["number"])
-_RANGE = re.compile(_PHRASES["range"])
-_TITLED = re.compile(_PHRASES["titled"])
-_YEARS = re.compile(_PHRASES["years"])
-_ID_LIKE = re.compile(_PHRASES["like_an_id"])
-_NUMBERED = re.compile(_PHRASES["numbered"], re.IGNORECASE)
 _TOKEN = re.compile(r"[^\s,;()\[\]<>\"']+")
-_WEAK = re.compile(_PHRASES["weak_mark"])
-_SOURCE_NAME = re.compile(_PHRASES["source_name"])
-_ENTRY = re.compile(_PHRASES["entry"])
-_ADDRESS = re.compile(_PHRASES["address_at_end"])
 
 
 class Mark(NamedTuple):
@@ -132,10 +110,11 @@ class Citations:
             # The key of an address that is no document's is known, and cites nothing.
             if key and (doc_id := self.document_in(rest) or next(iter(self.ids(key)), key * ("://" in rest))):
                 of_answer._keys.setdefault(_bare(key), doc_id)
-        marks = [match for match in islice(_MARK.finditer(body), _MAX_MARKS) if of_answer._read(match)]
+        marks = [match for match in islice(_PATTERN["mark"].finditer(body), _MAX_MARKS) if of_answer._read(match)]
         of_answer._joins = any(match["joined"] is not None for match in marks)
         if all(match["words"] is not None for match in marks):
-            numbers = (of_answer.ids(match["round"] or match["behind"]) for match in _WEAK.finditer(body))
+            weak = _PATTERN["weak_mark"].finditer(body)
+            numbers = (of_answer.ids(match["round"] or match["behind"]) for match in weak)
             of_answer._weak = any(ids and all(map(of_answer.is_known, ids)) for ids in numbers)
         return of_answer
 
@@ -170,17 +149,17 @@ class Citations:
             return (doc_id,)
         ids: list[str] = []
         labelled = titled = False
-        for part in (part.strip(" ()") for part in _SEPARATOR.split(content)):
+        for part in (part.strip(" ()") for part in _PATTERN["separator"].split(content)):
             stages = list(_without_labels(part))
             labelled = labelled or len(stages) > 1
-            is_page = ids and _PAGE.fullmatch(part) and not self.named(part)
+            is_page = ids and _PATTERN["page"].fullmatch(part) and not self.named(part)
             own = [] if is_page else self._part(stages, strict and not labelled)
             if own:
                 ids += own
-                titled = titled or bool(_TITLED.fullmatch(stages[-1]))
+                titled = titled or bool(_PATTERN["titled"].fullmatch(stages[-1]))
             elif not is_page and not (ids and titled):
                 return ()
-        is_year = _YEARS.fullmatch(content.strip()) and not any(map(self.is_known, ids))
+        is_year = _PATTERN["years"].fullmatch(content.strip()) and not any(map(self.is_known, ids))
         return () if is_year else tuple(dict.fromkeys(ids))
 
     def strip(self, text: str) -> tuple[str, tuple[Mark, ...]]:
@@ -216,11 +195,11 @@ class Citations:
         """The marks of a text: those side by side are one."""
         matches: list[_Match] = []
         position = 0
-        while possible := _MARK.search(text, position):
+        while possible := _PATTERN["mark"].search(text, position):
             match = self._read(possible)
             position = possible.end() if match else possible.start() + 1
             last = matches[-1] if match and matches and not (matches[-1].kept or match.kept) else None
-            if match and last and (joint := _JOINT.fullmatch(text, last.end, match.start)):
+            if match and last and (joint := _PATTERN["between_marks"].fullmatch(text, last.end, match.start)):
                 between = self.ids(f"{last.inside}-{match.inside}") if joint["span"] else ()
                 ids = tuple(dict.fromkeys([*last.ids, *between, *match.ids]))
                 matches[-1] = _Match(last.start, match.end, ids, match.inside)
@@ -236,14 +215,14 @@ class Citations:
         if kind == "square":
             url, ids = match["target"] or "", self.ids(inside)
             if target := self.named(url) or ("" if ids else next(iter(self.ids(url, strict=True)), "")):
-                is_mark = ids or match["opened"] is not None or _SOURCE_NAME.fullmatch(inside)
+                is_mark = ids or match["opened"] is not None or _PATTERN["source_name"].fullmatch(inside)
                 ids, kept = (target,), "" if is_mark else inside
             elif match["joined"] is not None and not (self._joins or not self._listed or any(map(self.is_known, ids))):
                 ids = ()
         elif kind != "behind":
             ids = self.ids(inside.rstrip("."), strict=True)
             ids = ids if kind != "words" or all(map(self.is_known, ids)) else ()
-        if self._weak and not ids and re.fullmatch(_NUMBERS, inside) and not _opens(match.string, match.start()):
+        if self._weak and not ids and _PATTERN["numbers"].fullmatch(inside) and not _opens(match.string, match.start()):
             ids = self.ids(inside)
             ends = kind == "behind" or match.string[match.end() : match.end() + 1] in ".,;:!?\n。"
             ids = ids if all(map(self.is_known, ids)) or (ends and len(inside) < 4) else ()
@@ -258,18 +237,18 @@ class Citations:
         alike = list(filter(self._alike.fullmatch, stages))
         if strict:
             return alike[:1]
-        numbers = [number[1]] if (number := _NUMBER.fullmatch(_head(bare))) else []
-        if span := _RANGE.fullmatch(bare):
+        numbers = [number[1]] if (number := _PATTERN["number"].fullmatch(_head(bare))) else []
+        if span := _PATTERN["range"].fullmatch(bare):
             first, last = int(span[1]), int(span[2])
             numbers = list(map(str, range(first, last + 1))) if 0 <= last - first < _MAX_RANGE else []
         if span or number:
             return [self._keys.get(number) or self.of_number(int(number)) for number in numbers]
-        is_id = _ID_LIKE.fullmatch(bare) or re.fullmatch(r"-?@[^\s@]{2,100}", bare)
+        is_id = _PATTERN["like_an_id"].fullmatch(bare) or re.fullmatch(r"-?@[^\s@]{2,100}", bare)
         return alike[:1] or ([bare.lstrip("-@")] if is_id else [])
 
     def document_in(self, rest: str) -> str:
         """The document that an entry of a list of references names."""
-        number = _NUMBERED.search(rest)
+        number = _PATTERN["numbered"].search(rest)
         if number and 1 <= int(number[1]) <= len(self._listed):
             return self.of_number(int(number[1]))
         tokens = (token.casefold().strip(".:") for token in _TOKEN.findall(rest) if not token.isdigit())
@@ -280,7 +259,7 @@ class Citations:
     def is_source(self, line: str) -> bool:
         """Whether a line after the text is sure to be an entry of a list of sources: it is an address or a document."""
         key, rest = entry_of(line)
-        is_address = _ADDRESS.search(line) or (key and "://" in rest and not rest.endswith(")."))
+        is_address = _PATTERN["address_at_end"].search(line) or (key and "://" in rest and not rest.endswith(")."))
         return bool(is_address or self.named(rest if key else _head(rest)))
 
 
@@ -291,7 +270,7 @@ def entry_of(line: str) -> Entry:
         >>> entry_of("- [2] Rain (2019)"), entry_of("Hale (2020). Snow.")
         (('2', 'Rain (2019)'), ('', 'Hale (2020). Snow.'))
     """
-    entry = next(_ENTRY.finditer(line[:500]))  # it matches any line
+    entry = next(_PATTERN["entry"].finditer(line[:500]))  # it matches any line
     return (entry["square"] or entry["number"] or "").strip(" (.):"), entry["rest"].strip()
 
 
@@ -316,17 +295,18 @@ def in_brackets(text: str, citations: Citations) -> str:
             return f"{groups.get('words', '')}[@{inside}]"
         return (groups.get("attribute") and groups["words"]) or tag[0]
 
-    text = _SURE.sub(lambda mark: f"[@{'; @'.join(_SEPARATOR.split(mark[mark.lastindex or 0]))}]", text)
-    text = _LINK.sub(r"[\2](\1)", text)
-    for pattern in _TAGS:
-        text = pattern.sub(cited, text)
-    return _RAISED.sub(_lowered, text)
+    between = _PATTERN["separator"].split
+    text = _PATTERN["sure_mark"].sub(lambda mark: f"[@{'; @'.join(between(mark[mark.lastindex or 0]))}]", text)
+    text = _PATTERN["link_in_html"].sub(r"[\2](\1)", text)
+    for name in ("tag_with_field", "tag_around", "tag_alone"):
+        text = _PATTERN[name].sub(cited, text)
+    return _PATTERN["raised"].sub(_lowered, text)
 
 
 def _lowered(match: re.Match[str]) -> str:
     inside = re.sub(r"\]\([^()\s]{1,500}\)|[\[\]]", "", match[match.lastgroup or ""])
     is_item = "①" <= inside[:1] <= "⑳" and _opens(match.string, match.start())
-    if is_item or _POWER.search(match.string[max(0, match.start() - 24) : match.start()]):
+    if is_item or _PATTERN["power"].search(match.string[max(0, match.start() - 24) : match.start()]):
         return match[0]
     if match["small"]:
         inside = unicodedata.normalize("NFKC", re.sub(r"[\s˒·]+", ",", inside.replace("⁻", "-")))
@@ -341,14 +321,14 @@ def _without_labels(part: str) -> Iterator[str]:
     """A part of a mark, and what is left of it without one label after the other: "see Source: doc 3", …, "3"."""
     yield part
     for _ in range(3):
-        if label := _LABEL.match(part):
+        if label := _PATTERN["label_of_mark"].match(part):
             part = part[label.end() :].strip()
             yield part
 
 
 def _head(text: str) -> str:
     """What stands before a title or a place: "4" of "4:0†source", "doc-b" of "doc-b: Rain"."""
-    titled = _TITLED.fullmatch(text)
+    titled = _PATTERN["titled"].fullmatch(text)
     return titled[1] if titled else text
 
 
@@ -361,7 +341,7 @@ def _opens(text: str, position: int) -> bool:
 def _with_brackets(text: str, match: _Match, done: int) -> _Match:
     """A mark with the round brackets around it, as far as the mark before it leaves them."""
     before = text[max(done, match.start - 60) : match.start]
-    opened, closed = _OPENED.search(before), _CLOSED.match(text, match.end)
+    opened, closed = _PATTERN["opened"].search(before), _CLOSED.match(text, match.end)
     if match.kept or not opened or not closed:
         return match
     return match._replace(start=match.start - len(before) + opened.start(), end=closed.end())

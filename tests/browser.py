@@ -22,12 +22,13 @@ def browser():
 class Opened:
     """A page and everything that went wrong on it."""
 
-    def __init__(self, page):
-        self.page, self.errors, self.requests = page, [], []
-        page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("dialog", lambda dialog: (self.errors.append(f"dialog {dialog.message}"), dialog.dismiss()))
-        page.on("request", lambda request: self.requests.append(request.url))
+    def __init__(self, context):
+        context.set_default_timeout(180_000)  # a busy machine is slow to draw
+        self.page, self.errors, self.requests = context.new_page(), [], []
+        self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("dialog", lambda dialog: (self.errors.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        self.page.on("request", lambda request: self.requests.append(request.url))
 
     def violations(self, within="html"):
         """What axe-core finds wrong with the page, or a part of it, as it stands."""
@@ -51,7 +52,7 @@ def open_page(browser):
             viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", reduced_motion="reduce"
         )
         contexts.append(context)
-        found = Opened(context.new_page())
+        found = Opened(context)
         found.page.goto(path.as_uri())
         return found
 

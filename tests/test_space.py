@@ -50,8 +50,7 @@ def visit(browser, address):
     def visited(name, width=1280):
         context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
         try:
-            context.set_default_timeout(180_000)  # a busy machine is slow to draw gradio's page
-            opened = Opened(context.new_page())
+            opened = Opened(context)
             opened.page.goto(f"{address}/{name}")
             opened.page.get_by_role("button", name="Score", exact=True).wait_for()
             yield opened
@@ -68,17 +67,24 @@ def labelled(page, name):
     return page.get_by_label(re.compile(rf"^\s*{name}")).first
 
 
+def wait_for_value(box, text):
+    """Wait until a text box holds a text: gradio fills one box after another."""
+    from playwright.sync_api import expect
+
+    expect(box).to_have_value(text, timeout=180_000)
+
+
 def choose(page, label, example):
     """Click an example, and wait until its texts are there."""
     page.get_by_role("button", name=label).click()
     for name, text in example.items():
-        box = labelled(page, name[:-1] if name in COLUMNS else name)
-        page.wait_for_function("([box, text]) => box.value === text", arg=[box.element_handle(), text])
+        wait_for_value(labelled(page, name[:-1] if name in COLUMNS else name), text)
 
 
-def press_score(page):
+def press_score(page, comes=":is(table, p.trouble)"):
+    """Press the button and wait for what comes, which is not there yet."""
     page.get_by_role("button", name="Score", exact=True).click()
-    page.locator("#result :is(table, p.trouble)").first.wait_for()
+    page.locator(f"#result {comes}").first.wait_for()
 
 
 def scrolls_sideways(page):
@@ -96,7 +102,7 @@ def test_an_example_is_clicked_and_scored(visit, name):
         shown = page.locator("#result tr", has=page.get_by_role("rowheader", name=key, exact=True)).locator("td")
         score = METRICS[name].load()(**space._arguments(METRICS[name], example))
         assert shown.inner_text() == f"{score.as_dict()[key]:.4f}"
-        assert page.locator("#signature").get_by_role("textbox").input_value() == score.signature
+        wait_for_value(page.locator("#signature").get_by_role("textbox"), score.signature)
         page.frame_locator("iframe.picture").locator("#view > *").first.wait_for()
         assert not scrolls_sideways(page)
 
@@ -114,9 +120,8 @@ def test_a_slip_is_told_and_the_next_try_is_scored(visit):
         assert page.locator("iframe").count() == 0
         choose(page, "A parcel, with one slip", example)
         labelled(page, space._OPTIONS).fill('{"hierarchical_averaging": true}')
-        page.get_by_role("button", name="Score", exact=True).click()
-        page.locator("#result table").wait_for()
-        assert "|avg:hierarchical|" in page.locator("#signature").get_by_role("textbox").input_value()
+        press_score(page, "table")
+        wait_for_value(page.locator("#signature").get_by_role("textbox"), re.compile(r"\|avg:hierarchical\|"))
         assert not scrolls_sideways(page)
         page.frame_locator("iframe.picture").locator("#view > *").first.wait_for()
         assert opened.violations() == []
@@ -129,12 +134,11 @@ def test_hostile_text_is_shown_and_runs_nothing(visit):
         labelled(page, "reference").fill(f"2011-01-25: {HOSTILE}")
         press_score(page)
         drawn = page.frame_locator("iframe.picture")
-        texts = drawn.locator("#view .entry .prose").all_inner_texts()
-        assert texts == [HOSTILE, HOSTILE]
+        drawn.locator("#view .entry .prose").nth(1).wait_for()
+        assert drawn.locator("#view .entry .prose").all_inner_texts() == [HOSTILE, HOSTILE]
         assert drawn.locator("#view :is(script, img, iframe)").count() == 0
         labelled(page, "reference").fill(HOSTILE)
-        page.get_by_role("button", name="Score", exact=True).click()
-        page.locator("#result p.trouble").wait_for()
+        press_score(page, "p.trouble")
         assert "<script>alert(1)" in page.locator("#result p.trouble").inner_text()
         assert page.locator("#result :is(script, img, iframe)").count() == 0
 

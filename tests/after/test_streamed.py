@@ -356,7 +356,8 @@ def test_ray_goes_on_without_a_node(tmp_path, capsys):
     node = {"num_cpus": 1, "object_store_memory": 80 << 20}
     head = {**node, "include_dashboard": False, "_system_config": {"health_check_period_ms": 1000}}
     cluster = Cluster(initialize_head=True, head_node_args=head)
-    nodes = [cluster.add_node(**node) for _ in range(2)]
+    nodes = [cluster.add_node(**node, wait=False) for _ in range(2)]
+    cluster.wait_for_nodes(600)  # by itself Ray gives each of them half a minute
     came = []
 
     def progress(blocks, what, n):

@@ -2,7 +2,7 @@
 
 import os
 import stat
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -59,14 +59,19 @@ def test_a_link_stays_a_link_and_rights_stay_as_they_were(tmp_path):
     assert names(tmp_path / "there") == ["a"]
 
 
+def test_many_that_write_the_same_file_at_a_time(tmp_path):
+    """None removes what another one has begun and not yet locked."""
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(write_whole, [tmp_path / "a"] * 400, ["x"] * 400))
+    assert names(tmp_path) == ["a"]
+
+
 def test_a_pipe_and_a_device_are_written_to(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    read = []
-    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_text()))
-    reader.start()
-    write_whole(tmp_path / "pipe", "through")
-    reader.join(60)
-    assert read == ["through"] and stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    with ThreadPoolExecutor(1) as threads:
+        read = threads.submit((tmp_path / "pipe").read_text)
+        write_whole(tmp_path / "pipe", "through")
+    assert read.result() == "through" and stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     write_whole(tmp_path / ".." / tmp_path.name / "x", "")
     for device in ("/dev/null", "/dev/stdout"):
         before = os.lstat(device).st_mode

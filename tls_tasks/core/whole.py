@@ -113,9 +113,10 @@ def _unfinished(target: Path, wanted: Path, *, is_folder: bool = False) -> Itera
                 if re.fullmatch(rf"\.*{re.escape(name)}(\.[0-9a-f]{{8}})+", left.name):  # or of an unfinished one
                     with suppress(OSError, ImportError), _lock(left):  # else another process is writing it
                         _remove(left)
-            (unfinished.mkdir if is_folder else unfinished.touch)()
-            with suppress(OSError, ImportError):
-                locks.enter_context(_lock(unfinished))
+            while not unfinished.exists():  # or no longer: another process saw it before it was locked
+                (unfinished.mkdir if is_folder else unfinished.touch)()
+                with suppress(OSError, ImportError):
+                    locks.enter_context(_lock(unfinished, waits=True))
             yield unfinished
     finally:
         _remove(unfinished)
@@ -129,8 +130,12 @@ def _remove(path: Path) -> None:
 
 
 @contextmanager
-def _lock(path: Path) -> Iterator[None]:
+def _lock(path: Path, *, waits: bool = False) -> Iterator[None]:
     """Lock a file or folder, at most as long as the process lives.
+
+    Args:
+        path: The file or folder.
+        waits: Wait while another process has locked it.
 
     Raises:
         OSError: If another process has locked it, or its file system knows no locks.
@@ -140,7 +145,7 @@ def _lock(path: Path) -> Iterator[None]:
 
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe of that name would have us wait
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
         yield
     finally:
         os.close(descriptor)

@@ -150,7 +150,7 @@ class PublicCopy:
                     files[file.path] = cache_folder() / "raw" / place / file.path
                     url = f"{_host()}{place}/{urllib.parse.quote(file.path)}"
                     download(url, files[file.path], file.bytes, file.sha256)
-            if not self.is_there:
+            if folder.exists() and not self.is_there:  # in this order: another process may be faster
                 shutil.rmtree(folder, ignore_errors=True)  # damaged
             with made_folder(folder) as made:
                 self.write(self, files, made)

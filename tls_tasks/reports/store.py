@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from tls_tasks.reports.types import PARTLY, Verdict
 # Verdicts outlive the process; a power cut may cost the last ones. The column `line` holds a checksum: SQLite does not
 # notice a byte that the disk has changed. tls-tasks 0.1.0 wrote a line of JSON there, later ones nothing.
 _VERDICTS = """
-PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
 CREATE TABLE IF NOT EXISTS verdicts (
     request TEXT PRIMARY KEY, value INTEGER NOT NULL, raw TEXT NOT NULL, probability REAL, line TEXT NOT NULL
@@ -64,12 +63,12 @@ class VerdictCache:
         with _naming(self._label, "; name another file as `cache`, or false to keep none"):
             if path is not None:
                 Path(path).parent.mkdir(parents=True, exist_ok=True)
+            # Each statement is a transaction, for which others wait up to a minute; the lock takes care of threads.
             self._connection = sqlite3.connect(
-                path or ":memory:",
-                timeout=60.0,  # for other processes to finish writing, which takes them microseconds
-                isolation_level=None,  # each statement is a transaction
-                check_same_thread=False,  # the lock takes care of that
+                path or ":memory:", timeout=60.0, isolation_level=None, check_same_thread=False
             )
+            with suppress(sqlite3.OperationalError):  # SQLite does not wait for a process that does the same just now
+                self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.executescript(_VERDICTS)  # writes, so that what can't be written is refused now
             self._connection.execute(_KNOWN, ['[""]']).fetchall()  # and what can't be read
 

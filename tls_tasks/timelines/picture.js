@@ -8,10 +8,12 @@ function timelineView(view) {
   const sides = { predicted: new Map(view.predicted), reference: new Map(view.reference) };
   const head = (side) => el("h4", { class: side }, `${side}: ${count(sides[side].size, "date")}`);
   const heads = el("div", { class: "day heads" }, head("predicted"), el("span"), head("reference"));
-  const links = draw("svg", { class: "links", "aria-hidden": "true" });
+  const paths = allLinks(view).map(([kind, left, right, weight]) => draw("path", { class: `link ${kind}`,
+    "data-left": left, "data-right": right, "stroke-opacity": 0.25 + 0.75 * weight }));
+  const links = draw("svg", { class: "links", "aria-hidden": "true" }, paths);
   const rows = days.map((day, at) => [lapse(days[at - 1], day), dayRow(day, sides, view)]);
   const box = el("div", { class: "timeline" }, heads, rows, links);
-  new ResizeObserver(() => drawLinks(box, links, view)).observe(box);
+  new ResizeObserver(() => placeLinks(box)).observe(box);
   for (const name of ["mouseover", "mouseleave", "focusin", "focusout"]) {
     const isOver = ["mouseover", "focusin"].includes(name);
     box.addEventListener(name, (event) => light(box, isOver ? event.target.closest(".entry[data-day]") : null));
@@ -67,8 +69,8 @@ function entry(side, day, sentences, links) {
 // What joins the two sides: [kind, predicted day, reference day, weight].
 const allLinks = (view) => ["precision", "recall"].flatMap((kind) => view[kind].map((link) => [kind, ...link]));
 
-// Lines between knots, where the browser laid them out.
-function drawLinks(box, picture, view) {
+// Lead the lines from knot to knot, where the browser laid them out. They stay the same lines: one may be lit.
+function placeLinks(box) {
   const frame = box.getBoundingClientRect(), middles = { predicted: new Map(), reference: new Map() };
   for (const row of box.querySelectorAll(".day:not(.heads)")) {
     for (const side of Object.keys(middles)) {
@@ -77,11 +79,11 @@ function drawLinks(box, picture, view) {
       if (knot) middles[side].set(day, [knot.x - frame.x + knot.width / 2, knot.y - frame.y + knot.height / 2]);
     }
   }
-  picture.replaceChildren(...allLinks(view).map(([kind, left, right, weight]) => {
-    const [a, b] = [middles.predicted.get(left), middles.reference.get(right)], x = (a[0] + b[0]) / 2;
-    const path = { d: `M${a} C${x},${a[1]} ${x},${b[1]} ${b}`, "stroke-opacity": 0.25 + 0.75 * weight };
-    return draw("path", { class: `link ${kind}`, ...path, "data-left": left, "data-right": right });
-  }));
+  for (const link of box.querySelectorAll(".link")) {
+    const [a, b] = [middles.predicted.get(link.dataset.left), middles.reference.get(link.dataset.right)];
+    const x = (a[0] + b[0]) / 2;
+    link.setAttribute("d", `M${a} C${x},${a[1]} ${x},${b[1]} ${b}`);
+  }
 }
 
 function strip(view, days) {

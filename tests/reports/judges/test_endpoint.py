@@ -130,10 +130,8 @@ def test_what_takes_too_long_is_given_up_and_tried_again_and_the_timeout_holds_f
     assert min(server.asked.values()) >= 2
     server.answer = lambda *_: SLOW[trouble]
     one = judge(server, timeout=SHORT, max_tries=1)
-    start = time.perf_counter()
-    verdicts = one.ask(queries(3))
+    verdicts = one.ask(queries(3))  # a drip that is waited for becomes an answer
     assert words(verdicts) == ["timeout"] * 3 and "no answer within 0.3 s" in verdicts[0].raw
-    assert time.perf_counter() - start < 15  # a drip takes half a minute
 
 
 @pytest.mark.parametrize(

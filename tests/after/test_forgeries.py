@@ -16,7 +16,7 @@ from tests.after.conftest import change_json, change_rows, only, put, sign_again
 from tests.cli.conftest import write
 from tests.conftest import ROOT, made_once, read_jsonl
 from tls_tasks.after.scored_runs import score_places
-from tls_tasks.after.submission import archive, checks
+from tls_tasks.after.submission import archive, checks, golds
 from tls_tasks.after.submission.verification import Verified, ask_again
 from tls_tasks.cli import main
 
@@ -176,15 +176,19 @@ def dressed(change):
     return each(lambda row: answer(row, change(json.loads(row["target"]))))
 
 
+def quotes(gold):
+    return " ".join(row["evidence_span"] for row in json.loads(gold))
+
+
 def around(change, template):
     """Put something before all prompts; without a template it is the system prompt."""
     text = change(GOLDS)
-    of_system = {} if template else {"system_instruction": text}
-    return each(lambda row: ask(row, f"{text}\n{request_of(row)}")) | stated(**template, **of_system)
+    told = template or {"system_instruction": text}
+    return each(lambda row: ask(row, f"{text}\n{request_of(row)}")) | stated(**told)
 
 
-def set_generation(said, **settings):
-    said["configs"][TASK]["generation_kwargs"] = settings
+def generation(**settings):
+    return results(put("configs", TASK, "generation_kwargs", value=settings))
 
 
 def easier(samples):
@@ -230,17 +234,18 @@ FORGERIES = {
     "the gold without blanks": dressed(lambda gold: json.dumps(gold, separators=(",", ":"))),
     "the gold in a fence": dressed(lambda gold: f"```json\n{json.dumps(gold)}\n```"),
     "the gold after a sentence": dressed(lambda gold: f"Here it is: {json.dumps(gold, indent=1)}"),
+    "the gold as YAML": dressed(yaml.safe_dump),
     "the gold in reverse": dressed(lambda gold: json.dumps(gold[::-1])),
     "the keys of the gold in reverse": dressed(lambda gold: json.dumps([dict(reversed(row.items())) for row in gold])),
     "an edition that is stated": each(lambda row: row["doc"].update(edition="hub")) | provenance(edition="hub"),
     "an answer key in a chat template": around(lambda golds: "\n".join(golds), TEMPLATE),
-    "an answer key in another order": around(
-        lambda golds: json.dumps([json.dumps(json.loads(g)[::-1]) for g in golds]), TEMPLATE
-    ),
+    "an answer key in another order": around(lambda golds: str([json.loads(gold)[::-1] for gold in golds]), TEMPLATE),
+    "an answer key of quotes alone": around(lambda golds: "_".join(map(quotes, golds)).replace(" ", "_"), TEMPLATE),
+    "an answer key in the model's arguments": results(put("config", "model_args", value=str(list(map(quotes, GOLDS))))),
     "an answer key in the system prompt": around(lambda golds: "".join(golds[:2]), {}),
-    "an answer key in a setting": results(lambda said: set_generation(said, stop=GOLDS)),
+    "an answer key in a setting": generation(stop=GOLDS),
     "the answer to one document in a template": around(lambda golds: golds[0], TEMPLATE) | manifest(model="eve/hint"),
-    "settings of the generation": results(lambda said: set_generation(said, temperature=0.7)),
+    "settings of the generation": generation(temperature=0.7),
     "own examples in another form": around(lambda golds: f"Q: …\nA: {EXAMPLES[0]}", TEMPLATE),
     "a text changed, and fitted as it says": rows(easier) | provenance(context="512 tokens"),
     "a text changed under a schema": rows(easier) | metadata(schema="schema.json"),
@@ -281,20 +286,13 @@ def threats():
 
 
 def test_the_page_on_threats_has_the_table():
-    assert threats() in (ROOT / "docs" / "threats.md").read_text("utf-8"), (
-        "python -m tests.after.test_forgeries prints it"
-    )
+    assert threats() in (ROOT / "docs/threats.md").read_text("utf-8"), "python -m tests.after.test_forgeries prints it"
 
 
 @pytest.mark.parametrize("name", ["summ_qmsum", "tls_crisis", "report_generation"])
 @pytest.mark.parametrize(
     "wear",
-    [
-        lambda gold: f"```\n{gold}\n```",
-        lambda gold: f"Here it is:\n\n{gold}",
-        lambda gold: "\n".join(gold.split("\n")[::-1]),
-        lambda gold: gold.upper(),
-    ],
+    ["```\n{}\n```".format, "Here it is:\n\n{}".format, str.upper, lambda gold: "\n".join(gold.split("\n")[::-1])],
 )
 def test_texts_that_are_the_gold_in_other_clothes_are_refused(made_runs, tmp_path, name, wear):
     """Where a text is asked for, nobody writes the reference; what the baselines write is not meant."""
@@ -306,6 +304,8 @@ def test_texts_that_are_the_gold_in_other_clothes_are_refused(made_runs, tmp_pat
     [refusal] = gold_refusals(forged)
     assert f"gold: {name}: answers that are the gold answer" in refusal and f": {n} of {n}" in refusal
     assert gold_refusals(honest) == []
+    key = "_".join(wear(str(sample.row["target"])) for sample in honest.log.samples).replace(" ", "_")
+    assert golds.golds_around(dataclasses.replace(honest, results={"system_instruction": key})) == n
 
 
 def gold_refusals(task):

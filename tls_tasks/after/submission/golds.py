@@ -1,5 +1,6 @@
 """Gold answers: whether a log has an edition's, and whether they come back as answers or stand around the prompts."""
 
+import html
 import json
 import re
 from collections import Counter
@@ -9,7 +10,8 @@ from typing import Any, NamedTuple
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.run import BUDGET
 from tls_tasks.after.scored_runs import ScoredTask
-from tls_tasks.core.json_text import find_json, is_whole_json
+from tls_tasks.core.json_text import is_whole_json
+from tls_tasks.core.parsed import leaves
 from tls_tasks.core.task import Doc, answer_text, frame_of
 from tls_tasks.core.terminal import shown
 from tls_tasks.hosts.discovery import task_files
@@ -18,7 +20,9 @@ EQUAL = "equal to the reference"
 """The column that says how many of the longer answers are the gold answer."""
 
 _LONG = 20  # characters; shorter answers, an empty list for one, are right by chance
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
+_RUN = 12  # letters and digits
 _MOST_EXTRA = 10  # words around a gold answer, such as "Here is the summary:"
 _TOLERANCE = 1e-9
 _SHOWN_HASH, _SHOWN = 12, 200  # characters of a hash, and of settings
@@ -86,15 +90,21 @@ def examples_around(task: ScoredTask, text: str) -> int:
 def golds_around(task: ScoredTask) -> int:
     """How many gold answers stand around all prompts, in the chat template or in settings; the task's examples may.
 
+    Such is an answer of whose pieces more than half are there, in whatever notation and order.
+
     Raises:
         DataError: If the task can't read a document.
     """
-    stated = [task.results.get("chat_template"), task.results.get("system_instruction"), _generation(task)]
-    text = _flat(f"{text_around(task)}\n{json.dumps(stated, ensure_ascii=False, default=str)}")
-    for part in (part for example in _examples(task) for part in _parts(example)):
-        text = text.replace(part, " ")
-    golds = [_parts(gold) for gold in set(golds_of(task).values()) if len(gold) > _LONG]
-    return sum(2 * sum(part in text for part in parts) > len(parts) for parts in golds)
+    settings = [task.results.get(name) for name in ("chat_template", "system_instruction", "config")]
+    stated = json.dumps([*settings, _generation(task)], ensure_ascii=False, default=str)
+    text, shown_anyway = _squeezed(f"{text_around(task)} {stated}"), "\n".join(map(_squeezed, _examples(task)))
+    golds = [_pieces(gold) for gold in set(golds_of(task).values()) if len(gold) > _LONG]
+    common = Counter(piece for pieces in golds for piece in pieces if len(piece) < _RUN)
+    own = [[one for one in pieces if common[one] <= max(1, len(golds) // 10)] for pieces in golds]
+    runs = {text[n : n + _RUN] for n in range(len(text))}  # quicker than a search of the text for each
+    found = {one for pieces in own for one in pieces if one in (runs if len(one) == _RUN else text)}
+    known = {one for one in found if one not in shown_anyway}
+    return sum(2 * len(known.intersection(pieces)) > len(pieces) for pieces in own)
 
 
 def _examples(task: ScoredTask) -> Iterator[str]:
@@ -106,16 +116,22 @@ def _generation(task: ScoredTask) -> Mapping[str, Any]:
 
 
 def _flat(text: str) -> str:
-    """The words of a text in small letters, whatever stands between them, and whether JSON escaped it or not."""
+    """The words of a text in small letters, whatever stands between them, and whether JSON or HTML escaped it."""
     text = re.sub(r"(?<!\\)\\+u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), text)
-    words = _WORD.findall(re.sub(r"(?<!\\)\\+[nrtbf]", " ", text).casefold())
+    words = _WORD.findall(re.sub(r"(?<!\\)\\+[nrtbf]", " ", _UNSEEN.sub("", html.unescape(text))).casefold())
     return f" {' '.join(words)} "
 
 
-def _parts(gold: str) -> list[str]:
-    """The longer lines, sentences or objects of a gold answer, each flat."""
-    parts = [part for part in re.split(r"\n|(?<=[.!?])\s|\}\s*,\s*\{", gold) if len(part) > _LONG]
-    return list(map(_flat, parts or [gold]))
+def _squeezed(text: str) -> str:
+    return _flat(text).replace(" ", "")
+
+
+def _pieces(gold: str) -> set[str]:
+    """Runs of letters and digits of the values or lines of a gold answer, and shorter values whole."""
+    values = leaves(json.loads(gold)) if is_whole_json(gold, _is_nested) else re.split(r"\n|(?<=[.!?])\s", gold)
+    squeezed = [_squeezed(str(value)) for value in values]
+    runs = (value[n : n + _RUN] for value in squeezed for n in range(0, max(1, len(value) - _RUN + 1), _RUN // 3))
+    return {run for run in runs if len(run) > 3}
 
 
 class Returned(NamedTuple):
@@ -148,30 +164,23 @@ def returned_golds(task: ScoredTask) -> Returned:
 
 
 def _is_equal(task: ScoredTask, place: int, gold: str, response: str) -> bool:
-    """Whether an answer is the reference but for its form: no error in it, or the same words in any order."""
-    is_json, is_judged = is_whole_json(gold, _is_nested), task.task.judge is not None
-    if not is_json and not is_judged and _is_perfect(task, place):  # in JSON and for judges other answers may be, too
-        return True
-    wanted, given = (Counter(_flat(_content(task, place, text, is_json)).split()) for text in (gold, response))
-    most = 0 if is_json else min(_MOST_EXTRA, wanted.total() // 2)
-    return not wanted - given and (given - wanted).total() <= most
+    """Whether an answer is the reference but for its form: without an error or, in prose, with the same words."""
+    is_json = is_whole_json(gold, _is_nested)
+    if task.task.judge is None:  # else other answers may be without an error, too
+        table, results = task.score.definitions, task.of_document(place)
+        shares = [value for key, value in results.items() if table[key].better and not table[key].is_count]
+        if shares and min([results[task.headline]] if is_json else shares) > 1 - _TOLERANCE:
+            return True
+    wanted, given = (Counter(_flat(_content(task, place, text)).split()) for text in (gold, response))
+    return not (is_json or wanted - given) and (given - wanted).total() <= min(_MOST_EXTRA, wanted.total() // 2)
 
 
-def _content(task: ScoredTask, place: int, text: str, is_json: bool) -> str:
-    """What counts of an answer."""
-    if is_json:
-        return json.dumps(find_json(text, _is_nested).values, ensure_ascii=False)
+def _content(task: ScoredTask, place: int, text: str) -> str:
+    """The words that count of an answer."""
     if task.task.judge is None:
         return text
     report = task.made_of(task.log.samples[place], lambda doc: judged_by_nobody(task, doc, text)["report"])
     return " ".join(sentence["text"] for sentence in report["sentences"]) if report else ""
-
-
-def _is_perfect(task: ScoredTask, place: int) -> bool:
-    table = task.score.definitions
-    results = {key: value for key, value in task.of_document(place).items() if not table[key].is_count}
-    shares = [value for key, value in results.items() if table[key].better]
-    return bool(shares) and min(shares) > 1 - _TOLERANCE
 
 
 def _is_nested(value: Any) -> bool:

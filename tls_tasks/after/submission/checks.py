@@ -191,8 +191,8 @@ def sha256(text: str) -> str:
 def _scores(task: ScoredTask) -> Iterator[str]:
     if not task.reported:
         yield "the results hold no scores (--predict_only)"
-    if undefined := [key for key, value in task.ranked.items() if math.isnan(value)]:
-        yield f"{', '.join(undefined)} are NaN; reports need a judge (--metadata '{{\"judge\": …}}')"
+    if math.isnan(task.ranked.get(task.headline, 0.0)):  # others are where there is nothing to count
+        yield f"{task.headline} is NaN; reports need a judge (--metadata '{{\"judge\": …}}')"
     for key, (reported, rescored) in task.disagreements.items():
         yield f"{key} is {reported!r} in the results, rescored {rescored!r}"
 

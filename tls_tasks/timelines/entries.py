@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tls_tasks.core.reasoning import phrases
-from tls_tasks.text.dates import DateExpression, Known, dates_in, leading_dates, may_hold_date
+from tls_tasks.text.dates import DateExpression, Known, dates_in, leading_dates, may_hold_date, read_date
 
 UNKNOWN = Known()
 """No year, no month."""
@@ -166,6 +166,7 @@ _MARKER = re.compile(rf"[ \t:–—{re.escape(MARKS)}#>_~`\"'“”‘’\[\](�
 _LABEL = re.compile(PHRASES["label"])
 _ANY_LABEL = re.compile(r"[^\W\d][^:：\n]{0,80}?[:：][*_]{0,3}\s+")
 _PARENTHETICAL, _SIGN = re.compile(PHRASES["parenthetical"]), re.compile(PHRASES["sign"])
+_BESIDE, _PART = re.compile(PHRASES["beside_date"], re.IGNORECASE), re.compile(r"[,;，、]\s?")
 _COLONS = (":", "::", "：")
 _DASHES = ("-", "–", "—", "~")
 _WEAK = frozenset(("", "=", ";", "…", ",", "，", "、", ".", "..", "...", "....", "....."))
@@ -234,16 +235,20 @@ def _dated(line: str, begin: int, known: Known, is_item: bool) -> Prefix | None:
         length, sign = parted
         text = line[end + length :].lstrip()
         text = clean(text[_end(TEXT_LABEL, text, 0) :]) if text.strip(" =#*_-") else ""
-        if inside and inside["inside"] and not _is_plain(inside["inside"]):
+        if inside and inside["inside"] and not _is_beside(inside["inside"], found.expression):
             text = f"{inside['inside']}: {text}" if text else inside["inside"]
         is_heading = not text or level > 0 or ("**" in before and line.endswith("**"))
         return Prefix(found.expression, written, text, is_heading, level, sign, is_short)
     return None
 
 
-def _is_plain(inside: str) -> bool:
-    """Whether what stands in brackets behind a date is a weekday, a time or a count rather than text."""
-    return any(char.isdigit() for char in inside) or len(inside.split()) == 1
+def _is_beside(inside: str, expression: DateExpression | None) -> bool:
+    """Whether what stands in brackets behind a date is no text: the date again, a weekday, a time, a number."""
+    if expression is None:
+        return False
+    day = expression.date
+    readings = ((read_date(f"{day} {part}"), read_date(part, Known(day.year)), part) for part in _PART.split(inside))
+    return all(DateExpression(day) in (behind, again) or _BESIDE.fullmatch(part) for behind, again, part in readings)
 
 
 def _sign(rest: str, is_loose: bool, is_short: bool, is_year: bool) -> tuple[int, str] | None:

@@ -108,22 +108,23 @@ def is_restart(line: str) -> bool:
 
 
 def is_frame(line: str, is_before: bool) -> bool:
-    """Whether an undated line is no text of the answer: it marks it up, announces it, or speaks to its reader.
+    """Whether an undated line is no text of the answer: it marks up, heads or announces it, or speaks to its reader.
 
     Args:
         line: The line.
-        is_before: Whether no entry stands before it, so that it may be a title or a greeting.
+        is_before: Whether no entry stands before it, so that it may be a title without a mark, or a greeting.
 
     Example:
         >>> [is_frame(line, True) for line in ("Here is the timeline:", "```json", "];", "## Protests", "Let me know!")]
         [True, True, True, True, True]
         >>> [is_frame(line, False) for line in ("These are the key events.", "## Protests", "No sources were given.")]
-        [True, False, False]
+        [True, True, False]
     """
     text = _MARKUP_TAG.sub("", line).strip(_MARKS)
-    is_title = line.startswith(_HEADING) and text[-1:] not in ".!?。"
-    is_title = is_title or _TITLE.match(text) is not None or not any(map(str.isalnum, FRAME.sub("", line)))
-    is_announced = is_restart(line) or (is_before and is_title)
+    is_heading = line.startswith(_HEADING) and text[-1:] not in ".!?。"
+    is_title = is_heading or _TITLE.match(text) is not None or not any(map(str.isalnum, FRAME.sub("", line)))
+    is_heading = is_heading and (line.startswith("#") or line.rstrip(":").endswith(_HEADING))  # the whole line
+    is_announced = is_restart(line) or is_heading or (is_before and is_title)
     is_markup = text.startswith(_FENCE) or not any(map(str.isalnum, text))
     return is_announced or is_markup or all(map(_SAID.match, _SENTENCE.split(text)))
 
@@ -151,10 +152,14 @@ class _Day:
     last_is_item: bool = False
 
     def entries(self, child: DateExpression | None) -> Iterator[RawEntry | Problem]:
-        """The day's entry; a month or year without text was a section heading, as was one with dates below it."""
+        """The day's entry; a month or year without text was a section heading, as was one with dates below it.
+
+        Only a sentence in such a heading is a loss.
+        """
         expression = self.prefix.expression
         is_partial = expression is not None and expression.precision != "day"
         if is_partial and self.prefix.is_heading and not self.has_body and _is_within(child, expression):
+            yield from (problem("undated_text", said) for said in self.sentences if said[-1:] in ".!?。")
             return
         if is_partial and not self.sentences:
             yield problem("empty_entry", self.prefix.written)
@@ -292,7 +297,7 @@ class _Lines:
         return is_item or not self.after_blank or (day.prefix.is_heading and not day.last_is_item)
 
     def _drop(self, stripped: str) -> Iterator[_Item]:
-        """Close the day before a line that belongs to none; a title and an announcement before all days are no loss."""
+        """Close the day before a line that belongs to none; a heading and an announcement are no loss."""
         yield from self._close()
         self.siblings = None
         is_heading = stripped.startswith(_HEADING)

@@ -115,7 +115,7 @@ def clean(text: str) -> str:
         ('"We stay," he says.', 'They stay.')
     """
     text = text.replace("**", "").strip()
-    text = _CITATION.sub("", _LINK.sub(r"\1", text)).strip() if "[" in text or "【" in text else text
+    text = _CITATION.sub("", _LINK.sub(r"\1", text)).strip() if "[" in text or not text.isascii() else text
     text = _EMPHASIS.sub(r"\1\2", _CODE.sub(r"\1", text))
     closing = _QUOTES.get(text[:1])
     bare = text.rstrip(",;)] ")

@@ -31,8 +31,8 @@ from tls_tasks.timelines.tables import as_lines, is_header, read_table
 _YEAR = re.compile(r"(?<![\d.,/-])(1[0-9]{3}|20[0-9]{2})(?![\d]|[.,]\d)")
 _FINAL = re.compile(PHRASES["final"], re.IGNORECASE)
 _PROMPT = re.compile(f"(?i:{OPENING}|{CLOSED_BOOK_OPENING}|{PHRASES['other_prompt']})")
-_TITLE, _MARKUP_TAG, _RULE, _NO_DATE = (
-    re.compile(PHRASES[kind]) for kind in ("title", "markup_tag", "rule", "no_date")
+_TITLE, _HEAD, _MARKUP_TAG, _RULE, _NO_DATE = (
+    re.compile(PHRASES[kind]) for kind in ("title", "head", "markup_tag", "rule", "no_date")
 )
 _REMARK, _SAID = (re.compile(rf"(?i)\W{{0,4}}(?:{PHRASES[kind]})") for kind in ("remark", "said"))
 _LONG = 120
@@ -121,10 +121,9 @@ def is_frame(line: str, is_before: bool) -> bool:
         [True, True, False]
     """
     text = _MARKUP_TAG.sub("", line).strip(_MARKS)
-    is_heading = line.startswith(_HEADING) and text[-1:] not in ".!?。"
-    is_title = is_heading or _TITLE.match(text) is not None or not any(map(str.isalnum, FRAME.sub("", line)))
-    is_heading = is_heading and (line.startswith("#") or line.rstrip(":").endswith(_HEADING))  # the whole line
-    is_announced = is_restart(line) or is_heading or (is_before and is_title)
+    is_title = line.startswith(_HEADING) and text[-1:] not in ".!?。"
+    is_title = is_title or _TITLE.match(text) is not None or not any(map(str.isalnum, FRAME.sub("", line)))
+    is_announced = is_restart(line) or _HEAD.fullmatch(line) is not None or (is_before and is_title)
     is_markup = text.startswith(_FENCE) or not any(map(str.isalnum, text))
     return is_announced or is_markup or all(map(_SAID.match, _SENTENCE.split(text)))
 
@@ -160,8 +159,7 @@ class _Day:
         is_partial = expression is not None and expression.precision != "day"
         if is_partial and self.prefix.is_heading and not self.has_body and _is_within(child, expression):
             yield from (problem("undated_text", said) for said in self.sentences if said[-1:] in ".!?。")
-            return
-        if is_partial and not self.sentences:
+        elif is_partial and not self.sentences:
             yield problem("empty_entry", self.prefix.written)
         else:
             yield RawEntry(expression, self.prefix.written, tuple(self.sentences))
@@ -355,8 +353,7 @@ def read_lines(text: str, keep_undated: bool = True, known: Known = UNKNOWN) -> 
 
 
 def _n_days(items: list[_Item]) -> int:
-    entries = [item for item in items if isinstance(item, RawEntry)]
-    return sum(entry.expression is not None and entry.expression.precision == "day" for entry in entries)
+    return sum(isinstance(item, RawEntry) and item.is_day for item in items)
 
 
 def _without_drafts(items: list[_Item]) -> list[_Item]:

@@ -163,10 +163,7 @@ _NO_TEXT, _LABEL, _ANY_LABEL, _PARENTHETICAL, _SIGN = (
     re.compile(PHRASES[kind]) for kind in ("no_text", "label", "any_label", "parenthetical", "sign")
 )
 _BESIDE, _PART = re.compile(PHRASES["beside_date"], re.IGNORECASE), re.compile(r"[,;，、]\s?")
-_COLONS = (":", "::", "：")
-_DASHES = ("-", "–", "—", "~")
 _WEAK = frozenset(("", "=", ";", "…", ",", "，", "、", ".", "..", "...", "....", "....."))
-_UNCLEAR = frozenset(("", ",", "，", "、", "."))
 _WRAPPING = frozenset("])}】》*_")
 
 
@@ -203,7 +200,7 @@ def split_prefix(line: str, known: Known = UNKNOWN, *, is_item: bool = False) ->
             position = label.end()
         elif label := _ANY_LABEL.match(head, position):  # "Timeline: 2011-01-25: A", but only a whole entry
             prefix = _dated(line, _end(_MARKER, head, label.end()), UNKNOWN, False)
-            is_entry = prefix and prefix.text and prefix.sign in _COLONS and prefix.is_whole
+            is_entry = prefix and prefix.text and prefix.sign in (":", "::", "：") and prefix.is_whole
             return prefix._replace(label=label[0]) if prefix and is_entry else None
         else:
             return None
@@ -278,11 +275,11 @@ def _sign(rest: str, is_loose: bool, is_short: bool, is_year: bool) -> tuple[int
     if is_short and sign in _WEAK and not is_wrapped:
         return None
     has_gap = close[-1:].isspace() or following[0].isspace()
-    if sign in _UNCLEAR:
+    if sign in ("", ",", "，", "、", "."):
         has_gap = has_gap or any(map(str.isspace, close)) or (sign not in ("", ".") and is_loose)
         return (end, sign) if has_gap and (is_wrapped or is_loose) else None
     is_number = following.lstrip()[0].isdigit() and (is_year or (is_short and not following[0].isspace()))
-    if sign in _DASHES and (is_number or (sign == "-" and not following[0].isspace())):
+    if sign in ("-", "–", "—", "~") and (is_number or (sign == "-" and not following[0].isspace())):
         return None  # 2000 - 3000 people, 2011-based
     return None if is_short and is_number else (end, sign)
 
@@ -324,7 +321,6 @@ def split_title(line: str) -> Prefix | None:
 
 
 _BOUNDARY = re.compile(r"(?:[.!?;。！？]|[.!?][\"'”’)\]]{1,2})\s*|\s*[|→⇒•]\s*|\s[–—-]\s+")
-_JOINING = " \t;|→⇒•,–—-"
 
 
 def split_entries(prefix: Prefix) -> Iterator[Prefix]:
@@ -346,6 +342,6 @@ def split_entries(prefix: Prefix) -> Iterator[Prefix]:
             following = split_prefix(text[position : position + _LOOK])
             if following and following.text and following.sign == prefix.sign and following.is_whole:
                 cuts.append(position)
-    pieces = [text[begin:end].rstrip(_JOINING) for begin, end in pairwise([*cuts, len(text)])]
+    pieces = [text[begin:end].rstrip(" \t;|→⇒•,–—-") for begin, end in pairwise([*cuts, len(text)])]
     yield prefix if len(cuts) == 1 else prefix._replace(text=pieces[0], is_heading=False)
     yield from filter(None, map(split_prefix, pieces[1:]))

@@ -211,8 +211,6 @@ def _dated(named: dict[str, Any], known: Known) -> RawEntry | None:
         present = [" ".join(_written(named[key]) for key in ("month", "year") if key in named)]
     # Keys in other languages than English.
     present = present or [inner for inner in named.values() if isinstance(inner, str) and read_date(inner)][:1]
-    if not present:
-        return None
     for value in present:
         dated = _date(value, known)
         if expression := dated.expression:
@@ -220,7 +218,7 @@ def _dated(named: dict[str, Any], known: Known) -> RawEntry | None:
             last = next((end for end in ends if end and end.precision == expression.precision), None)
             is_range = last is not None and last.date > expression.date and not expression.is_range
             return dated._replace(expression=replace(expression, end=last.date)) if last and is_range else dated
-    return RawEntry(None, _written(next((value for value in present if value is not None), None)), ())
+    return RawEntry(None, _written(next((one for one in present if one is not None), None)), ()) if present else None
 
 
 def _date(value: Any, known: Known) -> RawEntry:

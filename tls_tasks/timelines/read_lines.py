@@ -79,9 +79,8 @@ class Section:
         is_month = expression.precision == "month" and not expression.is_range
         is_month = is_month or (self.known == (day.year, day.month) and expression.precision == "day")
         self.known = Known(day.year, day.month if is_month else None)
-        self._rolls = self._rolls or prefix.is_whole or expression.is_range
-        if expression.precision != "day" and prefix.is_heading and not expression.is_range:
-            self._rolls = False
+        heads_list = expression.precision != "day" and prefix.is_heading and not expression.is_range
+        self._rolls = (self._rolls or prefix.is_whole or expression.is_range) and not heads_list
         if expression.precision == "day":
             self._last = day
         return prefix
@@ -108,30 +107,29 @@ def is_restart(line: str) -> bool:
 
 
 def is_frame(line: str, is_before: bool) -> bool:
-    """Whether an undated line is no text of the answer: it marks up, heads or announces it, or speaks to its reader.
+    """Whether an undated line is no text of the answer: it marks it up, announces it, or speaks to its reader.
 
     Args:
         line: The line.
-        is_before: Whether no entry stands before it, so that it may be a title without a mark, or a greeting.
+        is_before: Whether no entry stands before it, so that it may be a title or a greeting.
 
     Example:
         >>> [is_frame(line, True) for line in ("Here is the timeline:", "```json", "];", "## Protests", "Let me know!")]
         [True, True, True, True, True]
         >>> [is_frame(line, False) for line in ("These are the key events.", "## Protests", "No sources were given.")]
-        [True, True, False]
+        [True, False, False]
     """
     text = _MARKUP_TAG.sub("", line).strip(_MARKS)
     is_title = line.startswith(_HEADING) and text[-1:] not in ".!?。"
     is_title = is_title or _TITLE.match(text) is not None or not any(map(str.isalnum, FRAME.sub("", line)))
-    is_announced = is_restart(line) or _HEAD.fullmatch(line) is not None or (is_before and is_title)
+    is_announced = is_restart(line) or (is_before and is_title)
     is_markup = text.startswith(_FENCE) or not any(map(str.isalnum, text))
     return is_announced or is_markup or all(map(_SAID.match, _SENTENCE.split(text)))
 
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
-_HEADING, _MARKS = ("#", "**", "__", "=="), " \t*_#=>"
+_HEADING, _FENCE, _MARKS = ("#", "**", "__", "=="), ("```", "~~~"), " \t*_#=>"
 _ASIDE_NAMES = frozenset("source sources reference references citations links note notes bibliography".split())
-_FENCE = ("```", "~~~")
 
 
 @dataclass(slots=True)
@@ -295,7 +293,7 @@ class _Lines:
         return is_item or not self.after_blank or (day.prefix.is_heading and not day.last_is_item)
 
     def _drop(self, stripped: str) -> Iterator[_Item]:
-        """Close the day before a line that belongs to none; a heading and an announcement are no loss."""
+        """Close the day before a line that belongs to none; a title and an announcement before all days are no loss."""
         yield from self._close()
         self.siblings = None
         is_heading = stripped.startswith(_HEADING)
@@ -349,7 +347,17 @@ def read_lines(text: str, keep_undated: bool = True, known: Known = UNKNOWN) -> 
     if _n_days(items) == 0 and next(dates_in("\n".join(lines)), None):  # lists of sources and notes look like such
         titled = _without_drafts(list(_Lines(lines, keep_undated, known, has_titles=True).read()))
         items = titled if _n_days(titled) > 1 else items
-    return items + beyond
+    return _without_sections(items) + beyond
+
+
+def _without_sections(items: list[_Item]) -> list[_Item]:
+    """The items without the headings of sections, which stand above an entry."""
+    kept: list[_Item] = []
+    for item in reversed(items):
+        is_heading = isinstance(item, Problem) and item.kind == "undated_text" and _HEAD.fullmatch(item.detail)
+        if not (is_heading and kept and isinstance(kept[0], RawEntry)):
+            kept.insert(0, item)
+    return kept
 
 
 def _n_days(items: list[_Item]) -> int:

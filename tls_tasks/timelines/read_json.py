@@ -8,7 +8,7 @@ from typing import Any
 from tls_tasks.core.json_text import is_whole_json
 from tls_tasks.core.json_values import RepeatedKeys
 from tls_tasks.core.parsed import Problem, problem
-from tls_tasks.text.dates import MAX_LENGTH, Known, may_hold_date, read_date, within
+from tls_tasks.text.dates import MAX_LENGTH, Known, may_hold_date, within
 from tls_tasks.timelines.entries import ASIDE_KEYS, DATE_KEYS, END_KEYS, TEXT_KEYS, UNKNOWN, RawEntry, read_cell
 from tls_tasks.timelines.read_lines import read_lines
 
@@ -193,7 +193,7 @@ def _texts(pairs: _Pairs, is_dated: bool = False) -> list[Any]:
     # event_description, key events
     if texts := [inner for key, inner in others if set(_key(key).split("_")) & set(TEXT_KEYS)]:
         return texts
-    return [inner for _, inner in others if is_dated and isinstance(inner, str) and not read_date(inner)]
+    return [inner for _, inner in others if is_dated and isinstance(inner, str) and not read_cell(inner).expression]
 
 
 def _beside(pairs: _Pairs, read: list[Any]) -> Iterator[Problem]:
@@ -210,7 +210,7 @@ def _dated(named: dict[str, Any], known: Known) -> RawEntry | None:
     if not present and "year" in named:
         present = [" ".join(_written(named[key]) for key in ("month", "year") if key in named)]
     # Keys in other languages than English.
-    present = present or [inner for inner in named.values() if isinstance(inner, str) and read_date(inner)][:1]
+    present = present or [one for one in named.values() if isinstance(one, str) and read_cell(one).expression][:1]
     for value in present:
         dated = _date(value, known)
         if expression := dated.expression:

@@ -265,7 +265,7 @@ def _end_of_day(plain: str, match: re.Match[str]) -> int:
     end = match.end()
     if end - match.start() == len("2011"):
         return end
-    for form in (date_forms.TIME, date_forms.WEEKDAY_AFTER):
+    for form in (date_forms.TIME, date_forms.WEEKDAY_AFTER, date_forms.TIME):
         if following := form.match(plain, end):
             end = following.end()
     return end

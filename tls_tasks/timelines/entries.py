@@ -164,7 +164,6 @@ _NO_TEXT, _LABEL, _ANY_LABEL, _PARENTHETICAL, _SIGN = (
 )
 _BESIDE, _PART = re.compile(PHRASES["beside_date"], re.IGNORECASE), re.compile(r"[,;，、]\s?")
 _WEAK = frozenset(("", "=", ";", "…", ",", "，", "、", ".", "..", "...", "....", "....."))
-_WRAPPING = frozenset("])}】》*_")
 
 
 def split_prefix(line: str, known: Known = UNKNOWN, *, is_item: bool = False) -> Prefix | None:
@@ -268,7 +267,7 @@ def _sign(rest: str, is_loose: bool, is_short: bool, is_year: bool) -> tuple[int
     """
     match = _SIGN.match(rest)
     close, sign, end = (match["close"], match["sign"] or "", match.end()) if match else ("", "", 0)
-    is_wrapped = not _WRAPPING.isdisjoint(close)
+    is_wrapped = not set(close).isdisjoint("])}】》*_")
     following = rest[end:]
     if not following.strip():
         return (len(rest), sign) if is_wrapped or sign not in _WEAK or not is_short or not rest.strip() else None

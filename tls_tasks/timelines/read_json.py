@@ -117,7 +117,7 @@ def _object(value: dict[str, Any], depth: int, known: Known) -> Iterator[_Item]:
         return
     dated = _dated(named, known)
     texts = _texts(pairs, dated is not None)
-    own = [text for text in texts if isinstance(text, str)] if depth and dated and dated.is_day else []
+    own = [text for text in texts if _is_plain(text)] if depth and dated and dated.is_day else []
     rest = [(key, inner) for key, inner in pairs if inner not in own]  # such as sub_events
     if entries := _wrapped(rest, depth, known, is_dated=dated is not None and (is_named or "year" not in named)):
         yield from _entry(dated, own) if dated and own else ()
@@ -131,6 +131,11 @@ def _object(value: dict[str, Any], depth: int, known: Known) -> Iterator[_Item]:
     elif depth and (texts or dated or not pairs):
         strings = [item for item in _sentences(texts, 0) if isinstance(item, str)]
         yield problem("undated_text" if texts else "bad_entry", " ".join(strings or named))
+
+
+def _is_plain(text: Any) -> bool:
+    """Whether a text is a str or a list of them, which holds no entries."""
+    return isinstance(text, str) or (isinstance(text, list) and all(isinstance(one, str) for one in text))
 
 
 def _wrapped(pairs: _Pairs, depth: int, known: Known, is_dated: bool) -> list[_Item]:

@@ -122,7 +122,7 @@ def read_table(table: Table, keep_undated: bool = True, known: Known = UNKNOWN) 
         lost = [row[column] for column in range(width) if column not in (*dates, *texts)]
         if any(cell.rstrip(".") and not cell.rstrip(".").isdigit() for cell in lost):
             yield problem("aside", " | ".join(lost))
-        cells = [row[column] for column in dates if row[column]]
+        cells = [clean(row[column]) for column in dates if row[column]]
         dated, known = _date_in(cells, known)
         if cells and (sentences or dated.expression is None or dated.expression.precision == "day"):
             yield from [last] if last else []
@@ -161,4 +161,4 @@ def _named(header: Sequence[Sequence[str]], names: Sequence[str]) -> list[int]:
 
 def _is_date(cell: str) -> bool:
     """Whether a cell is a date, perhaps without its year; another number may be anything."""
-    return read_cell(cell, UNKNOWN if cell.isdigit() else Known(2000)).expression is not None  # any year will do
+    return read_cell(clean(cell), UNKNOWN if cell.isdigit() else Known(2000)).expression is not None  # any year will do

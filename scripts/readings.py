@@ -117,7 +117,7 @@ LAYERS: tuple[Layer, ...] = (
         (
             "timelines.tables.read_table",
             "timelines.tables._date_columns",
-            "timelines.tables._expression",
+            "timelines.tables._date_in",
             "timelines.tables._named",
             "timelines.tables._is_date",
             "timelines.tables.is_header",

@@ -164,6 +164,17 @@ def partial_context(text: str) -> Known | None:
     return Known(None, month.date.month) if month and month.precision == "month" and not month.is_range else None
 
 
+def within(text: str, known: Known) -> Known:
+    """What is known below a heading, a cell or a key: what it names, or else what is known above.
+
+    Example:
+        >>> within("February", Known(2011, 1)), within("Protests", Known(2011, 1))
+        (Known(year=2011, month=2), Known(year=2011, month=1))
+    """
+    context = partial_context(text)
+    return Known(context.year or known.year, context.month) if context else known
+
+
 def dates_in(text: str) -> Iterator[tuple[int, int, DateExpression]]:
     """Every day anywhere in a text that is written with its year, and every range that ends in one.
 
@@ -254,7 +265,7 @@ def _end_of_day(plain: str, match: re.Match[str]) -> int:
     end = match.end()
     if end - match.start() == len("2011"):
         return end
-    for form in (date_forms.TIME, date_forms.WEEKDAY_AFTER):
+    for form in (date_forms.TIME, date_forms.WEEKDAY_AFTER, date_forms.TIME):
         if following := form.match(plain, end):
             end = following.end()
     return end

@@ -6,26 +6,20 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tls_tasks.core.reasoning import phrases
-from tls_tasks.text.dates import DateExpression, Known, dates_in, leading_dates, may_hold_date
+from tls_tasks.text.date_forms import marked
+from tls_tasks.text.dates import DateExpression, Known, dates_in, leading_dates, may_hold_date, read_date
 
 UNKNOWN = Known()
 """No year, no month."""
 
-DATE_KEYS = ("date", "start", "start_date", "event_date", "datetime", "timestamp", "time", "day", "when")
+PHRASES = phrases(__file__)
+DATE_KEYS = tuple(PHRASES["date_keys"].split())
 """Names of a date in JSON, XML and table headers; the first one present is taken."""
-
-END_KEYS = ("end", "end_date")
+END_KEYS = tuple(PHRASES["end_keys"].split())
 """Names of the last day of a range."""
-
-TEXT_KEYS = tuple(
-    "text summary event events description content sentences sentence details headline title heading news body".split()
-)
+TEXT_KEYS = tuple(PHRASES["text_keys"].split())
 """Names of an entry's text; all that are present are taken."""
-
-ASIDE_KEYS = tuple(
-    "id no nr number source sources url link links reference references ref refs citation citations confidence"
-    " importance category type tags".split()
-)
+ASIDE_KEYS = tuple(PHRASES["aside_keys"].split())
 """Names of what stands beside an entry's text and is no part of it."""
 
 
@@ -43,20 +37,22 @@ class RawEntry(NamedTuple):
     sentences: tuple[str, ...]
 
     @property
+    def is_day(self) -> bool:
+        """Whether its date is a day or a range of days."""
+        return self.expression is not None and self.expression.precision == "day"
+
+    @property
     def said(self) -> str:
         """The whole entry, for a problem with it."""
         return ": ".join(filter(None, (self.written, " ".join(self.sentences))))
 
 
-PHRASES = phrases(__file__)
 MARKS = "-*+•‣◦▪●○■□·・"
 """Characters that mark a list item."""
 
 _ITEM = re.compile(rf"([ \t]*)(?:>\s?){{0,9}}(?:([{MARKS}])|\(?([0-9]{{1,3}}|[A-Za-z])[.)]|[0-9]\ufe0f?\u20e3)(?:\s|$)")
 _BULLET = re.compile(rf"(?:>\s?)*(?:(?:[{MARKS}]|[0-9]{{1,3}}[.)]|[A-Za-z]\)|\[[ xX✓✔]\])(?:\s+|(?<=・)|$)){{0,3}}")
 TEXT_LABEL, _ASIDE_LABEL = (re.compile(PHRASES[f"{kind}_label"], re.IGNORECASE) for kind in ("text", "aside"))
-
-_NO_TEXT = re.compile(PHRASES["no_text"])
 
 
 def item_of(line: str) -> tuple[str, int] | None:
@@ -115,7 +111,7 @@ def clean(text: str) -> str:
         ('"We stay," he says.', 'They stay.')
     """
     text = text.replace("**", "").strip()
-    text = _CITATION.sub("", _LINK.sub(r"\1", text)).strip() if "[" in text or "【" in text else text
+    text = _CITATION.sub("", _LINK.sub(r"\1", text)).strip() if "[" in text or not text.isascii() else text
     text = _EMPHASIS.sub(r"\1\2", _CODE.sub(r"\1", text))
     closing = _QUOTES.get(text[:1])
     bare = text.rstrip(",;)] ")
@@ -163,14 +159,11 @@ class Prefix(NamedTuple):
 
 _PICTURES = "\u2190-\u2bff\U0001f000-\U0010ffff"
 _MARKER = re.compile(rf"[ \t:–—{re.escape(MARKS)}#>_~`\"'“”‘’\[\](【《<|=\ufe0f\u200b\u200d\ufeff{_PICTURES}]*")
-_LABEL = re.compile(PHRASES["label"])
-_ANY_LABEL = re.compile(r"[^\W\d][^:：\n]{0,80}?[:：][*_]{0,3}\s+")
-_PARENTHETICAL, _SIGN = re.compile(PHRASES["parenthetical"]), re.compile(PHRASES["sign"])
-_COLONS = (":", "::", "：")
-_DASHES = ("-", "–", "—", "~")
+_NO_TEXT, _LABEL, _ANY_LABEL, _PARENTHETICAL, _SIGN = (
+    re.compile(PHRASES[kind]) for kind in ("no_text", "label", "any_label", "parenthetical", "sign")
+)
+_BESIDE, _PART = re.compile(PHRASES["beside_date"], re.IGNORECASE), re.compile(r"[,;，、]\s?")
 _WEAK = frozenset(("", "=", ";", "…", ",", "，", "、", ".", "..", "...", "....", "....."))
-_UNCLEAR = frozenset(("", ",", "，", "、", "."))
-_WRAPPING = frozenset("])}】》*_")
 
 
 def split_prefix(line: str, known: Known = UNKNOWN, *, is_item: bool = False) -> Prefix | None:
@@ -206,7 +199,7 @@ def split_prefix(line: str, known: Known = UNKNOWN, *, is_item: bool = False) ->
             position = label.end()
         elif label := _ANY_LABEL.match(head, position):  # "Timeline: 2011-01-25: A", but only a whole entry
             prefix = _dated(line, _end(_MARKER, head, label.end()), UNKNOWN, False)
-            is_entry = prefix and prefix.text and prefix.sign in _COLONS and prefix.is_whole
+            is_entry = prefix and prefix.text and prefix.sign in (":", "::", "：") and prefix.is_whole
             return prefix._replace(label=label[0]) if prefix and is_entry else None
         else:
             return None
@@ -234,16 +227,33 @@ def _dated(line: str, begin: int, known: Known, is_item: bool) -> Prefix | None:
         length, sign = parted
         text = line[end + length :].lstrip()
         text = clean(text[_end(TEXT_LABEL, text, 0) :]) if text.strip(" =#*_-") else ""
-        if inside and inside["inside"] and not _is_plain(inside["inside"]):
-            text = f"{inside['inside']}: {text}" if text else inside["inside"]
+        text = ": ".join(filter(None, (_said(inside), text)))
         is_heading = not text or level > 0 or ("**" in before and line.endswith("**"))
         return Prefix(found.expression, written, text, is_heading, level, sign, is_short)
     return None
 
 
-def _is_plain(inside: str) -> bool:
-    """Whether what stands in brackets behind a date is a weekday, a time or a count rather than text."""
-    return any(char.isdigit() for char in inside) or len(inside.split()) == 1
+def _said(brackets: re.Match[str] | None) -> str:
+    """What brackets behind a date say; empty if they hold only words of dates, a time or the number of a source."""
+    inside = (brackets and brackets["inside"]) or ""
+    return "" if all(map(_BESIDE.fullmatch, _PART.split(marked(inside, throughout=True)))) else inside
+
+
+def read_cell(written: str, known: Known = UNKNOWN) -> RawEntry:
+    """A date in a cell or a value, perhaps with a mark of doubt, a time or brackets behind it, and what these say.
+
+    Example:
+        >>> [read_cell(f"2011-01-28{rest}").sentences for rest in ("", "?", " (Friday)", " (Cairo)")]
+        [(), (), (), ('Cairo',)]
+        >>> read_cell("2011-01-28 in Cairo").expression is None
+        True
+    """
+    cell = written.strip(" ~≈?")
+    whole = read_date(cell, known)
+    for found in leading_dates(cell, known) if whole is None else ():
+        if behind := _PARENTHETICAL.fullmatch(cell, found.end):
+            return RawEntry(found.expression, written, tuple(filter(None, [_said(behind)])))
+    return RawEntry(whole, written, ())
 
 
 def _sign(rest: str, is_loose: bool, is_short: bool, is_year: bool) -> tuple[int, str] | None:
@@ -257,18 +267,18 @@ def _sign(rest: str, is_loose: bool, is_short: bool, is_year: bool) -> tuple[int
     """
     match = _SIGN.match(rest)
     close, sign, end = (match["close"], match["sign"] or "", match.end()) if match else ("", "", 0)
-    is_wrapped = not _WRAPPING.isdisjoint(close)
+    is_wrapped = not set(close).isdisjoint("])}】》*_")
     following = rest[end:]
     if not following.strip():
         return (len(rest), sign) if is_wrapped or sign not in _WEAK or not is_short or not rest.strip() else None
     if is_short and sign in _WEAK and not is_wrapped:
         return None
     has_gap = close[-1:].isspace() or following[0].isspace()
-    if sign in _UNCLEAR:
+    if sign in ("", ",", "，", "、", "."):
         has_gap = has_gap or any(map(str.isspace, close)) or (sign not in ("", ".") and is_loose)
         return (end, sign) if has_gap and (is_wrapped or is_loose) else None
     is_number = following.lstrip()[0].isdigit() and (is_year or (is_short and not following[0].isspace()))
-    if sign in _DASHES and (is_number or (sign == "-" and not following[0].isspace())):
+    if sign in ("-", "–", "—", "~") and (is_number or (sign == "-" and not following[0].isspace())):
         return None  # 2000 - 3000 people, 2011-based
     return None if is_short and is_number else (end, sign)
 
@@ -310,7 +320,6 @@ def split_title(line: str) -> Prefix | None:
 
 
 _BOUNDARY = re.compile(r"(?:[.!?;。！？]|[.!?][\"'”’)\]]{1,2})\s*|\s*[|→⇒•]\s*|\s[–—-]\s+")
-_JOINING = " \t;|→⇒•,–—-"
 
 
 def split_entries(prefix: Prefix) -> Iterator[Prefix]:
@@ -332,6 +341,6 @@ def split_entries(prefix: Prefix) -> Iterator[Prefix]:
             following = split_prefix(text[position : position + _LOOK])
             if following and following.text and following.sign == prefix.sign and following.is_whole:
                 cuts.append(position)
-    pieces = [text[begin:end].rstrip(_JOINING) for begin, end in pairwise([*cuts, len(text)])]
+    pieces = [text[begin:end].rstrip(" \t;|→⇒•,–—-") for begin, end in pairwise([*cuts, len(text)])]
     yield prefix if len(cuts) == 1 else prefix._replace(text=pieces[0], is_heading=False)
     yield from filter(None, map(split_prefix, pieces[1:]))

@@ -8,8 +8,8 @@ from typing import Any
 from tls_tasks.core.json_text import is_whole_json
 from tls_tasks.core.json_values import RepeatedKeys
 from tls_tasks.core.parsed import Problem, problem
-from tls_tasks.text.dates import MAX_LENGTH, DateExpression, Known, may_hold_date, partial_context, read_date
-from tls_tasks.timelines.entries import ASIDE_KEYS, DATE_KEYS, END_KEYS, TEXT_KEYS, UNKNOWN, RawEntry
+from tls_tasks.text.dates import MAX_LENGTH, Known, may_hold_date, within
+from tls_tasks.timelines.entries import ASIDE_KEYS, DATE_KEYS, END_KEYS, TEXT_KEYS, UNKNOWN, RawEntry, read_cell
 from tls_tasks.timelines.read_lines import read_lines
 
 _MAX_DEPTH = 6
@@ -99,9 +99,9 @@ def _read_text(value: Any, known: Known) -> list[_Item]:
 
 def _list(value: list[Any], depth: int, known: Known) -> Iterator[_Item]:
     first, texts = (value[0], value[1:]) if len(value) > 1 and isinstance(value[0], str) else ("", [])
-    expression = read_date(first, known)
-    if expression and not any(isinstance(text, str) and read_date(text) for text in texts):
-        yield from _entry(expression, first, texts)
+    dated = read_cell(first, known)
+    if dated.expression and not any(isinstance(text, str) and read_cell(text).expression for text in texts):
+        yield from _entry(dated, texts)
         return
     for item in value:
         yield from _read(item, depth + 1, known)
@@ -112,22 +112,30 @@ def _object(value: dict[str, Any], depth: int, known: Known) -> Iterator[_Item]:
     named = {_key(key): inner for key, inner in pairs}
     known = _context(named, known)
     is_named = not set(DATE_KEYS).isdisjoint(named)
-    if not is_named and any(read_date(key, known) for key in value):
+    if not is_named and any(read_cell(key, known).expression for key in value):
         yield from _map(pairs, depth, known)
         return
     dated = _dated(named, known)
     texts = _texts(pairs, dated is not None)
-    if entries := _wrapped(pairs, depth, known, is_dated=dated is not None and (is_named or "year" not in named)):
+    own = [text for text in texts if _is_plain(text)] if depth and dated and dated.is_day else []
+    rest = [(key, inner) for key, inner in pairs if inner not in own]  # such as sub_events
+    if entries := _wrapped(rest, depth, known, is_dated=dated is not None and (is_named or "year" not in named)):
+        yield from _entry(dated, own) if dated and own else ()
         yield from entries
-    elif dated is not None and (texts or (dated[0] and depth)):
+    elif dated is not None and (texts or (dated.expression and depth)):
         # A single object with nothing but a date may be what is left of an entry that was cut off.
-        yield from _entry(dated[0], dated[1], texts)
-        yield from _beside(pairs, [*texts, dated[1]])
+        yield from _entry(dated, texts)
+        yield from _beside(pairs, [*texts, dated.written])
     elif dated is None and (entries := [item for _, text in pairs for item in _read_text(text, known)]):
         yield from entries
     elif depth and (texts or dated or not pairs):
         strings = [item for item in _sentences(texts, 0) if isinstance(item, str)]
         yield problem("undated_text" if texts else "bad_entry", " ".join(strings or named))
+
+
+def _is_plain(text: Any) -> bool:
+    """Whether a text is a str or a list of them, which holds no entries."""
+    return isinstance(text, str) or (isinstance(text, list) and all(isinstance(one, str) for one in text))
 
 
 def _wrapped(pairs: _Pairs, depth: int, known: Known, is_dated: bool) -> list[_Item]:
@@ -147,7 +155,7 @@ def _wrapped(pairs: _Pairs, depth: int, known: Known, is_dated: bool) -> list[_I
 
 def _dated_within(key: str, inner: Any, depth: int, known: Known) -> list[_Item]:
     """What is read of the list or object under a key, if an entry with a date is among it."""
-    items = list(_read(inner, depth + 1, _within(key, known))) if isinstance(inner, (list, dict)) else []
+    items = list(_read(inner, depth + 1, within(key, known))) if isinstance(inner, (list, dict)) else []
     return items if any(isinstance(item, RawEntry) and item.expression for item in items) else []
 
 
@@ -156,20 +164,13 @@ def _map(pairs: _Pairs, depth: int, known: Known) -> Iterator[_Item]:
     for key, inner in pairs:
         if _key(key) in ("year", "month"):
             continue
-        expression = read_date(key, known)
-        is_day = expression is not None and expression.precision == "day"
-        if not is_day and (items := _dated_within(key, inner, depth, known)):
+        dated = read_cell(key, known)
+        if not dated.is_day and (items := _dated_within(key, inner, depth, known)):
             yield from items
-        elif expression is None and not any(char.isdigit() for char in key[:MAX_LENGTH]):
+        elif dated.expression is None and not any(char.isdigit() for char in key[:MAX_LENGTH]):
             yield problem("bad_entry", key)
         else:
-            yield from _entry(expression, key, [inner])
-
-
-def _within(key: str, known: Known) -> Known:
-    """What is known below a key that names a year or a month."""
-    context = partial_context(key)
-    return Known(context.year or known.year, context.month) if context else known
+            yield from _entry(dated, [inner])
 
 
 def _context(named: dict[str, Any], known: Known) -> Known:
@@ -179,7 +180,7 @@ def _context(named: dict[str, Any], known: Known) -> Known:
         if name == "month" and known.year and str(value).isdecimal():
             value = f"{known.year}-{value}"
         if isinstance(value, (str, int)):
-            known = _within(str(value), known)
+            known = within(str(value), known)
     return known
 
 
@@ -197,7 +198,7 @@ def _texts(pairs: _Pairs, is_dated: bool = False) -> list[Any]:
     # event_description, key events
     if texts := [inner for key, inner in others if set(_key(key).split("_")) & set(TEXT_KEYS)]:
         return texts
-    return [inner for _, inner in others if is_dated and isinstance(inner, str) and not read_date(inner)]
+    return [inner for _, inner in others if is_dated and isinstance(inner, str) and not read_cell(inner).expression]
 
 
 def _beside(pairs: _Pairs, read: list[Any]) -> Iterator[Problem]:
@@ -208,37 +209,36 @@ def _beside(pairs: _Pairs, read: list[Any]) -> Iterator[Problem]:
             yield problem("aside", f"{key}: {inner}")
 
 
-def _dated(named: dict[str, Any], known: Known) -> tuple[DateExpression | None, str] | None:
-    """An object's date and how it was written: the first readable one, or else the first; None if it has none."""
+def _dated(named: dict[str, Any], known: Known) -> RawEntry | None:
+    """An object's date and what else stands with it: the first readable one, or else the first; None if it has none."""
     present = [named[key] for key in DATE_KEYS if key in named]
     if not present and "year" in named:
         present = [" ".join(_written(named[key]) for key in ("month", "year") if key in named)]
-    if not present:  # keys in other languages than English
-        present = [inner for inner in named.values() if isinstance(inner, str) and read_date(inner)][:1]
-    if not present:
-        return None
+    # Keys in other languages than English.
+    present = present or [one for one in named.values() if isinstance(one, str) and read_cell(one).expression][:1]
     for value in present:
-        if expression := _date(value, known):
-            ends = (_date(named.get(key), known) for key in END_KEYS)
+        dated = _date(value, known)
+        if expression := dated.expression:
+            ends = (_date(named.get(key), known).expression for key in END_KEYS)
             last = next((end for end in ends if end and end.precision == expression.precision), None)
             is_range = last is not None and last.date > expression.date and not expression.is_range
-            return replace(expression, end=last.date) if last and is_range else expression, _written(value)
-    return None, _written(next((value for value in present if value is not None), None))
+            return dated._replace(expression=replace(expression, end=last.date)) if last and is_range else dated
+    return RawEntry(None, _written(next((one for one in present if one is not None), None)), ()) if present else None
 
 
-def _date(value: Any, known: Known) -> DateExpression | None:
+def _date(value: Any, known: Known) -> RawEntry:
     """The date in a value: a str, or a number such as ``2011``, ``20110125``, or ``25`` in a month that is known."""
     if isinstance(value, int) and not isinstance(value, bool) and (1000 <= value <= 99991231 or known.month):
         value = str(value)
     if isinstance(value, dict):
         parts = [str(value[key]) for key in ("year", "month", "day") if isinstance(value.get(key), (int, str))]
         value = ("-" if "".join(parts).isdecimal() else " ").join(parts)
-    return read_date(value, known) if isinstance(value, str) else None
+    return read_cell(value, known) if isinstance(value, str) else RawEntry(None, _written(value), ())
 
 
-def _entry(expression: DateExpression | None, written: str, texts: list[Any]) -> Iterator[_Item]:
+def _entry(dated: RawEntry, texts: list[Any]) -> Iterator[_Item]:
     sentences = list(_sentences(texts, 0))
-    yield RawEntry(expression, written, tuple(item for item in sentences if isinstance(item, str)))
+    yield dated._replace(sentences=(*dated.sentences, *(item for item in sentences if isinstance(item, str))))
     yield from (item for item in sentences if isinstance(item, Problem))
 
 

@@ -31,8 +31,8 @@ from tls_tasks.timelines.tables import as_lines, is_header, read_table
 _YEAR = re.compile(r"(?<![\d.,/-])(1[0-9]{3}|20[0-9]{2})(?![\d]|[.,]\d)")
 _FINAL = re.compile(PHRASES["final"], re.IGNORECASE)
 _PROMPT = re.compile(f"(?i:{OPENING}|{CLOSED_BOOK_OPENING}|{PHRASES['other_prompt']})")
-_TITLE, _MARKUP_TAG, _RULE, _NO_DATE = (
-    re.compile(PHRASES[kind]) for kind in ("title", "markup_tag", "rule", "no_date")
+_TITLE, _HEAD, _MARKUP_TAG, _RULE, _NO_DATE = (
+    re.compile(PHRASES[kind]) for kind in ("title", "head", "markup_tag", "rule", "no_date")
 )
 _REMARK, _SAID = (re.compile(rf"(?i)\W{{0,4}}(?:{PHRASES[kind]})") for kind in ("remark", "said"))
 _LONG = 120
@@ -79,9 +79,8 @@ class Section:
         is_month = expression.precision == "month" and not expression.is_range
         is_month = is_month or (self.known == (day.year, day.month) and expression.precision == "day")
         self.known = Known(day.year, day.month if is_month else None)
-        self._rolls = self._rolls or prefix.is_whole or expression.is_range
-        if expression.precision != "day" and prefix.is_heading and not expression.is_range:
-            self._rolls = False
+        heads_list = expression.precision != "day" and prefix.is_heading and not expression.is_range
+        self._rolls = (self._rolls or prefix.is_whole or expression.is_range) and not heads_list
         if expression.precision == "day":
             self._last = day
         return prefix
@@ -129,9 +128,8 @@ def is_frame(line: str, is_before: bool) -> bool:
 
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
-_HEADING, _MARKS = ("#", "**", "__", "=="), " \t*_#=>"
+_HEADING, _FENCE, _MARKS = ("#", "**", "__", "=="), ("```", "~~~"), " \t*_#=>"
 _ASIDE_NAMES = frozenset("source sources reference references citations links note notes bibliography".split())
-_FENCE = ("```", "~~~")
 
 
 @dataclass(slots=True)
@@ -151,12 +149,15 @@ class _Day:
     last_is_item: bool = False
 
     def entries(self, child: DateExpression | None) -> Iterator[RawEntry | Problem]:
-        """The day's entry; a month or year without text was a section heading, as was one with dates below it."""
+        """The day's entry; a month or year without text was a section heading, as was one with dates below it.
+
+        Only a sentence in such a heading is a loss.
+        """
         expression = self.prefix.expression
         is_partial = expression is not None and expression.precision != "day"
         if is_partial and self.prefix.is_heading and not self.has_body and _is_within(child, expression):
-            return
-        if is_partial and not self.sentences:
+            yield from (problem("undated_text", said) for said in self.sentences if said[-1:] in ".!?。")
+        elif is_partial and not self.sentences:
             yield problem("empty_entry", self.prefix.written)
         else:
             yield RawEntry(expression, self.prefix.written, tuple(self.sentences))
@@ -346,12 +347,21 @@ def read_lines(text: str, keep_undated: bool = True, known: Known = UNKNOWN) -> 
     if _n_days(items) == 0 and next(dates_in("\n".join(lines)), None):  # lists of sources and notes look like such
         titled = _without_drafts(list(_Lines(lines, keep_undated, known, has_titles=True).read()))
         items = titled if _n_days(titled) > 1 else items
-    return items + beyond
+    return _without_sections(items) + beyond
+
+
+def _without_sections(items: list[_Item]) -> list[_Item]:
+    """The items without the headings of sections, which stand above an entry."""
+    kept: list[_Item] = []
+    for item in reversed(items):
+        is_heading = isinstance(item, Problem) and item.kind == "undated_text" and _HEAD.fullmatch(item.detail)
+        if not (is_heading and kept and isinstance(kept[0], RawEntry)):
+            kept.insert(0, item)
+    return kept
 
 
 def _n_days(items: list[_Item]) -> int:
-    entries = [item for item in items if isinstance(item, RawEntry)]
-    return sum(entry.expression is not None and entry.expression.precision == "day" for entry in entries)
+    return sum(isinstance(item, RawEntry) and item.is_day for item in items)
 
 
 def _without_drafts(items: list[_Item]) -> list[_Item]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tls_tasks.core.markdown_tables import Table
 from tls_tasks.core.parsed import Problem, problem
-from tls_tasks.text.dates import MAX_LENGTH, DateExpression, Known, read_date
-from tls_tasks.timelines.entries import ASIDE_KEYS, DATE_KEYS, TEXT_KEYS, UNKNOWN, RawEntry, clean
+from tls_tasks.text.dates import MAX_LENGTH, Known, within
+from tls_tasks.timelines.entries import ASIDE_KEYS, DATE_KEYS, TEXT_KEYS, UNKNOWN, RawEntry, clean, read_cell
 
 _ESCAPE = re.compile(r"\\([-.*_#+!()\[\]])")
 # Nothing in it looks beyond the next angle bracket, so that a megabyte of "<a " takes no longer than other text.
@@ -69,12 +69,10 @@ def _as_markdown(tag: re.Match[str]) -> str:
 
 def _attributes(attributes: str, name: str) -> list[str]:
     """The dates in an element's attributes; all of them are its date if it is called ``year`` or the like."""
-    found = [(key.lower(), value) for key, value in _ATTRIBUTE.findall(attributes)]
-    return [value for key, value in found if key in _DATE_NAMES or name in _DATE_NAMES]
+    return [value for key, value in _ATTRIBUTE.findall(attributes) if not _DATE_NAMES.isdisjoint((key.lower(), name))]
 
 
 _WORD = re.compile(r"[a-z]+")
-_ANY_YEAR = Known(2000)
 
 
 def is_header(names: Sequence[str]) -> bool:
@@ -124,11 +122,11 @@ def read_table(table: Table, keep_undated: bool = True, known: Known = UNKNOWN) 
         lost = [row[column] for column in range(width) if column not in (*dates, *texts)]
         if any(cell.rstrip(".") and not cell.rstrip(".").isdigit() for cell in lost):
             yield problem("aside", " | ".join(lost))
-        cells = [row[column] for column in dates if row[column]]
-        expression, known = _expression(cells, known)
-        if cells and (sentences or expression is None or expression.precision == "day"):
+        cells = [clean(row[column]) for column in dates if row[column]]
+        dated, known = _date_in(cells, known)
+        if cells and (sentences or dated.expression is None or dated.expression.precision == "day"):
             yield from [last] if last else []
-            last = RawEntry(expression, cells[-1], sentences)
+            last = RawEntry(dated.expression, cells[-1], dated.sentences + sentences)
         elif last is not None and keep_undated:
             last = last._replace(sentences=last.sentences + sentences)
         elif sentences:
@@ -146,16 +144,14 @@ def _date_columns(rows: Sequence[Sequence[str]], header: Sequence[Sequence[str]]
     return found[: 2 if found and all(row[found[0]].isdigit() or not row[found[0]] for row in rows[1:]) else 1]
 
 
-def _expression(cells: Sequence[str], known: Known) -> tuple[DateExpression | None, Known]:
-    """The date in the cells of a row, and the year and month that they give to the rows below."""
-    expression = None
+def _date_in(cells: Sequence[str], known: Known) -> tuple[RawEntry, Known]:
+    """The date in the cells of a row and what else they say, and the year and month that they give to rows below."""
+    dated = RawEntry(None, "", ())
     for cell in cells:
-        short = cell.isdigit() and len(cell) <= 2 and known.year
-        whole = f"{known.year}-{known.month}-{cell}" if short and known.month else f"{known.year}-{cell}"
-        expression = read_date(whole if short else cell, known)
-        if expression is not None and expression.precision != "day":
-            known = Known(expression.date.year, expression.date.month if expression.precision == "month" else None)
-    return expression, known
+        if cell.isdigit() and len(cell) <= 2 and known.year:
+            cell = f"{known.year}-{known.month}-{cell}" if known.month else f"{known.year}-{cell}"
+        dated, known = read_cell(cell, known), within(cell, known)
+    return dated, known
 
 
 def _named(header: Sequence[Sequence[str]], names: Sequence[str]) -> list[int]:
@@ -165,4 +161,4 @@ def _named(header: Sequence[Sequence[str]], names: Sequence[str]) -> list[int]:
 
 def _is_date(cell: str) -> bool:
     """Whether a cell is a date, perhaps without its year; another number may be anything."""
-    return read_date(cell) is not None or (not cell.isdigit() and read_date(cell, _ANY_YEAR) is not None)
+    return read_cell(clean(cell), UNKNOWN if cell.isdigit() else Known(2000)).expression is not None  # any year will do

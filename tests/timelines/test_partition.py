@@ -23,7 +23,7 @@ NOTATION = re.compile(  # tags, entities, fences, code, targets of links, names 
 )
 FRAME = re.compile(  # headings, announcements, titles, greetings
     r"^\s*(?:[#=_|].*|<h2>.*|(?:1\. )?\*\*.*\*\*|.*[:：]\W*|[^.!?。:：|]*"
-    r"|(?:sure|certainly|of course|here|great|i hope|ich hoffe|let me know|¿quieres)\b.*)$",
+    r"|(?:sure|certainly|of course|here|great|i hope|ich hoffe|let me know|this timeline|¿quieres)\b.*)$",
     re.IGNORECASE,
 )
 

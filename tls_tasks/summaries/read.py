@@ -17,7 +17,8 @@ PROBLEM_KINDS = problem_kinds("summaries")
 
 _PHRASES = phrases(__file__)
 _LEAD_INS = [
-    re.compile(_PHRASES[f"lead_in_{kind}"], re.IGNORECASE) for kind in ("sentence", "paragraph", "label", "heading")
+    re.compile(_PHRASES[f"lead_in_{kind}"], re.IGNORECASE)
+    for kind in ("line", "sentence", "greeting", "label", "heading")
 ]
 _CLOSING = re.compile(_PHRASES["closing"], re.IGNORECASE)
 _FENCED = re.compile(r"(`{3,}|~{3,})[ \t]{0,9}[\w.+-]{0,20}[ \t]{0,9}\n(.*?)(?:\n?[ \t]{0,9}\1[`~]{0,9})?", re.DOTALL)
@@ -90,10 +91,8 @@ def _after_lead_in(text: str) -> str:
 
 def _before_closing(text: str) -> str:
     """Without a last paragraph, or line, that speaks to the reader of the answer."""
-    cut = text.rfind("\n")
-    if cut > 0 and (rest := text[:cut].strip()) and _CLOSING.match(text, cut + 1):
-        return rest
-    return text
+    rest, _, last = text.rpartition("\n")
+    return rest if rest and _CLOSING.fullmatch(last) else text
 
 
 def _inside(text: str) -> str:

@@ -122,7 +122,7 @@ def is_frame(line: str, is_before: bool) -> bool:
     text = _MARKUP_TAG.sub("", line).strip(_MARKS)
     is_title = line.startswith(_HEADING) and text[-1:] not in ".!?。"
     is_title = is_title or _TITLE.match(text) is not None or not any(map(str.isalnum, FRAME.sub("", line)))
-    is_announced = is_restart(line) or (is_before and is_title)
+    is_announced = is_title and (is_before or is_restart(line))
     is_markup = text.startswith(_FENCE) or not any(map(str.isalnum, text))
     return is_announced or is_markup or all(map(_SAID.match, _SENTENCE.split(text)))
 

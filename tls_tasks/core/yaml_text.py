@@ -38,9 +38,11 @@ _MARK = r"(?:\*\*|__|`)?"
 _BULLET = r"(?:[-*+•]|[0-9]{1,3}[.)])"
 _BULLETS = rf"(?:{_BULLET}[ \t]+)*"
 _KEY = r"[^\s:{}\[\],#>|*`][^\s:*`]{0,40}(?:[ \t][^\s:*`]{1,40}){0,3}"
-_ENTRY = re.compile(rf"[ \t]*{_BULLETS}{_MARK}{_KEY}{_MARK}:{_MARK}(?=\s|$)")
+ENTRY = re.compile(rf"[ \t]*{_BULLETS}{_MARK}(?P<key>{_KEY}){_MARK}:{_MARK}(?=\s|$)")
+"""How a line of ``key: value`` begins."""
+
 _LINE = re.compile(rf"^([ \t]*)({_BULLETS})(?:{_MARK}({_KEY}){_MARK}:{_MARK}(?=\s|$))?[ \t]*(.*)$", re.MULTILINE)
-_GOES_ON = re.compile(rf"\s|{_BULLET}[ \t]|#|---|\.\.\.|[\]}}]")
+_GOES_ON = re.compile(rf"\s|{_BULLET}[ \t]|#|\.\.\.|[\]}}]")
 _NOT_YAML = re.compile(r"^[ \t]*(?:[*+•]|[0-9]{1,3}[.)][ \t]|-[ \t]+[*`]|`)|\t|\*\*", re.MULTILINE)
 _NOT_BARE = re.compile(r"[*&!%@`>|?,#\]}-]|.*(?::\s|:$)")
 _PROSE_ENDS = (":", ".", "!", "?", ":**")
@@ -121,7 +123,7 @@ def _outlines(text: str, start: int, end: int) -> Iterator[tuple[str, tuple[int,
     run: list[str] = []
     begin = position = start
     for line in [*text[start:end].split("\n"), "end"]:
-        if not line.strip() or _ENTRY.match(line) or _GOES_ON.match(line):
+        if not line.strip() or ENTRY.match(line) or _GOES_ON.match(line):
             run.append(line.rstrip())
         else:
             if outline := _without_prose(run):
@@ -138,7 +140,7 @@ def _without_prose(run: list[str]) -> str:
     if len(lines) > 2 and not lines[-2] and lines[-1].endswith(_PROSE_ENDS) and " " in lines[-1].partition(": ")[2]:
         del lines[-1]
     first = next(filter(None, lines), "")
-    return "\n".join(lines).strip("\n") if _ENTRY.match(first) or _GOES_ON.match(first) else ""
+    return "\n".join(lines).strip("\n") if ENTRY.match(first) or _GOES_ON.match(first) else ""
 
 
 def _is_level(line: str) -> bool:

@@ -58,7 +58,7 @@ _FENCE = re.compile(r"^[ \t]{0,12}(`{3,}|~{3,})[ \t]{0,12}([\w+.-]{0,30})", re.M
 _JSON_BEGINS = tuple('[{"-0123456789tfnNI')
 # A list of numbers in prose is a citation, so it is no beginning; nor is a bracket before a word.
 _BLANKS = r"(?:\s|\\{1,4}[nrt])*"
-_BEGINNING = re.compile(rf"\{{{_BLANKS}(?:[\"'“”„‘A-Za-z_]|//|# )|\[{_BLANKS}(?:[\[{{\"'“”„‘\]]|# )")
+_BEGINNING = re.compile(rf"\{{{_BLANKS}(?:[\"'“”„‘A-Za-z_]|//|# )|\[{_BLANKS}(?:[\[{{\"'“”„‘\]]|(?:/[/*]|#) )")
 _IS_LIKE_JSON = re.compile(rf"\{{{_BLANKS}\"|\[{_BLANKS}[\[{{\"]")
 _NO_PROSE_BEGINS = re.compile(r"[\[{\"'“]")
 _IS_NO_PROSE = re.compile(rf"[\[{{]{_BLANKS}[\"'“]|[\"'“][^\"'“”\n]{{1,40}}[\"'”]\s{{0,9}}:")

@@ -184,7 +184,8 @@ class ObjectReader:
 
 
 _ELEMENT = re.compile(r"<(?P<key>[A-Za-z][\w.-]{0,60})>(?P<value>[^<]*)</(?P=key)\s*>|</[A-Za-z]")
-_LINE = re.compile(rf"^{ENTRY.pattern}[ \t]*(?P<value>[^|>\s].*)|^(?:#|---|\*\*)", re.MULTILINE)
+# A key in quotation marks is one of JSON or of a prompt, and | or > begins a text of YAML.
+_LINE = re.compile(rf"^{ENTRY.pattern}(?<![\"']:)[ \t]*(?P<value>[^|>\s].*)|^(?:#|---|\*\*)", re.MULTILINE)
 _EMPTY = frozenset(("", "-", "–", "—", "n/a", "null"))
 _QUOTES = ('""', "''", "“”", "‘’", "``")
 

@@ -36,7 +36,6 @@ _MENDED = {
     "mark": "trailing comma", "blank": "escaped line break",
 }  # fmt: skip
 _QUOTED = re.compile(r'(?<!\\)"(NaN|Infinity)"(?!:)')
-_NO_WORDS = re.compile(r"\\.|(?<=\.[0-9])0{1,9}\b")  # what is escaped, and zeros at the end of decimals
 _MOMENTS = {"date": datetime.date, "datetime": datetime.datetime, "time": datetime.time}
 
 
@@ -174,7 +173,8 @@ def repaired(text: str, notes: Notes) -> Any:
     import json_repair
 
     made = json.dumps(json_repair.loads(text, skip_json_loads=True), ensure_ascii="\\u" in text)
-    written, read = (_NO_WORDS.sub(" ", own) for own in (text, f"{made} None"))
+    # Neither what is escaped nor zeros at the end of decimals are words.
+    written, read = (re.sub(r"\\.|(?<=\.[0-9])0{1,9}\b", " ", own) for own in (text, f"{made} None"))
     dropped = " ".join(noted.detail for noted in unread(re.split(r'[\s"\[\]{},:]+', written), read))
     notes[problem("repaired_json", f"json_repair; dropped: {dropped}" if dropped else "json_repair")] = None
     return decoded(made if _QUOTED.search(text) else _QUOTED.sub(r"\1", made), notes)

@@ -184,8 +184,9 @@ class ObjectReader:
 
 
 _ELEMENT = re.compile(r"<(?P<key>[A-Za-z][\w.-]{0,60})>(?P<value>[^<]*)</(?P=key)\s*>|</[A-Za-z]")
-# A key in quotation marks is one of JSON or of a prompt, and | or > begins a text of YAML.
-_LINE = re.compile(rf"^{ENTRY.pattern}(?<![\"']:)[ \t]*(?P<value>[^|>\s].*)|^(?:#|---|\*\*)", re.MULTILINE)
+# A value goes on in lines that are indented; a key in quotation marks is one of JSON or of a prompt.
+_VALUE = r"(?:[|>][+-]?[ \t]*\n[ \t]*)?(?P<value>[^|>\s].*(?:\n[ \t]+(?![-*+•#`]|.*:(?:\s|$))\S.*){0,20})"
+_LINE = re.compile(rf"^(?:#+[ \t]+)?{ENTRY.pattern}(?<![\"']:)[ \t]*{_VALUE}|^(?:#|---|\*\*)", re.MULTILINE)
 _EMPTY = frozenset(("", "-", "–", "—", "n/a", "null"))
 _QUOTES = ('""', "''", "“”", "‘’", "``")
 
@@ -245,7 +246,7 @@ def _by_key(text: str, reader: ObjectReader, pattern: re.Pattern[str]) -> Iterat
             yield fields
             fields = {}
         if key is not None:
-            fields[key] = _bare(html.unescape(part["value"]))
+            fields[key] = _bare(" ".join(html.unescape(part["value"]).split()))
     yield fields
 
 

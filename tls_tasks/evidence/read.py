@@ -184,8 +184,8 @@ class ObjectReader:
 
 
 _ELEMENT = re.compile(r"<(?P<key>[A-Za-z][\w.-]{0,60})>(?P<value>[^<]*)</(?P=key)\s*>|</[A-Za-z]")
-# A value goes on in lines that are indented; a key in quotation marks is one of JSON or of a prompt.
-_VALUE = r"(?:[|>][+-]?[ \t]*\n[ \t]*)?(?P<value>[^|>\s].*(?:\n[ \t]+(?![-*+•#`]|.*:(?:\s|$))\S.*){0,20})"
+# A value ends at a comment and goes on in indented lines; a key in quotation marks is one of JSON or of a prompt.
+_VALUE = r"(?:[|>][+-]?[ \t]*\n[ \t]*)?(?P<value>[^|>\s](?:(?! # ).)*(?:\n[ \t]+(?![-*+•#`]|.*:(?:\s|$))\S.*){0,20})"
 _LINE = re.compile(rf"^(?:#+[ \t]+)?{ENTRY.pattern}(?<![\"']:)[ \t]*{_VALUE}|^(?:#|---|\*\*)", re.MULTILINE)
 _EMPTY = frozenset(("", "-", "–", "—", "n/a", "null"))
 _QUOTES = ('""', "''", "“”", "‘’", "``")

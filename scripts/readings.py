@@ -124,8 +124,13 @@ LAYERS: tuple[Layer, ...] = (
         ),
     ),
     Layer("evidence", "tables", {"evidence.read._in_tables": always([])}, ("evidence.read._in_tables",)),
-    Layer("evidence", "XML", {"evidence.read._in_xml": always([])}, ("evidence.read._in_xml",)),
-    Layer("evidence", "YAML and lists", {"evidence.read.find_yaml": always(FoundJson((), "none"))}, ()),
+    Layer("evidence", "XML", {"evidence.read._ELEMENT": NEVER}, ("evidence.read._ELEMENT", "evidence.read._by_key")),
+    Layer(
+        "evidence",
+        "YAML and lists",
+        {"evidence.read._LINE": NEVER, "evidence.read.find_yaml": always(FoundJson((), "none"))},
+        ("evidence.read._LINE",),
+    ),
     Layer("evidence", "quotes around cells", {"evidence.read._bare": str.strip}, ("evidence.read._bare",)),
     Layer("evidence", "examples", {"evidence.read.is_example": always(False)}, ()),
     Layer(

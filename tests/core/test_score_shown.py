@@ -103,7 +103,7 @@ def test_without_topics_it_says_so():
     [
         ("date_f1", "  problems in the answer: undated_text"),
         ("tree_eval", "  problems in the answer: no_json"),
-        ("evidence_extraction", "  nothing could be read in the answer"),
+        ("evidence_extraction", "  problems in the answer: unread"),
         ("report_eval", "  nothing could be read in the answer"),
     ],
 )

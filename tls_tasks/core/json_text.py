@@ -58,7 +58,7 @@ _FENCE = re.compile(r"^[ \t]{0,12}(`{3,}|~{3,})[ \t]{0,12}([\w+.-]{0,30})", re.M
 _JSON_BEGINS = tuple('[{"-0123456789tfnNI')
 # A list of numbers in prose is a citation, so it is no beginning; nor is a bracket before a word.
 _BLANKS = r"(?:\s|\\{1,4}[nrt])*"
-_BEGINNING = re.compile(rf"\{{{_BLANKS}(?:[\"'“”„‘A-Za-z_]|//|# )|\[{_BLANKS}(?:[\[{{\"'“”„‘]|# )")
+_BEGINNING = re.compile(rf"\{{{_BLANKS}(?:[\"'“”„‘A-Za-z_]|//|# )|\[{_BLANKS}(?:[\[{{\"'“”„‘\]]|(?:/[/*]|#) )")
 _IS_LIKE_JSON = re.compile(rf"\{{{_BLANKS}\"|\[{_BLANKS}[\[{{\"]")
 _NO_PROSE_BEGINS = re.compile(r"[\[{\"'“]")
 _IS_NO_PROSE = re.compile(rf"[\[{{]{_BLANKS}[\"'“]|[\"'“][^\"'“”\n]{{1,40}}[\"'”]\s{{0,9}}:")
@@ -129,13 +129,16 @@ def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None, *, deep: 
 
 
 def _beside(gaps: Iterable[str]) -> Iterator[Problem]:
-    """What stands between values: what JSON begins with, a key, words within an open bracket; or else remarks."""
+    """What stands between values: what JSON begins with, a key, words within an open bracket; or else remarks.
+
+    Behind a value on its line there is no heading.
+    """
     n_open = 0
-    for gap in gaps:
+    for index, gap in enumerate(gaps):
         is_inner, prose = n_open > 0, "" if n_open > 0 else _NO_PROSE_BEGINS.split(gap, 1)[0]
         n_open += sum(map(gap.count, "[{")) - sum(map(gap.count, "]}"))
         is_prose = not (is_inner or n_open > 0 or _IS_NO_PROSE.search(gap, len(prose)))
-        yield from unread((gap if is_prose else prose).split("\n"), frame=FRAME)
+        yield from unread((gap if is_prose else prose).split("\n"), frame=FRAME, mark="}" if index else "")
         yield from unread([] if is_prose else [gap[len(prose) :]])
 
 

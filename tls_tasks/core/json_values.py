@@ -35,6 +35,7 @@ _MENDED = {
     **dict.fromkeys(["single", "curly", "key"], "quotes"), **dict.fromkeys(["word", "call"], "Python literal"),
     "mark": "trailing comma", "blank": "escaped line break",
 }  # fmt: skip
+_QUOTED = re.compile(r'(?<!\\)"(NaN|Infinity)"(?!:)')
 _MOMENTS = {"date": datetime.date, "datetime": datetime.datetime, "time": datetime.time}
 
 
@@ -164,12 +165,16 @@ def _constructed(call: re.Match[str]) -> str:
 
 
 def repaired(text: str, notes: Notes) -> Any:
-    """What json_repair makes of a text.
+    """What json_repair makes of a text; words that it drops are noted, and so are NaN and Infinity.
 
     Raises:
         Exception: Of any kind: it is another project's parser on a model's text.
     """
     import json_repair
 
-    notes[problem("repaired_json", "json_repair")] = None
-    return json_repair.loads(text, skip_json_loads=True)
+    made = json.dumps(json_repair.loads(text, skip_json_loads=True), ensure_ascii="\\u" in text)
+    # Neither what is escaped nor zeros at the end of decimals are words.
+    written, read = (re.sub(r"\\.|(?<=\.[0-9])0{1,9}\b", " ", own) for own in (text, f"{made} None"))
+    dropped = " ".join(noted.detail for noted in unread(re.split(r'[\s"\[\]{},:]+', written), read))
+    notes[problem("repaired_json", f"json_repair; dropped: {dropped}" if dropped else "json_repair")] = None
+    return decoded(made if _QUOTED.search(text) else _QUOTED.sub(r"\1", made), notes)

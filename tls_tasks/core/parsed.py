@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+_Frame = re.Pattern[str] | None
 
 DETAIL_LENGTH = 80
 """Characters of model text kept in a problem's detail."""
@@ -72,13 +73,14 @@ def problem(kind: str, text: str) -> Problem:
     return Problem(kind, detail.encode("utf-8", "replace").decode("utf-8"))
 
 
-def unread(pieces: Iterable[str], read: str = "", frame: re.Pattern[str] | None = None) -> Iterator[Problem]:
+def unread(pieces: Iterable[str], read: str = "", frame: _Frame = None, mark: str = "") -> Iterator[Problem]:
     """What a reader left out: the pieces of a text with a word that is nowhere in what was read.
 
     Args:
         pieces: The pieces.
         read: All the words that were read.
         frame: What in a piece is only a frame; then a piece before the first that was read is a ``remark``.
+        mark: A sign before the first piece on its line, if the piece does not begin the line as headings do.
 
     Example:
         >>> for noted in unread(["Oh.", "- tea", "- tea or cake"], "Tea", re.compile("-")):
@@ -89,7 +91,8 @@ def unread(pieces: Iterable[str], read: str = "", frame: re.Pattern[str] | None 
     known, begun = set(_WORD.findall(read.lower())), frame is None
     known_or_nothing = known | {"n", "a", "null"}
     for piece in pieces:
-        words = _WORD.findall((frame.sub(" ", piece) if frame else piece).lower())
+        words = _WORD.findall((frame.sub(" ", mark + piece) if frame else piece).lower())
+        mark = ""
         begun = begun or not known.isdisjoint(words)
         if not known_or_nothing.issuperset(words):
             yield problem("unread" if begun else "remark", piece)

@@ -34,16 +34,19 @@ class Unquoted(str):
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 
-_MARK = r"(?:\*\*|__|`)?"
+_MARK = r"(?:\*\*?|__|`)?"
 _BULLET = r"(?:[-*+•]|[0-9]{1,3}[.)])"
 _BULLETS = rf"(?:{_BULLET}[ \t]+)*"
 _KEY = r"[^\s:{}\[\],#>|*`][^\s:*`]{0,40}(?:[ \t][^\s:*`]{1,40}){0,3}"
-_ENTRY = re.compile(rf"[ \t]*{_BULLETS}{_MARK}{_KEY}{_MARK}:{_MARK}(?=\s|$)")
+ENTRY = re.compile(rf"[ \t]*{_BULLETS}{_MARK}(?P<key>{_KEY}){_MARK}:{_MARK}(?=\s|$)")
+"""How a line of ``key: value`` begins."""
+
 _LINE = re.compile(rf"^([ \t]*)({_BULLETS})(?:{_MARK}({_KEY}){_MARK}:{_MARK}(?=\s|$))?[ \t]*(.*)$", re.MULTILINE)
-_GOES_ON = re.compile(rf"\s|{_BULLET}[ \t]|#|---|\.\.\.|[\]}}]")
+# An item whose key has a value and other keys below it: with these it is a list of keys.
+_ITEM = re.compile(rf"(?m)^([ \t]*){_BULLET} +(?={_MARK}{_KEY}[*_`]*:[*_`]* +[^\s|>].*\n\n?\1[ \t]([ \t]+){_BULLET} )")
+_GOES_ON = re.compile(rf"\s|{_BULLET}[ \t]|#|\.\.\.|[\]}}]")
 _NOT_YAML = re.compile(r"^[ \t]*(?:[*+•]|[0-9]{1,3}[.)][ \t]|-[ \t]+[*`]|`)|\t|\*\*", re.MULTILINE)
 _NOT_BARE = re.compile(r"[*&!%@`>|?,#\]}-]|.*(?::\s|:$)")
-_PROSE_ENDS = (":", ".", "!", "?", ":**")
 
 
 def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False) -> FoundJson:
@@ -121,7 +124,7 @@ def _outlines(text: str, start: int, end: int) -> Iterator[tuple[str, tuple[int,
     run: list[str] = []
     begin = position = start
     for line in [*text[start:end].split("\n"), "end"]:
-        if not line.strip() or _ENTRY.match(line) or _GOES_ON.match(line):
+        if not line.strip() or ENTRY.match(line) or _GOES_ON.match(line):
             run.append(line.rstrip())
         else:
             if outline := _without_prose(run):
@@ -135,10 +138,10 @@ def _without_prose(run: list[str]) -> str:
     lines = "\n".join(run).strip("\n").split("\n")
     if len(lines) > 1 and lines[0].endswith((":", ":**")) and " " in lines[0] and _is_level(lines[1]):
         del lines[0]
-    if len(lines) > 2 and not lines[-2] and lines[-1].endswith(_PROSE_ENDS) and " " in lines[-1].partition(": ")[2]:
+    if lines[2:] and not lines[-2] and re.search(r":\**$|[.!?]$", lines[-1]) and " " in lines[-1].partition(": ")[2]:
         del lines[-1]
     first = next(filter(None, lines), "")
-    return "\n".join(lines).strip("\n") if _ENTRY.match(first) or _GOES_ON.match(first) else ""
+    return "\n".join(lines).strip("\n") if ENTRY.match(first) or _GOES_ON.match(first) else ""
 
 
 def _is_level(line: str) -> bool:
@@ -152,7 +155,7 @@ def _reading(outline: str) -> tuple[Any, Notes]:
         value, notes = _read(outline, {problem("repaired_json", "YAML"): None})
         if not any(noted.kind == "broken_json" for noted in notes):
             return value, notes
-    return _read(_LINE.sub(_mended, outline), {problem("repaired_json", "an outline"): None})
+    return _read(_LINE.sub(_mended, _ITEM.sub(r"\1-\2- ", outline)), {problem("repaired_json", "an outline"): None})
 
 
 def _mended(line: re.Match[str]) -> str:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-from tls_tasks.core.json_text import FoundJson, Stage, find_json, is_whole_json
+from tls_tasks.core.json_text import FoundJson, Stage, find_json
 from tls_tasks.core.markdown_tables import table_at
-from tls_tasks.core.parsed import Parsed, Problem, folded, problem, problem_kinds, unread_in
+from tls_tasks.core.parsed import Parsed, Problem, folded, problem, problem_kinds, unread, unread_in
 from tls_tasks.core.reasoning import first_reading, phrases, strip_thinking
-from tls_tasks.core.yaml_text import find_yaml, unread_lines
+from tls_tasks.core.yaml_text import ENTRY, find_yaml, unread_lines
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema, known_name, scalar_text
 
 LEAD = 200
@@ -183,7 +183,10 @@ class ObjectReader:
             yield problem("bad_entry", f"object with {', '.join(map(str, list(value)[:5]))}")
 
 
-_LEAF = re.compile(r"<([A-Za-z][\w.-]{0,60})>([^<]*)</\1\s*>|</[A-Za-z]")
+_ELEMENT = re.compile(r"<(?P<key>[A-Za-z][\w.-]{0,60})>(?P<value>[^<]*)</(?P=key)\s*>|</[A-Za-z]")
+# A value ends at a comment and goes on in indented lines; a key in quotation marks is one of JSON or of a prompt.
+_VALUE = r"(?:[|>][+-]?[ \t]*\n[ \t]*)?(?P<value>[^|>\s](?:(?! # ).)*(?:\n[ \t]+(?![-*+•#`]|.*:(?:\s|$))\S.*){0,20})"
+_LINE = re.compile(rf"^(?:#+[ \t]+)?{ENTRY.pattern}(?<![\"']:)[ \t]*{_VALUE}|^(?:#|---|\*\*)", re.MULTILINE)
 _EMPTY = frozenset(("", "-", "–", "—", "n/a", "null"))
 _QUOTES = ('""', "''", "“”", "‘’", "``")
 
@@ -202,7 +205,8 @@ def find_objects(text: str, reader: ObjectReader) -> FoundJson:
         >>> find_objects("| Domain | Evidence span |\n|---|---|\n| food | tea |", ObjectReader(JOURNAL_SCHEMA)).values
         ([{'domain': 'food', 'evidence_span': 'tea'}],)
     """
-    for form, objects in (("table", _in_tables(text, reader)), ("XML", _in_xml(text, reader))):
+    keyed = partial(_by_key, text, reader)
+    for form, objects in (("table", _in_tables(text, reader)), ("XML", keyed(_ELEMENT)), ("an outline", keyed(_LINE))):
         if whole := [fields for fields in objects if fields.get(reader.span) and reader.domain in fields]:
             unread = unread_lines(html.unescape(text), whole)
             return FoundJson((whole,), "repaired", (problem("repaired_json", form), *unread), ((0, len(text)),))
@@ -233,22 +237,22 @@ def _in_tables(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
             yield {**heading, **{key: text for key, text in texts if key and text.lower() not in _EMPTY}}
 
 
-def _in_xml(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
-    """Elements of keys; one that comes again, or the end of what is around them, begins another object."""
+def _by_key(text: str, reader: ObjectReader, pattern: re.Pattern[str]) -> Iterator[dict[str, str]]:
+    """Elements or lines of keys; one that comes again, a heading or the end of what is around begins another object."""
     fields: dict[str, str] = {}
-    for element in _LEAF.finditer(text):
-        key = reader.keys.get(folded(element[1])) if element[1] else None
-        if element[1] is None or key in fields:
+    for part in pattern.finditer(text):
+        key = reader.keys.get(folded(part["key"])) if part["key"] else None
+        if part["key"] is None or key in fields:
             yield fields
             fields = {}
         if key is not None:
-            fields[key] = html.unescape(element[2]).strip()
+            fields[key] = _bare(" ".join(html.unescape(part["value"]).split()))
     yield fields
 
 
 def _bare(cell: str) -> str:
     """A cell without quotes and Markdown around it."""
-    text = cell.replace("\\|", "|").strip()
+    text = cell.replace("\\|", "|").replace('\\"', '"').strip()
     for mark in ("**", "__", "*", "_"):
         if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
             text = text[len(mark) : -len(mark)].strip()
@@ -267,7 +271,6 @@ _STATUSES: dict[Stage, Status] = {"fence": "fence", "scan": "scan", "truncated":
 
 # Repairs between objects that are JSON themselves; any other repair concerns what an object says.
 _BETWEEN_OBJECTS = ("comment", "trailing comma", "missing comma")
-_EMPTY_LIST = re.compile(r"\[\s*\]")
 _MAX_COMPARED = 16  # earlier lists that a list is compared with
 
 
@@ -320,19 +323,14 @@ def _evidence_of(reader: ObjectReader, text: str) -> ParsedEvidence:
     entries = list(_entries(found, answer, reader))
     noted = found.problems + tuple(entry for entry in entries if isinstance(entry, Problem))
     fields: list[Mapping[str, Any]] = [entry for entry in entries if not isinstance(entry, Problem)]
-    if found.stage == "outline":
-        fields = [{key: _bare(own) if isinstance(own, str) else own for key, own in entry.items()} for entry in fields]
     objects = tuple(reader.read(reader.spelt(entry)) for entry in fields)
     if objects:
         return ParsedEvidence(objects, noted, _status(found))
-    if is_whole_json(text, reader.says_nothing):
-        status: Status = "json" if answer.lstrip().lstrip("\ufeff").startswith(("[", "{")) else "fence"
-    elif _is_damaged(found) or not _EMPTY_LIST.search(answer):
-        return ParsedEvidence(None, noted)
-    else:
-        status = "scan"
-    empty = find_json(text, lambda value: True)  # what says that there is nothing may hold words
-    return ParsedEvidence((), tuple(dict.fromkeys((*noted, *empty.problems, *unread_in(empty.values, ())))), status)
+    empty = find_json(text, reader.says_nothing, lambda value: False)  # what is cut off may have held something
+    if _is_damaged(found) or not empty.values:
+        return ParsedEvidence(None, noted or tuple(unread([answer])))
+    unsaid = unread_in(empty.values, ())  # what says that there is nothing may hold words
+    return ParsedEvidence((), tuple(dict.fromkeys((*noted, *empty.problems, *unsaid))), _status(empty))
 
 
 def _entries(found: FoundJson, answer: str, reader: ObjectReader) -> Iterator[_Raw]:

@@ -105,9 +105,13 @@ def refuse(*arguments: Any) -> Any:
 NEVER = re.compile("(?!)")
 """A pattern that matches nothing."""
 
-STRONG = Patterns(citations.__file__)
-"""The patterns of citation marks, by which no plain number is a mark."""
-STRONG["weak_mark"] = NEVER
+
+def without(*names: str) -> Patterns:
+    """The patterns of reports, of which these match nothing."""
+    patterns = Patterns(citations.__file__)
+    patterns.update(dict.fromkeys(names, NEVER))
+    return patterns
+
 
 LAYERS: tuple[Layer, ...] = (
     Layer(
@@ -167,14 +171,14 @@ LAYERS: tuple[Layer, ...] = (
     Layer(
         "reports",
         "numbers in round brackets or behind stops alone",
-        {"reports.citations._PATTERN": STRONG},
+        {"reports.citations._PATTERN": without("weak_mark")},
         ("reports.citations._opens",),
     ),
     Layer(
         "reports",
         "lists of references",
-        {"reports.read_prose._REFERENCES": NEVER},
-        ("reports.citations.entry_of", "reports.read_prose._REFERENCES"),
+        {"reports.read_prose._PATTERN": without("references")},
+        ("reports.citations.entry_of",),
     ),
     Layer(
         "reports",
@@ -185,14 +189,14 @@ LAYERS: tuple[Layer, ...] = (
     Layer(
         "reports",
         "sources on lines below",
-        {"reports.read_prose._SOURCE_BELOW": NEVER},
-        ("reports.read_prose._SOURCE_BELOW", "reports.read_prose._cited_below"),
+        {"reports.read_prose._PATTERN": without("source_below")},
+        ("reports.read_prose._cited_below",),
     ),
     Layer(
         "reports",
         "speech after the report, refusals",
-        {"reports.read_prose._SPEECH_AFTER": NEVER, "reports.read_prose._REFUSAL": NEVER},
-        ("reports.read_prose._without_speech", "reports.read_prose._SPEECH_AFTER", "reports.read_prose._REFUSAL"),
+        {"reports.read_prose._PATTERN": without("speech_after", "refusal")},
+        ("reports.read_prose._without_speech", "reports.read_prose._is_speech"),
     ),
     Layer(
         "reports",
@@ -206,9 +210,7 @@ LAYERS: tuple[Layer, ...] = (
         {"reports.read_prose._TAG": NEVER},
         ("reports.read_prose._tag_text", "reports.read_prose._TAG"),
     ),
-    Layer(
-        "reports", "abbreviations", {"reports.read_prose._ABBREVIATION": NEVER}, ("reports.read_prose._ABBREVIATION",)
-    ),
+    Layer("reports", "abbreviations", {"reports.read_prose._PATTERN": without("abbreviation")}, ()),
     Layer("reports", "broken lines", {"reports.read_prose._goes_on": always(False)}, ("reports.read_prose._goes_on",)),
     Layer(
         "reports",

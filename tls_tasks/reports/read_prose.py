@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Sequence, Set
 from itertools import chain
 
 from tls_tasks.core.parsed import Parsed, unread
-from tls_tasks.core.reasoning import phrases
+from tls_tasks.core.reasoning import Patterns
 from tls_tasks.reports.citations import Citations, Entry, Mark, entry_of, in_brackets
 from tls_tasks.reports.types import ReportSentence
 
@@ -26,27 +26,15 @@ _QUOTE = re.compile(r"\s{0,12}(?:>\s?){1,5}")
 _BOLD_LINE = re.compile(
     r"\s{0,12}(?:[0-9]{1,3}[.)]\s{1,3}|[-*+•]\s{1,3}(?=.*:[\s*_]{0,5}$))?(\*\*|__)[^*_]{1,150}\1[\s:]{0,3}$"
 )
+_PATTERN = Patterns(__file__)
 _EMPHASIS = re.compile(r"(?<![\w*])([*_])(?=\S)([^*_]{1,300})(?<=\S)\1(?![\w*])")
-_PHRASES = phrases(__file__)
-_REFERENCES = re.compile(f"(?i){_PHRASES['references']}")
-_SOURCE_BELOW = re.compile(f"(?im){_PHRASES['source_below']}")
 _CITED = re.compile(r"(?<=[^\s*•>-]) ?[\[【,;–-] ?[\^@]?([^\[\]【】,;:\s]{1,60})(?=[\]】,;:\s–-])")
 """What is cited within a line, and not at its beginning."""
 _DEFINITION = re.compile(r"\s{0,12}\[\^?[^\[\]\n]{1,60}\]:\s")
-_SENTENCE_END = re.compile(
-    rf"(?<![.!?…])[.!?…]+[\"'”’»)*_]*(?=\s)(?!{_PHRASES['in_a_date']})|(?<![。！？])[。！？]+[”’」』）]*|(?<![।؟۔])[।؟۔]+[\"'”’»)]*"
-)
-_TITLES = "Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Sen|Rep|Rev|Hon|Gov|Gen|Col|Lt|Capt|Sgt|Adm"
 _HOURS = re.compile(r"\b[ap]\.m\.$")  # these end a sentence only where a mark stands behind them
-_ABBREVIATION = re.compile(rf"\b(?:[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]|{_TITLES}|{_PHRASES['abbreviation']})\.$")
 _LISTED = re.compile(rf"{_BULLET.pattern}|.*(?:://|\((?:1[5-9]|20)[0-9]{{2}}[a-z]?\))")  # a bullet, an address, a year
 _TITLE_WORDS, _LABEL_WORDS = 12, 4
 _MARK_COLUMNS = re.compile(r"\W*(?:docs?|documents?|sources?|citations?|cited|references?|evidence)\W*$", re.IGNORECASE)
-_IS_SHORT = "(?!.{400})"
-_SPEECH = re.compile(rf"(?i)\W*(?:{_PHRASES['speech']}|{_PHRASES['length']})")
-_SPEECH_AFTER = re.compile(f"(?i){_IS_SHORT}{_PHRASES['speech_after']}")
-_ANNOUNCED, _REPORT_ANNOUNCED = (re.compile(f"(?i){_PHRASES[name]}") for name in ("announced", "report_announced"))
-_REFUSAL = re.compile(f"(?i){_IS_SHORT}{_PHRASES['refusal']}")
 _LINE = 40
 """A line of prose that is no shorter, and ends in the middle of a sentence, is one that was broken."""
 
@@ -133,12 +121,12 @@ def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[
         if stand_below and (below := _cited_below(line, citations)):
             paragraphs[-1].append(below)
             continue
-        references = _REFERENCES.match(line[:200])
+        references = _PATTERN["references"].match(line[:200])
         if _DEFINITION.match(line[:200]):
             entries.append(entry_of(line))
         elif _is_heading(line, is_title):
             in_references, goes_on = bool(references), bool(references and not references["notes"])
-            is_text = _plain(line).endswith((".", "。")) and not _REPORT_ANNOUNCED.match(line)
+            is_text = _plain(line).endswith((".", "。")) and not _PATTERN["report_announced"].match(line)
             left += [line] if is_text or _cited_text(line, citations) else []
         elif references and not _cited_text(references["more"] or "", citations):
             in_references, goes_on = True, not references["more"]
@@ -154,11 +142,12 @@ def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[
             paragraphs[-1].append(line)
             continue
         paragraphs.append([])
-    left = [line for line in left if not _is_speech([line], _SPEECH_AFTER, citations)]
+    left = [line for line in left if not _is_speech([line], "speech_after", citations)]
     every = [lines for lines in paragraphs if lines]
     paragraphs = _without_speech(every, citations)
+    is_said = _PATTERN["speech_alone"].match
     for said in chain.from_iterable(every[len(paragraphs) or len(every) :]):
-        left += [said[start:end] for start, end in _sentence_spans(said) if not _SPEECH.match(said[start:end])]
+        left += [said[start:end] for start, end in _sentence_spans(said) if not is_said(said, start, end)]
     cited = set(_CITED.findall("\n".join(chain.from_iterable(paragraphs))))
     while len(paragraphs) > 1 and _are_sources(paragraphs[-1], cited, citations):
         for line in reversed(paragraphs.pop()):
@@ -183,13 +172,13 @@ def _is_entry(line: str, citations: Citations) -> bool:
     """Whether a paragraph goes on with a list of references: it has a key or an address, or is a document."""
     key, rest = entry_of(line)
     may_cite = (key and not line.lstrip()[0].isdigit()) or citations.is_source(line)
-    cites = _SENTENCE_END.search(f"{_cited_text(line, citations)} ")
+    cites = _PATTERN["sentence_end"].search(f"{_cited_text(line, citations)} ")
     return bool(may_cite or (not cites and (key or _LISTED.match(line) or citations.document_in(rest))))
 
 
 def _cited_below(line: str, citations: Citations) -> str:
     """The marks in a line such as "Source: [1]" or "Sources: doc-a, doc-b"; empty if it has none."""
-    below = _SOURCE_BELOW.match(line[:200])
+    below = _PATTERN["source_below"].match(line[:200])
     marks = re.sub(r"[\[\]()【】]", "", below["marks"]) if below else ""
     return f"[{marks}]" if marks and citations.ids(f"source: {marks}", strict=True) else ""
 
@@ -206,15 +195,15 @@ def _are_sources(lines: Sequence[str], cited: Set[str], citations: Citations) ->
 
 def _without_speech(paragraphs: list[list[str]], citations: Citations) -> list[list[str]]:
     """The paragraphs without those at the end that speak to the reader and don't cite; none of a refusal."""
-    while len(paragraphs) > 1 and _is_speech(paragraphs[-1], _SPEECH_AFTER, citations):
+    while len(paragraphs) > 1 and _is_speech(paragraphs[-1], "speech_after", citations):
         paragraphs = paragraphs[:-1]
-    is_none = len(paragraphs) == 1 and any(_is_speech(paragraphs[0], own, citations) for own in (_REFUSAL, _SPEECH))
-    return [] if is_none else paragraphs
+    kinds = ("refusal", "speech_alone") if len(paragraphs) == 1 else ()
+    return [] if any(_is_speech(paragraphs[0], kind, citations) for kind in kinds) else paragraphs
 
 
-def _is_speech(lines: Sequence[str], pattern: re.Pattern[str], citations: Citations) -> bool:
+def _is_speech(lines: Sequence[str], kind: str, citations: Citations) -> bool:
     text = " ".join(map(_plain, lines)).strip("*_ ").replace("’", "'")
-    return len(lines) < 9 and bool(pattern.match(text)) and not _cited_text(text, citations)
+    return len(lines) < 9 and bool(_PATTERN[kind].match(text)) and not _cited_text(text, citations)
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[str]:
@@ -253,10 +242,10 @@ def _sentence_spans(text: str, marked: Container[int] = (), leading: bool = Fals
     """
     spans: list[tuple[int, int]] = []
     begin = 0
-    for match in _SENTENCE_END.finditer(text):
+    for match in _PATTERN["sentence_end"].finditer(text):
         end = match.end()
         following = text[end : end + 20].lstrip()[:1]
-        is_short = match.start() not in marked and _ABBREVIATION.search(text, max(begin, end - 12), end)
+        is_short = match.start() not in marked and _PATTERN["abbreviation"].search(text, max(begin, end - 12), end)
         is_short = is_short or (end not in marked and _HOURS.search(text, max(begin, end - 12), end))
         if (leading and end in marked) or not (following.islower() or is_short):
             spans.append((begin, end))
@@ -304,8 +293,9 @@ def _is_heading(line: str, is_title: bool) -> bool:
     if not 0 < n_words <= _TITLE_WORDS or len(bare) > 150 or _BULLET.match(line):
         return False
     if bare.endswith((":", "：")):
-        return n_words <= _LABEL_WORDS or _ANNOUNCED.match(bare) is not None
-    return is_title and (not re.search(r"[.!?。！？।؟۔\])}】]", bare) or _REPORT_ANNOUNCED.match(bare) is not None)
+        return n_words <= _LABEL_WORDS or _PATTERN["announced"].match(bare) is not None
+    is_announced = _PATTERN["report_announced"].match(bare) is not None
+    return is_title and (is_announced or not re.search(r"[.!?。！？।؟۔\])}】]", bare))
 
 
 def _goes_on(current: str, line: str) -> bool:

@@ -375,7 +375,7 @@ def test_what_passes_as_unknown_data_is_refused_by_data(sent, call, change, word
     of_unknown_data(sent)
     forge(sent, **change)
     code, out, _ = call("verify", sent)
-    assert code == 0 and f"{TASK}: unknown data, local edition" in out
+    assert code == 0 and f"{TASK}: unknown data, unknown edition" in out
     code, _, err = call("verify", sent, "--data", "embedded")
     assert code == 1 and words in err
 

@@ -52,4 +52,4 @@ def test_an_endpoint_in_python_takes_no_password_in_its_url():
 
 
 def test_plain_options_pass():
-    check_no_secret({**AT, "parameters": {"max_tokens": 5, "stop": ["x=y", "@"]}, "api_key_env": "NAME"}, "judge")
+    check_no_secret(CASES["plain_options"], "judge")

@@ -28,7 +28,7 @@ MISSING = object()
 _T = TypeVar("_T")
 _Count = Annotated[int, Field(ge=0, le=10**9)]
 _DocId = Annotated[int, Field(ge=-(2**53), le=2**53)]
-_Number = Annotated[float | Any, Field(union_mode="left_to_right")]  # the harness has "N/A" for some numbers
+_Number = float | str | bool | list[Any] | dict[str, Any] | None  # the harness has "N/A" for some; no float: 10**400
 _Time = Annotated[float, Field(ge=0, lt=253_402_300_800, allow_inf_nan=False)]  # to the end of the year 9999
 _STRICT = ConfigDict(strict=True, extra="allow")  # of a file, and so of all that lies in it
 

@@ -52,18 +52,18 @@ class ScoredTask(Run):
     stale: Sequence[LogProblem] = ()
 
     @property
-    def reported(self) -> dict[str, float]:
-        """The numbers in the results file; empty if there is none, or the run made answers only."""
+    def reported(self) -> dict[str, Any]:
+        """Its metrics in the results file, numbers or not; empty if there is none, or the run made answers only."""
         row = self.results.get("results", {}).get(self.name, {})
-        filter_name = self.log.samples[0].filter if self.log.samples else "none"
-        numbers = {key: row.get(f"{key},{filter_name}") for key in self.score.definitions}
-        return {key: value for key, value in numbers.items() if isinstance(value, float)}  # not "N/A"
+        name = self.log.samples[0].filter if self.log.samples else "none"
+        return {key: row[f"{key},{name}"] for key in self.score.definitions if f"{key},{name}" in row}
 
     @property
-    def disagreements(self) -> dict[str, tuple[float, float]]:
+    def disagreements(self) -> dict[str, tuple[Any, float]]:
         """Metric -> (reported, computed), where the two differ."""
         pairs = {key: (value, self.metrics[key]) for key, value in self.reported.items() if key in self.metrics}
-        return {key: pair for key, pair in pairs.items() if not same_number(*pair, _TOLERANCE)}
+        is_same = {key: isinstance(pair[0], float) and same_number(*pair, _TOLERANCE) for key, pair in pairs.items()}
+        return {key: pair for key, pair in pairs.items() if not is_same[key]}
 
     @cached_property
     def conditions(self) -> Conditions:

@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, redirect_stdout
@@ -122,7 +122,7 @@ def score_streamed(
     log = LogBlocks.of(path, block_bytes)
     rows = (read.row for block in range(log.n_blocks) for read in log.read(block) if isinstance(read, Sample))
     first = {key: value for row in islice(rows, 1) for key, value in row.items() if key in _FIRST} or None
-    header = Header(name, log, *shard, first=first)
+    header = Header(name, log, *shard, first=cast(SampleRow | None, first))
     task_of(task_file(name), Path(path), _samples(header.first))  # fails here, not in every worker
     blocks = begin_folder(folder, header)
     try:
@@ -157,9 +157,8 @@ def read_units(folders: Sequence[Path], run: RunFiles, results: Results) -> Scor
     return of_task(logged, file, task, units.not_asked())
 
 
-def _samples(first: Mapping[str, Any] | None) -> tuple[Sample, ...]:
-    row = cast(SampleRow, first)
-    return (Sample(row["doc_id"], row["doc"], row["filtered_resps"], 1, row),) if first else ()
+def _samples(row: SampleRow | None) -> tuple[Sample, ...]:
+    return (Sample(row["doc_id"], row["doc"], row["filtered_resps"], 1, row),) if row else ()
 
 
 def _in_processes(n_workers: int | None, header: Header, blocks: Sequence[int]) -> Scored:

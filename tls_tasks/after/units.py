@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
 from tls_tasks import __version__
-from tls_tasks.after.foreign import MOST_BYTES, checked, read_json
+from tls_tasks.after.foreign import MOST_BYTES, SampleRow, checked, read_json
 from tls_tasks.after.logs import LogProblem, Sample, lines_of, missing, repeated, sample_of
 from tls_tasks.core.errors import DataError, warn_caller
 from tls_tasks.core.score import Columns
@@ -129,7 +129,9 @@ def _refused(value: Any) -> NoReturn:
 _HEADER = "log.json"
 _N_LINES = b"n_lines"  # key of a file's metadata
 _CHECKSUM, _NO_CHECKSUM = b"checksum", b"--------"
-"""Another key: of the whole file with the latter in its place, since Parquet has checksums of pages only."""
+"""Another key, and one of ``log.json``: of the whole file with the latter in its place.
+
+Parquet itself has checksums of pages only."""
 
 _AGAIN = "; remove it, and the command that made the folder makes it again"
 _COLUMNS = {
@@ -157,7 +159,7 @@ class Header:
     log: LogBlocks
     shard: int = 1
     n_shards: int = 1
-    first: Mapping[str, Any] | None = None
+    first: SampleRow | None = None
     release: str = __version__
     format: Literal[1] = 1
 
@@ -194,7 +196,8 @@ def begin_folder(folder: Path, header: Header) -> list[int]:
         if not header.same(there) or there.shard != header.shard:
             raise DataError(f"{folder}: holds units of {there}, not of {header}; choose another folder or remove it")
     else:
-        write_whole(folder / _HEADER, json.dumps(asdict(header)) + "\n")
+        content = {**asdict(header), _CHECKSUM.decode(): _NO_CHECKSUM.decode()}
+        write_whole(folder / _HEADER, _with_checksum(json.dumps(content).encode() + b"\n").decode())
     return header.left_in(folder)
 
 
@@ -202,12 +205,14 @@ def read_header(folder: Path) -> Header:
     """What a folder is of.
 
     Raises:
-        DataError: If it is no folder of units.
+        DataError: If it is no folder of units, or its checksum is not right.
     """
     try:
-        return checked(TypeAdapter(Header), json.loads((folder / _HEADER).read_text(encoding="utf-8")))
+        header = checked(TypeAdapter(Header), json.loads((folder / _HEADER).read_text(encoding="utf-8")))
     except (OSError, ValueError, DataError) as error:
         raise DataError(f"{folder}: no folder of units, as `tls-tasks score LOG -o FOLDER` makes ({error})") from error
+    _has_checksum(folder / _HEADER)
+    return header
 
 
 def block_file(folder: Path, block: int) -> Path:
@@ -222,23 +227,31 @@ def packed(rows: Sequence[Mapping[str, Any]], n_lines: int, parts: Sequence[str]
     file = io.BytesIO()
     table = pa.Table.from_pylist(list(rows), schema=schema)
     pq.write_table(table, file, compression="zstd", write_page_checksum=True)
-    before, _, after = file.getvalue().rpartition(_NO_CHECKSUM)
-    return before + b"%08x" % zlib.crc32(file.getvalue()) + after
+    return _with_checksum(file.getvalue())
+
+
+def _with_checksum(content: bytes) -> bytes:
+    """The content of a file, with its checksum in the place that it keeps for it."""
+    before, _, after = content.rpartition(_NO_CHECKSUM)
+    return before + b"%08x" % zlib.crc32(content) + after
 
 
 def _has_checksum(file: Path) -> bool:
-    """Whether a block's file has a checksum, which is right.
+    """Whether a file of the folder has a checksum, which is right.
 
     Raises:
         DataError: If it is not right, or the file can't be read.
     """
     with _readable(file, _AGAIN, ValueError):  # a name that is no text any more
         content = file.read_bytes()
-        stated = (pq.ParquetFile(io.BytesIO(content)).metadata.metadata or {}).get(_CHECKSUM)
+        if file.name == _HEADER:
+            stated = json.loads(content).get(_CHECKSUM.decode(), "").encode()
+        else:
+            stated = (pq.ParquetFile(io.BytesIO(content)).metadata.metadata or {}).get(_CHECKSUM, b"")
     before, _, after = content.rpartition(stated or _NO_CHECKSUM)
-    if stated is not None and stated != b"%08x" % zlib.crc32(before + _NO_CHECKSUM + after):
+    if stated and content != _with_checksum(before + _NO_CHECKSUM + after):
         raise DataError(f"{file}: damaged: its checksum is not that of its content{_AGAIN}")
-    return stated is not None
+    return bool(stated)
 
 
 def write_block(folder: Path, block: int, content: bytes) -> None:
@@ -263,7 +276,7 @@ class StoredUnits(Columns):
     def __init__(self, folders: Sequence[Path]) -> None:
         """Checks that the folders make up one log."""
         self.header, self._files = _complete(folders)
-        if not all([_has_checksum(file) for file in self._files]):
+        if not all([_has_checksum(file) for file in (*(folder / _HEADER for folder in folders), *self._files)]):
             told = "without checksums, as tls-tasks 0.2 wrote them: if the disk changed a number, nobody can tell"
             warn_caller(f"{folders[0]}: units {told}", UserWarning)
         tables = [_read(file, *_COLUMNS) for file in self._files]

@@ -122,7 +122,7 @@ def _run_verify(args: argparse.Namespace) -> int:
     """Check a folder or zip that tls-tasks submit wrote.
 
     Always checked: the files and their hashes, the harness's hashes, that answers follow from responses, requests
-    from documents and the documents from their fingerprint where it is known, every score, the records for others,
+    from documents and the documents from their fingerprint where it is known, every metric, the records for others,
     and everything that submit refuses. That makes a submission self-consistent. With --data, documents and prompts
     are made again from your own copy; only then is it verified. What was not checked, such as what came after the time
     limit, is listed.
@@ -142,7 +142,8 @@ def _run_verify(args: argparse.Namespace) -> int:
     tasks = ", ".join(map(visible, found.manifest["tasks"]))
     say(f"{args.archive}: {found.word()}: {visible(found.manifest['model'])}, {tasks}; {visible(found.signed)}")
     for task in found.scored:
-        say(f"  {task.name}: {found.statuses[task.name]}, {task.edition} edition, {visible(str(task.conditions))}")
+        data = f"{found.statuses[task.name]}, {found.edition(task)} edition"
+        say(f"  {task.name}: {data}, {visible(str(task.conditions))}")
     for what, phrases in (("checked", found.checked), ("not checked", found.unchecked)):
         for phrase in phrases:
             say(f"  {what}: {visible(phrase)}")

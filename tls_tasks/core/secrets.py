@@ -13,10 +13,11 @@ from tls_tasks.core.errors import InputError
 
 _KNOWN = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 _PATTERNS: Mapping[str, str] = _KNOWN["patterns"]
-_NAMES = frozenset(_KNOWN["names"].split())
-"""What options, headers and parameters of URLs are called whose values are secrets; in lower case, with underscores."""
+_NAME, _HEADER, _RANDOM = (re.compile(_KNOWN[kind]) for kind in ("name", "header", "random"))
+"""How options are called whose values are secrets, where the values of headers lie, and values that nobody words."""
 
 _ANY = re.compile("|".join(f"(?P<k{number}>{pattern})" for number, pattern in enumerate(_PATTERNS.values())))
+_ESCAPED_BLANK = re.compile(r"\\[nrt]")  # in JSON, where it is no part of a word
 _SECRET_VARIABLE = re.compile(r"(?i)key|token|secret|passw|credential|auth")
 _SHORTEST = 12  # characters of a variable's value that can't stand in a text by chance
 
@@ -30,7 +31,7 @@ def secret_in(text: str) -> str:
         >>> secret_in("http://me:1234@host/v1"), secret_in("a text on keys and passwords")
         ('a password in a URL', '')
     """
-    found = _ANY.search(text)
+    found = _ANY.search(_ESCAPED_BLANK.sub(" ", text))
     return list(_PATTERNS)[int(str(found.lastgroup)[1:])] if found else ""
 
 
@@ -88,13 +89,14 @@ def without_secrets(text: str, secrets: Iterable[str | None]) -> str:
     return text
 
 
-def check_no_secret(options: Any, field: str, expected: str = _ADVICE) -> None:
+def check_no_secret(options: Any, field: str, expected: str = _ADVICE, *, headers: bool = False) -> None:
     """Refuse options that hold a secret itself, at any depth.
 
     Args:
         options: Plain values, which are going to be logged.
         field: What they are called.
         expected: What to give instead.
+        headers: Refuse the value of any header too, as where :func:`hide_headers` should have hidden it.
 
     Raises:
         InputError: Names the place, never the secret.
@@ -106,7 +108,8 @@ def check_no_secret(options: Any, field: str, expected: str = _ADVICE) -> None:
         tls_tasks.core.errors.InputError: judge.headers.Authorization: got a secret (not shown), expected the name of an environment variable: api_key_env for a key, {"env": "NAME"} for a header
     """  # noqa: E501
     for place, text in _texts(options, field):
-        if text and (kind := "a secret" if _is_secret_name(place) else _secret_in_option(text)):
+        is_secret = _NAME.search(place) or (headers and _HEADER.search(place))
+        if text and (kind := "a secret" if is_secret else _secret_in_option(text)):
             raise InputError(place, None, f"{kind} (not shown)", expected)
 
 
@@ -122,17 +125,11 @@ def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
             yield from _texts(item, f"{place}[{number}]")
 
 
-def _is_secret_name(place: str) -> bool:
-    name = place.rpartition(".")[2].lower().replace("-", "_")
-    return name in _NAMES or name.endswith(("_api_key", "_token", "_secret", "_password", "subscription_key"))
-
-
 def _secret_in_option(text: str) -> str:
     """As :func:`secret_in`, and stricter: an option has no prose in it that could look like a secret by chance."""
     if re.search(r"://[^\s/?#]*@", text):
         return "a URL with a user's name or password"
     # The parameters of a URL, and the harness's way to write a model's arguments.
-    names = re.findall(r"(?:^|[?&,\s])([\w-]+)=[^&,\s]", text)
-    if any(_is_secret_name(name) for name in names):
-        return "a secret"
-    return secret_in(text)
+    pairs = re.findall(r"(?:^|([?&])|[,\s])([\w-]+)=([^&,\s]+)", text)
+    is_secret = any(_NAME.search(name) or (of_url and _RANDOM.search(value)) for of_url, name, value in pairs)
+    return "a secret" if is_secret else secret_in(text)

@@ -298,7 +298,7 @@ def secrets(scored: Sequence[ScoredTask], labels: Path | None = None) -> Iterato
         options = {**stated_metadata(task.name, task.results), **model_arguments(task.results)}
         options = {key: value for key, value in options.items() if not _SPECIAL_TOKEN.fullmatch(key)}
         try:
-            check_no_secret(options, task.name)
+            check_no_secret(options, task.name, headers=True)
         except InputError as error:
             yield f"secret: {task.run.results}: {error.field} holds {error.got}; {advice}"
     values = secret_values(os.environ)

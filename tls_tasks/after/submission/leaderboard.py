@@ -162,8 +162,7 @@ def _ranked(
             "signed": submission.signed,
             "submitter": _submitter(submission),
             "date": date.isoformat(),
-            # Which edition it is the fingerprint says, and only where the gold answers are its.
-            "edition": task.pinned.label if task.pinned and submission.statuses.get(task.name) == KNOWN else "unknown",
+            "edition": submission.edition(task),
             "budget": task.conditions.budget,
             **({CORRECTED: _corrected(numbers)} if has_labels else {}),
             **submission.facts.get(task.name, {}),

@@ -82,6 +82,10 @@ class Verified:
         """Whether it is signed with a key that is bound to the ORG of its model."""
         return self.signer.casefold() == self.org.casefold()
 
+    def edition(self, task: ScoredTask) -> str:
+        """Which edition a task ran on, by the fingerprint, and only where the gold answers are its."""
+        return task.pinned.label if task.pinned and self.statuses.get(task.name) == KNOWN else "unknown"
+
     def word(self, task: str | None = None) -> str:
         """What the checks of a task, or of all tasks, are worth."""
         names = {scored.name for scored in self.scored} if task is None else {task}

@@ -234,7 +234,7 @@ FORGERIES = {
     "the gold without blanks": dressed(lambda gold: json.dumps(gold, separators=(",", ":"))),
     "the gold in a fence": dressed(lambda gold: f"```json\n{json.dumps(gold)}\n```"),
     "the gold after a sentence": dressed(lambda gold: f"Here it is: {json.dumps(gold, indent=1)}"),
-    "the gold as YAML": dressed(yaml.safe_dump),
+    "the gold as YAML": dressed(lambda gold: yaml.safe_dump(gold, allow_unicode=True)),
     "the gold in reverse": dressed(lambda gold: json.dumps(gold[::-1])),
     "the keys of the gold in reverse": dressed(lambda gold: json.dumps([dict(reversed(row.items())) for row in gold])),
     "an edition that is stated": each(lambda row: row["doc"].update(edition="hub")) | provenance(edition="hub"),

@@ -188,6 +188,7 @@ _ELEMENT = re.compile(r"<(?P<key>[A-Za-z][\w.-]{0,60})>(?P<value>[^<]*)</(?P=key
 _VALUE = r"(?:[|>][+-]?[ \t]*\n[ \t]*)?(?P<value>[^|>\s](?:(?! # ).)*(?:\n[ \t]+(?![-*+•#`]|.*:(?:\s|$))\S.*){0,20})"
 _LINE = re.compile(rf"^(?:#+[ \t]+)?{ENTRY.pattern}(?<![\"']:)[ \t]*{_VALUE}|^(?:#|---|\*\*)", re.MULTILINE)
 _EMPTY = frozenset(("", "-", "–", "—", "n/a", "null"))
+_ESCAPED = re.compile(r"\\[xu]((?<=x)[0-9A-Fa-f]{2}|(?<=u)[0-9A-Fa-f]{4})")  # as JSON and YAML do
 _QUOTES = ('""', "''", "“”", "‘’", "``")
 
 
@@ -252,11 +253,11 @@ def _by_key(text: str, reader: ObjectReader, pattern: re.Pattern[str]) -> Iterat
 
 def _bare(cell: str) -> str:
     """A cell without quotes and Markdown around it."""
-    text = cell.replace("\\|", "|").replace('\\"', '"').strip()
+    text = _ESCAPED.sub(lambda code: chr(int(code[1], 16)), cell.replace("\\|", "|").replace('\\"', '"').strip())
     for mark in ("**", "__", "*", "_"):
         if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
             text = text[len(mark) : -len(mark)].strip()
-    return text[1:-1] if len(text) > 1 and text[0] + text[-1] in _QUOTES else text
+    return text[1:-1].replace("''", "'") if len(text) > 1 and text[0] + text[-1] in _QUOTES else text
 
 
 PROBLEM_KINDS = problem_kinds("evidence", "json")

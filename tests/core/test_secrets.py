@@ -52,4 +52,4 @@ def test_an_endpoint_in_python_takes_no_password_in_its_url():
 
 
 def test_plain_options_pass():
-    check_no_secret(CASES["plain_options"], "judge")
+    check_no_secret(CASES["plain_options"], "judge", headers=True)

@@ -245,7 +245,7 @@ def _has_checksum(file: Path) -> bool:
     with _readable(file, _AGAIN, ValueError):  # a name that is no text any more
         content = file.read_bytes()
         if file.name == _HEADER:
-            stated = json.loads(content).get(_CHECKSUM.decode(), "").encode()
+            stated = str(json.loads(content).get(_CHECKSUM.decode(), "")).encode()
         else:
             stated = (pq.ParquetFile(io.BytesIO(content)).metadata.metadata or {}).get(_CHECKSUM, b"")
     before, _, after = content.rpartition(stated or _NO_CHECKSUM)

@@ -118,7 +118,7 @@ def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
         yield place, value
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            if not (set(value) == {"env"} and isinstance(item, str)):
+            if not (set(value) in ({"env"}, {"masked"}) and isinstance(item, str)):
                 yield from _texts(item, f"{place}.{key}")
     elif isinstance(value, Sequence) and not isinstance(value, bytes):
         for number, item in enumerate(value):

@@ -9,18 +9,15 @@ from collections.abc import Callable
 
 from tls_tasks.core.json_text import find_json
 from tls_tasks.core.parsed import Parsed, problem, problem_kinds
-from tls_tasks.core.reasoning import phrases, strip_thinking
+from tls_tasks.core.reasoning import Patterns, strip_thinking
 
 PROBLEM_KINDS = problem_kinds("summaries")
 """What may have been left out of an answer."""
 
 
-_PHRASES = phrases(__file__)
-_LEAD_INS = [
-    re.compile(_PHRASES[f"lead_in_{kind}"], re.IGNORECASE)
-    for kind in ("line", "sentence", "greeting", "label", "heading")
-]
-_CLOSING = re.compile(_PHRASES["closing"], re.IGNORECASE)
+_PATTERN = Patterns(__file__)
+_LEAD_INS = [_PATTERN[f"lead_in_{kind}"] for kind in ("line", "sentence", "greeting", "label", "heading")]
+_CLOSING = _PATTERN["closing"]
 _FENCED = re.compile(r"(`{3,}|~{3,})[ \t]{0,9}[\w.+-]{0,20}[ \t]{0,9}\n(.*?)(?:\n?[ \t]{0,9}\1[`~]{0,9})?", re.DOTALL)
 _TAGGED = re.compile(r"<(summary|answer|text|document|result)>(.*)</\1>", re.IGNORECASE | re.DOTALL)
 _OBJECT = re.compile(r"\{\s{0,99}[\"'“]?\w{1,40}[\"'”]?\s{0,9}:")

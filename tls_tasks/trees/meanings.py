@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tls_tasks.core.reasoning import phrases
+from tls_tasks.core.reasoning import Patterns
 from tls_tasks.text.dates import read_date
 from tls_tasks.trees.compliance import base_type
 from tls_tasks.trees.nodes import children_of
@@ -24,9 +24,7 @@ from tls_tasks.trees.types import AnyOf, SchemaNode, part_for
 _LONGEST = 100
 """Characters of a text that may be a number or a date."""
 
-_PHRASES = phrases(__file__)
-_NUMBER = re.compile(_PHRASES["number"], re.ASCII)
-_TIME = re.compile(_PHRASES["time"], re.ASCII | re.IGNORECASE)
+_PATTERN = Patterns(__file__)
 
 
 def number_in(text: str) -> int | float | None:
@@ -37,7 +35,7 @@ def number_in(text: str) -> int | float | None:
         [1234.5, 1234, 1234.5, 12.5, -300.0, 1000, None, None]
     """
     stripped = text.strip() if len(text) <= _LONGEST else ""
-    match = _NUMBER.fullmatch(stripped)
+    match = _PATTERN["number"].fullmatch(stripped)
     if match is None or not (match["point"] or match["comma"]):
         return None
     marks, decimal = (match["mark"], ".") if match["comma"] is None else (match["dot"], ",")
@@ -56,7 +54,7 @@ def _moment(day_month: str, text: str) -> str:
         ('2024-01-01T12:00:00Z', '2024-01-01T13:00:00', 'soon')
     """
     stripped = text.strip() if len(text) <= _LONGEST else ""
-    time = _TIME.search(stripped)
+    time = _PATTERN["time"].search(stripped)
     day = _day(day_month, stripped[: time.start()] if time else stripped)
     if time is None or not re.fullmatch(r"\d{4}-\d\d-\d\d", day):
         return day if stripped else text

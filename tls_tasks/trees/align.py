@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 from scipy.optimize import linear_sum_assignment
 
 from tls_tasks.trees.leaf_values import FloatArray
@@ -125,9 +124,9 @@ class _Block(NamedTuple):
 
     def weights(self, weights: FloatArray) -> FloatArray:
         """``[objectives, rows, columns]``, without a copy."""
-        step, size = weights.strides
-        shape = len(weights), len(self.rows), len(self.columns)
-        return as_strided(weights[:, self.start :], shape, (step, self.stride * size, size))
+        shape, (step, size) = (len(weights), len(self.rows), len(self.columns)), weights.strides
+        own: FloatArray = np.ndarray(shape, float, weights.data, self.start * size, (step, self.stride * size, size))
+        return own
 
 
 class Aligner:
@@ -252,7 +251,11 @@ class Aligner:
         for block in blocks:
             of_block = block.weights(weights)
             first = assign(of_block[0], self.is_canonical)
-            solved = [first, *(_improved(own, first) for own in of_block[1:])]
+            taken, columns, rows = of_block[:, first[0], first[1]], of_block.max(axis=1), of_block.max(axis=2)
+            most = np.minimum(columns.sum(axis=1), rows.sum(axis=1))  # no sum is greater
+            are_best = (taken.sum(axis=1) >= _ALMOST * most).tolist()
+            others = zip(of_block[1:], are_best[1:], strict=True)
+            solved = [first, *(first if is_best else _improved(own, first) for own, is_best in others)]
             if not least and all(own is first for own in solved):
                 self.add(block, zip(*first, strict=True))
                 continue
@@ -286,8 +289,5 @@ def assign(weights: FloatArray, canonical: bool = False) -> tuple[list[int], lis
 
 def _improved(weights: FloatArray, known: tuple[list[int], list[int]]) -> tuple[list[int], list[int]]:
     """A pairing of a greater sum of weights than the known one; the known one itself where there is none."""
-    total = weights[known].sum()
-    if total >= _ALMOST * min(weights.max(axis=1).sum(), weights.max(axis=0).sum()):  # no sum is greater
-        return known
     solved = assign(weights, canonical=True)
-    return known if total >= _ALMOST * weights[solved].sum() else solved
+    return known if weights[known].sum() >= _ALMOST * weights[solved].sum() else solved

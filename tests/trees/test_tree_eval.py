@@ -18,7 +18,7 @@ from tests.conftest import ORACLES, ROOT, read_jsonl
 from tests.trees.slow_tree_eval import Slow
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.score import values
-from tls_tasks.trees.align import assign
+from tls_tasks.trees.align import ALIGNED, assign
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies
 from tls_tasks.trees.leaf_metrics import resolve_metric
 from tls_tasks.trees.nodes import count_nodes
@@ -644,11 +644,13 @@ def test_long_lists_are_cut_into_chunks(monkeypatch):
     assert tree_eval([{"l": lists[0]}], [{"l": lists[1]}], schema).as_dict() == whole
 
 
-def test_a_model_that_repeats_itself_costs_no_more_than_it_must():
-    gold = [{"a": f"x{place}", "n": [place]} for place in range(200)]
-    endless = gold[:3] + [{"a": "again and again", "n": [1]}] * 50_000
-    result = scored({"l": endless}, {"l": gold}, {"l": [{"a": "string", "n": ["integer"]}]})
-    assert result["fields"]["l.a"]["correct"] == 3 and result["fields"]["l.a"]["invented"] == 50_003 - 200
+@pytest.mark.parametrize(("text", "n_inner", "n", "correct", "invented"), CASES["a_model_that_does_not_stop"])
+def test_a_model_that_does_not_stop_costs_no_more_than_it_must(text, n_inner, n, correct, invented):
+    gold, compared = [{"a": f"x{place}", "n": [place]} for place in range(50)], []
+    equals = {"l.a": lambda one, other: compared.append(other) or float(one == other)}
+    endless = gold[:3] + [{"a": text.format(place), "n": [1] * n_inner} for place in range(n)] + gold[3:5]
+    found = scored({"l": endless}, {"l": gold}, {"l": [{"a": "string", "n": ["integer"]}]}, equals)["fields"]["l.a"]
+    assert (found["correct"], found["invented"]) == (correct, invented) and len(compared) <= ALIGNED
 
 
 def test_what_is_repeated_is_looked_for_in_its_own_list():

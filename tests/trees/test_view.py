@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tls_tasks.trees.differences import _SIGNS, _value_text, compare, table_lines
+from tls_tasks.trees.differences import _SIGNS, MOST_ROWS, _value_text, compare, table_lines
 from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.types import AnyOf
@@ -39,12 +39,9 @@ def test_shapes(reference, prediction, expected):
 
 def test_alignment():
     reference = {"tags": ["a", "b", "c"], "lines": [{"item": "x", "notes": ["p", "q"]}, {"item": "y", "notes": []}]}
-    prediction = {
-        "tags": ["c", "a"],
-        "lines": [{"item": "z"}, {"item": "x", "notes": ["q"]}, {"item": "y", "notes": ["r"]}],
-    }
+    lines = [{"item": "z"}, {"item": "x", "notes": ["q"]}, {"item": "y", "notes": ["r"]}]
     alignments = {("tags",): [(0, 1), (2, 0)], ("lines",): [(0, 1), (1, 2)], ("lines", 0, "notes"): [(1, 0)]}
-    assert states(reference, prediction, alignments) == [
+    assert states(reference, {"tags": ["c", "a"], "lines": lines}, alignments) == [
         ("branch", 0, "tags"), ("same", 1, "[0] ~ [1]"), ("missing", 1, "[1]"), ("same", 1, "[2] ~ [0]"),
         ("branch", 0, "lines"),
         ("branch", 1, "[0] ~ [1]"), ("same", 2, "item"), ("branch", 2, "notes"), ("missing", 3, "[0]"),
@@ -80,6 +77,7 @@ def test_an_integer_of_too_many_digits():
 def test_values_are_cut_before_they_are_worked_on():
     assert len(_value_text("\x1b" * 10**6)) < 5000
     assert len(_value_text(["x" * 10**6])) <= 500
+    assert len(compare({}, {str(key): 1 for key in range(MOST_ROWS + 1)}, PLAN, {})) == MOST_ROWS
 
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text()

@@ -244,8 +244,8 @@ def _trees(args: argparse.Namespace) -> int:
         metrics, references = _leaf_metrics(args.metric, schema), [row.reference for row in rows]
         options: dict[str, Any] = {"compat": args.compat, "parse_mode": mode, "sources": [row.source for row in rows]}
         score = tls_tasks.tree_eval(answers, references, schema, metrics, **options)
-    given = {row.id: row.prediction for row in rows if row.prediction is not None}
-    unread = [name for name, text in given.items() if read_prediction(text, None, schema, mode).failed]
+    failed = [row for row, unit in zip(rows, score.units, strict=True) if not unit["parsed"]]
+    unread = [row.id for row in failed if read_prediction(row.prediction, None, schema, mode).failed]  # null is not
     base.note("trees", *(f"{name}: no tree could be read in it" for name in unread))
     names, has_leaves = [row.id for row in rows], args.compat != "extractbench"
     result = printed.as_json(args, score, names)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 from scipy.optimize import linear_sum_assignment
 
 from tls_tasks.trees.leaf_values import FloatArray
@@ -24,6 +23,12 @@ SHORT = 64
 
 CHUNK = 500_000
 """How many pairs of items, and of values within them, are looked at at once: bounds the memory."""
+
+ALIGNED = 250_000
+"""How many pairs of items of two lists, and of items within them, are compared at most: bounds the time.
+
+A list may always have four times as many items as the reference's, whatever the number of pairs.
+"""
 
 _ALMOST = 1 - 1e-12
 """Sums of the same numbers in another order may differ by less."""
@@ -119,9 +124,9 @@ class _Block(NamedTuple):
 
     def weights(self, weights: FloatArray) -> FloatArray:
         """``[objectives, rows, columns]``, without a copy."""
-        step, size = weights.strides
-        shape = len(weights), len(self.rows), len(self.columns)
-        return as_strided(weights[:, self.start :], shape, (step, self.stride * size, size))
+        shape, (step, size) = (len(weights), len(self.rows), len(self.columns)), weights.strides
+        own: FloatArray = np.ndarray(shape, float, weights.data, self.start * size, (step, self.stride * size, size))
+        return own
 
 
 class Aligner:
@@ -141,6 +146,7 @@ class Aligner:
         self.is_canonical = not plan.follows_treeval
         is_sorted = self.is_canonical and not node.is_ordered and not node.is_keyed
         self.left, self.right = (Lists(lists, node, is_sorted) for lists in (pairs.references, pairs.predictions))
+        self.is_flat = all(isinstance(inner, Field | Branch) for _, inner in all_nodes(node.item))
         self.are_reflexive = all(metric.is_reflexive for metric in plan.metrics.values())
         self.objectives: dict[tuple[int, int, int, int], int] = {}  # owner, row, column, index among counts -> bits
         self.counts: list[Counts] = []
@@ -150,7 +156,7 @@ class Aligner:
         blocks = [_Block(owner, *both) for owner, both in enumerate(spans) if all(both)]
         if node.is_keyed or node.is_ordered:
             for block in blocks:
-                self.add(block, self.by_key(block) if node.is_keyed else _by_position(block))
+                self.add(block, self.by_place(block))
         elif pairs.are_all:  # the items are one grid
             n = len(self.right.items)
             placed = [block._replace(start=block.rows[0] * n + block.columns[0], stride=n) for block in blocks]
@@ -174,31 +180,54 @@ class Aligner:
             match = (block.owner, block.rows[row], block.columns[column], index if self.keeps_counts else 0)
             self.objectives[match] = self.objectives.get(match, 0) | objectives
 
-    def by_key(self, block: _Block) -> list[tuple[int, int]]:
-        """The rows and columns of the same keys."""
+    def by_place(self, block: _Block) -> list[tuple[int, int]]:
+        """The rows and columns of the same keys or positions."""
         columns = {self.right.places[j]: column for column, j in enumerate(block.columns)}
-        keys = [self.left.places[i] for i in block.rows]
-        return [(row, columns[key]) for row, key in enumerate(keys) if key in columns]
+        places = [self.left.places[i] for i in block.rows]
+        return [(row, columns[place]) for row, place in enumerate(places) if place in columns]
 
     def add_blocks(self, blocks: list[_Block]) -> None:
         """Align lists of which short ones share one walk and each long one has its own; some need no weights."""
         most = SHORT if self.are_reflexive else CHUNK  # custom metrics are asked for as much as possible at once
         short, rows, columns = list[_Block](), list[int](), list[int]()
         for block in blocks:
-            n, keys = len(block.rows), self.right.keys
+            n = len(block.rows)
             if not self.keeps_counts and self.needs_no_weights(block):
-                self.add(block, _by_position(block))
-            elif n * len(block.columns) <= most:
-                short.append(block._replace(start=len(rows), stride=len(block.columns)))
-                rows += [i for i in block.rows for _ in block.columns]
-                columns += [*block.columns] * n
-            else:  # models that repeat themselves write the longest lists: of equal items as many as can find another
-                start = block.columns[0]
-                few = [j for j in block.columns if not keys or j - start < n or keys[j] != keys[j - n]]
+                self.add(block, enumerate(range(len(block.rows))))
+            elif not (few := self.few(block) if self.right.keys else block.columns):
+                continue
+            elif n * len(few) <= most:
+                short.append(block._replace(columns=few, start=len(rows), stride=len(few)))
+                rows += [i for i in block.rows for _ in few]
+                columns += [*few] * n
+            else:
                 items = [self.left.items[i] for i in block.rows], [self.right.items[j] for j in few]
                 self.add_weighed([block._replace(columns=few, stride=len(few))], Pairs.all_of(*items))
         if short:
             self.add_weighed(short, Pairs(self.left.items, self.right.items, np.array(rows), np.array(columns)))
+
+    def few(self, block: _Block) -> list[int]:
+        """The columns that are compared: of equal items as many as can find another, and no more than are affordable.
+
+        Models that repeat themselves write the longest lists. What an answer has beyond :data:`ALIGNED` is too much,
+        whatever it is; the items that stand first are compared, but for those that are too large themselves.
+        """
+        n, start, keys = len(block.rows), block.columns[0], self.right.keys
+        few = [j for j in block.columns if j - start < n or keys[j] != keys[j - n]]
+        few.sort(key=self.right.places.__getitem__)
+        size, kept = sum(self.sizes([self.left.items[i] for i in block.rows])), list[int]()
+        left = max(ALIGNED // size, 4 * size)
+        for j, own in zip(few, self.sizes([self.right.items[j] for j in few]), strict=True):
+            if own <= left:
+                kept.append(j)
+                left -= own
+        return sorted(kept)
+
+    def sizes(self, items: Sequence[Any]) -> list[int]:
+        """How many items each item is with those of all lists within it."""
+        if self.is_flat:
+            return [1] * len(items)
+        return [1 + count_nodes(item, items=True) - count_nodes(item) for item in items]
 
     def needs_no_weights(self, block: _Block) -> bool:
         """Whether sorted items belong together one by one: equal lists, and two single items."""
@@ -210,11 +239,9 @@ class Aligner:
 
     def add_weighed(self, blocks: list[_Block], pairs: Pairs) -> None:
         """Weigh pairs of items, and add the pairings of the blocks that these pairs are made of."""
-        n_inner = 0
-        if not all(isinstance(inner, Field | Branch) for _, inner in all_nodes(self.node.item)):
-            n_inner = sum(count_nodes(item, items=True) - count_nodes(item) for item in pairs.predictions)
         weights, n = np.empty((3 if self.is_canonical else 1, pairs.n)), 0
-        for chunk in pairs.chunks(max(1, CHUNK // max(1, len(pairs.predictions) + n_inner)), CHUNK):
+        least = self.plan.options.least_similarity  # what is less alike has the weight 0
+        for chunk in pairs.chunks(max(1, CHUNK // max(1, sum(self.sizes(pairs.predictions)))), CHUNK):
             counts = Counts(chunk.n)
             self.weigh(self.node.item, chunk, counts)
             weights[:, n : n + counts.n] = weights_of(self.plan, self.node.item, chunk, counts)
@@ -224,21 +251,18 @@ class Aligner:
         for block in blocks:
             of_block = block.weights(weights)
             first = assign(of_block[0], self.is_canonical)
-            solved = [first, *(_improved(own, first) for own in of_block[1:])]
-            if not self.plan.options.least_similarity and all(own is first for own in solved):
+            taken, columns, rows = of_block[:, first[0], first[1]], of_block.max(axis=1), of_block.max(axis=2)
+            most = np.minimum(columns.sum(axis=1), rows.sum(axis=1))  # no sum is greater
+            are_best = (taken.sum(axis=1) >= _ALMOST * most).tolist()
+            others = zip(of_block[1:], are_best[1:], strict=True)
+            solved = [first, *(first if is_best else _improved(own, first) for own, is_best in others)]
+            if not least and all(own is first for own in solved):
                 self.add(block, zip(*first, strict=True))
                 continue
             for objective, (own, known) in enumerate(zip(of_block, solved, strict=True)):
-                pairing = [*zip(*known, strict=True)]
-                if self.plan.options.least_similarity:  # what is too unlike has the weight 0
-                    pairing = [(row, column) for row, column in pairing if own[row, column] > 0]
-                self.add(block, pairing, 1 << objective if self.is_canonical else _ALL)
+                alike = [pair for pair in zip(*known, strict=True) if not least or own[pair] > 0]
+                self.add(block, alike, 1 << objective)
         self.n_counted += n
-
-
-def _by_position(block: _Block) -> Iterable[tuple[int, int]]:
-    n = min(len(block.rows), len(block.columns))
-    return zip(range(n), range(n), strict=True)
 
 
 def assign(weights: FloatArray, canonical: bool = False) -> tuple[list[int], list[int]]:
@@ -265,8 +289,5 @@ def assign(weights: FloatArray, canonical: bool = False) -> tuple[list[int], lis
 
 def _improved(weights: FloatArray, known: tuple[list[int], list[int]]) -> tuple[list[int], list[int]]:
     """A pairing of a greater sum of weights than the known one; the known one itself where there is none."""
-    total = weights[known].sum()
-    if total >= _ALMOST * min(weights.max(axis=1).sum(), weights.max(axis=0).sum()):  # no sum is greater
-        return known
     solved = assign(weights, canonical=True)
-    return known if total >= _ALMOST * weights[solved].sum() else solved
+    return known if weights[known].sum() >= _ALMOST * weights[solved].sum() else solved

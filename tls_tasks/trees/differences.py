@@ -4,7 +4,7 @@ import datetime
 import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from importlib import resources
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from tls_tasks.core.score import plain_mean
@@ -193,6 +193,8 @@ def _json_path(path: Path) -> str:
 
 
 _CUT = 500  # characters of a value that are looked at
+MOST_ROWS = 10_000
+"""Nodes of two trees that are shown, and issues with their schema: an answer may have a million, which nobody reads."""
 
 
 class Row(NamedTuple):
@@ -235,15 +237,12 @@ def compare(reference: Any, prediction: Any, plan: Plan, alignments: Alignments)
         near name "baroo" "bar" {'indel_ratio': 0.75}
         missing city "Ulm" None {}
     """
-    rows = []
-    hidden = 0  # two dictionaries as roots have no row
-    for node in side_by_side(plan.root, reference, prediction, alignments):
-        if not node.path and isinstance(node.reference, dict) and node.state == "branch":
-            hidden = 1
-        else:
-            is_loose = plan.options.types == "loose"
-            rows.append(_row(node, len(node.path) - hidden, is_loose)._replace(other=node.other))
-    return rows
+    nodes = [*islice(side_by_side(plan.root, reference, prediction, alignments), MOST_ROWS + 1)]
+    hidden = int(isinstance(nodes[0].reference, dict) and nodes[0].state == "branch")  # two dictionaries as roots
+    shown_nodes, is_loose = nodes[hidden:MOST_ROWS], plan.options.types == "loose"
+    rows = [_row(node, len(node.path) - hidden, is_loose)._replace(other=node.other) for node in shown_nodes]
+    more = Row("branch", 0, f"… at most {MOST_ROWS:,} rows and issues")
+    return [*rows, more] if len(nodes) > MOST_ROWS else rows
 
 
 def _row(node: Node, depth: int, is_loose: bool) -> Row:

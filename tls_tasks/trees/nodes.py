@@ -119,12 +119,9 @@ def item_nodes(node: SchemaNode, value: Any, items: bool = True) -> int:
     return nodes_below(node, value) if isinstance(node, ListOf) and isinstance(value, list) else 1
 
 
-def schema_nodes(node: SchemaNode, *, only_leaves: bool = False) -> int:
-    """The nodes that the schema has below a dictionary; lists count 1."""
-    if not isinstance(node, Branch):
-        return 0
-    own = sum(not (only_leaves and isinstance(child, Branch)) for child in node.children.values())
-    return own + sum(schema_nodes(child, only_leaves=only_leaves) for child in node.children.values())
+def full_tree(node: SchemaNode) -> Any:
+    """The dictionaries of a schema with all keys, and None for all else."""
+    return {key: full_tree(child) for key, child in node.children.items()} if isinstance(node, Branch) else None
 
 
 def values_of(node: SchemaNode | None, value: Any, is_loose: bool) -> list[Field | None]:

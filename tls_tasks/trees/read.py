@@ -39,7 +39,7 @@ def styled(value: Mapping[Any, Any], node: Branch) -> dict[Any, Any]:
         >>> styled({"unitPrice": 1, "Day": 2, "day-": 3}, Branch({"unit_price": Leaf("number"), "day": Leaf("date")}))
         {'unitPrice': 'unit_price'}
     """
-    if len(value) > _MAX_STYLED:
+    if value.keys() == node.children.keys() or len(value) > _MAX_STYLED:
         return {}
     unknown, lacking = _by_folded(value.keys() - node.children.keys()), _by_folded(node.children.keys() - value.keys())
     return {unknown[name]: lacking[name] for name in unknown.keys() & lacking.keys()}
@@ -290,13 +290,14 @@ def plain(value: Any, bad_numbers: list[float] | None = None, depth: int = 0) ->
         if bad_numbers is not None and not math.isfinite(value):
             bad_numbers.append(value)
         return value if math.isfinite(value) else None
-    if not isinstance(value, Mapping | list | tuple):
+    is_list = isinstance(value, (list, tuple))
+    if not is_list and not isinstance(value, Mapping):
         return value
     if depth == MAX_DEPTH:
         raise TooDeepError
-    if isinstance(value, Mapping):
-        return {key: plain(child, bad_numbers, depth + 1) for key, child in value.items()}
-    return [plain(item, bad_numbers, depth + 1) for item in value]
+    if is_list:
+        return [plain(item, bad_numbers, depth + 1) for item in value]
+    return {key: plain(child, bad_numbers, depth + 1) for key, child in value.items()}
 
 
 def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient", any_style: bool = True) -> ParsedTree:

@@ -52,8 +52,8 @@ def count_as_treeval(plan: Plan, node: SchemaNode, pairs: Pairs, states: States,
         counts.add("node_fp", is_extra * np.array(sizes)[columns])
     if isinstance(node, Branch):
         leaves = np.array([count_nodes(value, only_leaves=True) for value in pairs.predictions])
-        counts.add("node_fn", is_missed * nodes.schema_nodes(node))
-        counts.add("leaf_fn", is_missed * nodes.schema_nodes(node, only_leaves=True))
+        counts.add("node_fn", is_missed * count_nodes(nodes.full_tree(node)))
+        counts.add("leaf_fn", is_missed * count_nodes(nodes.full_tree(node), only_leaves=True))
         counts.add("leaf_fp", is_extra * leaves[columns])
 
 

@@ -9,7 +9,7 @@ from tls_tasks.core.score import Result, Score, Unit, mean, plain_mean, ratio, s
 from tls_tasks.core.terminal import shown
 from tls_tasks.trees.alignments import Alignments, Search
 from tls_tasks.trees.compliance import complies
-from tls_tasks.trees.differences import Row, compare, differences, table_lines
+from tls_tasks.trees.differences import MOST_ROWS, Row, compare, differences, table_lines
 from tls_tasks.trees.grounds import aligned, ground_at
 from tls_tasks.trees.pairs import COUNTS, GUIDE, KINDS, VALUE_PARTS, seen_part
 from tls_tasks.trees.plan import Field, Plan
@@ -314,10 +314,9 @@ class Sample(NamedTuple):
         for own in self.differences() if self.parsed.grounds is not None else ():
             if own["kind"] == "ungrounded":
                 yield shown(f"  ungrounded: {own['path']}: {own['got']!r}", _LONGEST)
-        for one in self.parsed.problems:
-            yield f"  reading: {shown(one.kind)}: {shown(one.detail, _LONGEST)}"
+        yield from (f"  reading: {shown(one.kind)}: {shown(one.detail, _LONGEST)}" for one in self.parsed.problems)
         issues = [] if self.parsed.failed else complies(self.parsed.value, self.plan.root)
-        yield from (f"  schema: {shown(str(issue), _LONGEST)}" for issue in issues)
+        yield from (f"  schema: {shown(str(issue), _LONGEST)}" for issue in issues[:MOST_ROWS])
 
     def as_dict(self) -> dict[str, Any]:
         """Its own numbers, leaves, averages and alignments."""

@@ -4,7 +4,7 @@ import html
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tls_tasks.after.logs import Sample
@@ -97,18 +97,25 @@ def golds_around(task: ScoredTask) -> int:
     """
     settings = [task.results.get(name) for name in ("chat_template", "system_instruction", "config")]
     stated = json.dumps([*settings, _generation(task)], ensure_ascii=False, default=str)
-    text, shown_anyway = _squeezed(f"{text_around(task)} {stated}"), "\n".join(map(_squeezed, _examples(task)))
+    text, shown_anyway = _squeezed(f"{text_around(task)} {stated}"), _squeezed(" ".join(_examples(task, asked=True)))
     golds = [_pieces(gold) for gold in set(golds_of(task).values()) if len(gold) > _LONG]
     common = Counter(piece for pieces in golds for piece in pieces if len(piece) < _RUN)
     own = [[one for one in pieces if common[one] <= max(1, len(golds) // 10)] for pieces in golds]
     runs = {text[n : n + _RUN] for n in range(len(text))}  # quicker than a search of the text for each
     found = {one for pieces in own for one in pieces if one in (runs if len(one) == _RUN else text)}
     known = {one for one in found if one not in shown_anyway}
-    return sum(2 * len(known.intersection(pieces)) > len(pieces) for pieces in own)
+
+    def is_held(pieces: Collection[str]) -> bool:
+        there = known.intersection(pieces)
+        return 2 * len(there) > len(pieces) and sum(map(len, there)) > _LONG  # a word or two may stand anywhere
+
+    return sum(map(is_held, own))
 
 
-def _examples(task: ScoredTask) -> Iterator[str]:
-    return (str(task.task.target(doc)) for doc in (task.task.fewshot(task.name) if task.task.fewshot else ()))
+def _examples(task: ScoredTask, *, asked: bool = False) -> Iterator[str]:
+    """The answers of the task's own examples, or these with their prompts."""
+    for doc in task.task.fewshot(task.name) if task.task.fewshot else ():
+        yield f"{task.task.prompt(doc) if asked else ''}{task.task.target(doc)}"
 
 
 def _generation(task: ScoredTask) -> Mapping[str, Any]:

@@ -305,18 +305,11 @@ def of_unknown_data(folder):
     forge(folder, **provenance(fingerprint="1" * 64, edition="local"))
 
 
-def test_what_takes_too_long_is_refused(honest, sent, tmp_path, call):
-    code, out, err = call("verify", sent, "--data", "embedded", "--time-limit", 0.001)
-    assert (code, out) == (1, "") and "refused: time: the checks took more than 0.001 s; give them more" in err
-    code, _, err = call("verify", sent, "--time-limit", 0)
-    assert code == 2 and "--time-limit: got 0, expected seconds" in err
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         (RENAMED, "documents invented: 50, first 'XJ001'"),
-        (each(easy_gold), "gold answers unlike those of the data: "),
+        (each(easy_gold), "documents unlike the data: 47, first 'J001' in references"),
         (FIRST_ONLY, "33 of 50 documents not there"),
         ({}, "the fingerprint 111111111111, embedded has 6b87cb726fdc"),
     ],

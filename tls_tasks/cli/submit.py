@@ -17,8 +17,6 @@ from tls_tasks.core.errors import DataError, InputError, TlsTasksError
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.whole import made_folder, write_whole
 
-_WEEK = 7 * 24 * 3600
-
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the three commands."""
@@ -37,8 +35,6 @@ def add_parser(subparsers: Subparsers) -> None:
         add = parser.add_argument_group("what to check with").add_argument
         add("--data", metavar="PLACE", help="your copy of the data: folder, org/name, embedded, fetched or hub")
         add("--allowed-signers", type=Path, metavar="FILE", help="whose keys are whose, a line each: ORG ssh-ed25519 …")
-        text = "of a submission; what takes longer is refused (60, and 0.01 a document)"
-        add("--time-limit", type=float, metavar="SECONDS", help=text)
 
 
 def _means_of(args: argparse.Namespace) -> dict[str, Any]:
@@ -48,12 +44,10 @@ def _means_of(args: argparse.Namespace) -> dict[str, Any]:
         InputError: If a value makes no sense.
         DataError: If the allowed signers can't be read.
     """
-    data, seconds = args.data, args.time_limit
+    data = args.data
     if data is not None and data not in EDITIONS and "/" not in data and not Path(data).exists():
         raise InputError("--data", None, repr(data), "a folder or file, org/name, embedded, fetched or hub")
-    if seconds is not None and not 0 < seconds < _WEEK:
-        raise InputError("--time-limit", None, f"{seconds:g}", "seconds, more than 0 and less than those of a week")
-    return {"data": data, "signers": read_signers(args.allowed_signers), "time_limit": seconds}
+    return {"data": data, "signers": read_signers(args.allowed_signers)}
 
 
 def _run_submit(args: argparse.Namespace) -> int:

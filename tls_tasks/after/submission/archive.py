@@ -167,11 +167,6 @@ def check_rows(path: Path) -> None:
         raise DataError(f"{path}: more than {MOST_ROWS:,} rows")
 
 
-def n_rows(folder: Path) -> int:
-    """The rows of all samples files of a submission."""
-    return sum(chunk.count(b"\n") for path in (folder / _RUN).glob("samples_*") for chunk in _chunks(path))
-
-
 def _chunks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):

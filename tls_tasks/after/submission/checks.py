@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from tls_tasks.after.logs import Sample
-from tls_tasks.after.run import BUDGET, model_arguments, stated_metadata
+from tls_tasks.after.run import model_arguments, stated_metadata
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.submission import golds
-from tls_tasks.core.errors import DataError, InputError, check_whole_number
+from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.secrets import check_no_secret, secret_in, secret_values
 from tls_tasks.core.task import Doc, answer_text
 from tls_tasks.core.terminal import shown
@@ -136,7 +136,7 @@ def _names(task: ScoredTask) -> Iterator[str]:
 def _signatures(task: ScoredTask) -> Iterator[str]:
     """What made a number must be known to whoever reads it."""
     for metric, signature in {**task.signatures, "the verdicts": str(task.conditions.judge)}.items():
-        if "custom(" in signature:
+        if re.search(r"\b(?:custom|unsigned)\(", signature):
             yield f"nobody here can tell what made {metric}: {signature}"
 
 
@@ -176,16 +176,6 @@ def _scores(task: ScoredTask) -> Iterator[str]:
         yield f"{task.headline} is NaN; reports need a judge (--metadata '{{\"judge\": …}}')"
     for key, (reported, rescored) in task.disagreements.items():
         yield f"{key} is {reported!r} in the results, rescored {rescored!r}"
-
-
-def _budget(task: ScoredTask) -> Iterator[str]:
-    """Under a budget that no task takes a run would have a board of its own."""
-    budget = stated_metadata(task.name, task.results).get(BUDGET)
-    try:
-        if budget not in (None, "auto"):
-            check_whole_number(BUDGET, budget)
-    except InputError as error:
-        yield f"{error}, or auto"
 
 
 def _answers(task: ScoredTask) -> Iterator[str]:
@@ -245,7 +235,6 @@ _CHECKS: Sequence[tuple[str, str, Callable[[ScoredTask], Iterable[str]]]] = (
     ("prompts", "run it again with --cache_requests refresh", lambda task: map(str, task.stale)),
     ("hash", _AGAIN, _hashes),
     ("scores", "run lm_eval again, without --predict_only and without changing its files", _scores),
-    ("options", _AGAIN, _budget),
     ("answers", _AGAIN, _answers),
     ("prompts", _AGAIN, _requests),
 )

@@ -144,8 +144,6 @@ def _ranked(
             **submission.facts.get(task.name, {}),
         }
         rows.append({**task.metrics, **row})
-        if not (equal := submission.facts.get(task.name, {}).get(EQUAL, "0 ")).startswith("0 "):
-            notes.append(f"{system}: {equal} longer answers {EQUAL}: they are right, or were copied")
     if metrics[0] in (found := references_of(list(tasks.values()))).get("values", {}):
         rows.append({**found["values"], "rank": "", "group": "", "system": found["name"], "checks": found["about"]})
     # All are scored by this release, so that one signature says how the numbers of the whole table were made.

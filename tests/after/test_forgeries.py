@@ -232,7 +232,6 @@ FORGERIES = {
     "a text changed under an automatic budget": rows(easier) | metadata(context_budget="auto"),
     "a text that was cut": rows(cut) | manifest(model="eve/cut"),
     "an option that can't be": metadata(context_budget=0),
-    "a name that looks the same": manifest(model="acrne/h0nest"),
 }
 """Name -> what is changed; what is what the board says of it lies in the JSON file beside."""
 
@@ -434,7 +433,7 @@ class TestSigners:
         kept, copy = (sent, tmp_path / "copy") if is_bound else (tmp_path / "copy", sent)
         assert code == 1 and "1 submission, 1 left out" in out
         assert f"{copy} left out: a copy: a second submission of acme/honest with the files of {kept}\n" in err
-        assert ("<td>signed by acme</td>" in page) == is_bound and '<th scope="row">acme/honest</th>' in page
+        assert f'<th scope="row">acme/honest{"" if is_bound else " (unsigned)"}</th>' in page
 
     @pytest.mark.parametrize(
         ("lines", "words"),
@@ -450,8 +449,8 @@ class TestSigners:
         code, _, err = call("verify", sent, "--allowed-signers", tmp_path / "signers")
         assert code == 2 and words in err
 
-    @pytest.mark.parametrize("model", ["acme/honest", "Acme/honest", "ACME/other"])
-    def test_an_unsigned_one_has_no_right_to_a_bound_name_in_any_capitals(self, honest, sent, tmp_path, call, model):
+    @pytest.mark.parametrize("model", ["acme/honest", "ACME/other", "acrne/h0nest"])
+    def test_an_unsigned_one_says_so(self, honest, sent, tmp_path, call, model):
         forge(sent, **manifest(model=model))
         assert call("leaderboard", sent, "-o", tmp_path, "--allowed-signers", honest / "signers")[0] == 0
         assert f'<th scope="row">{model} (unsigned)</th>' in (tmp_path / "index.html").read_text()

@@ -151,7 +151,7 @@ def _run_leaderboard(args: argparse.Namespace) -> int:
         kept, accepted[digest] = max(found, key=lambda pair: pair[1].is_rightful)
         said = f"left out: a copy: a second submission of {accepted[digest].manifest['model']} with the files of {kept}"
         note("leaderboard", *(f"{path} {said}" for path, verified in found if verified is not accepted[digest]))
-    write_whole(args.out / "index.html", site(told_apart(accepted, means["signers"].values())))
+    write_whole(args.out / "index.html", site(told_apart(accepted, has_signers=bool(means["signers"]))))
     n_left_out = len(args.submissions) - len(accepted)
     say(f"{args.out / 'index.html'}: {count(len(accepted), 'submission')}, {n_left_out} left out")
     return int(n_left_out > 0)

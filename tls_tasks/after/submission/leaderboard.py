@@ -7,7 +7,7 @@ import datetime
 import html
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from itertools import pairwise
 from typing import Any
@@ -35,38 +35,27 @@ _BESIDE = (EQUAL, AROUND, "chat template", "generation")
 _FACTS = ("interval", "n", "checks", "signed", "date", "edition", "budget", *_BESIDE)
 _TOPS = (0.1, 0.2, 0.4, 1.0)  # where the axis of a share may end; an empty end is cut
 
-_ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l"})
-
 _DOUBT = f"† Unreliable interval: fewer than {LEAST_TRUSTED} topics or documents, or no variation"
 _UNKNOWN_DATA = " This release does not know the data, so nothing here compares with other tables."
 
 
-def told_apart(submissions: Mapping[str, Verified], bound: Collection[str]) -> dict[str, Verified]:
+def told_apart(submissions: Mapping[str, Verified], *, has_signers: bool) -> dict[str, Verified]:
     """Names for submissions, no two the same. Being first gives no right to a name; a signature of its ORG does.
 
     Args:
         submissions: By a hash of what they hold.
-        bound: The names of the allowed signers.
+        has_signers: Whether keys have names here: who signed then stands beside each name that its ORG did not sign.
 
     Returns:
         Name -> submission.
     """
-    # Acme is nobody else than acme, nor is Acrne; m-1 and m-l are told apart by who sent them.
-    keys = {digest: _look(submission.manifest["model"]) for digest, submission in submissions.items()}
-    rightful, taken = {digest for digest in keys if submissions[digest].is_rightful}, set(map(_look, bound))
     names = {}
     for digest, submission in submissions.items():
-        names[digest] = name = submission.manifest["model"]
-        rivals = {other for other, key in keys.items() if key == keys[digest]}
-        if (len(rivals) > 1 or _look(submission.org) in taken) and rivals & rightful != {digest}:
-            names[digest] = f"{name} ({submission.signed})"
+        is_bare = submission.is_rightful or not has_signers
+        names[digest] = submission.manifest["model"] + ("" if is_bare else f" ({submission.signed})")
     n_of_name = Counter(names.values())
     unique = {digest: name if n_of_name[name] == 1 else f"{name} #{digest[:8]}" for digest, name in names.items()}
     return {name: submissions[digest] for digest, name in unique.items()}
-
-
-def _look(name: str) -> str:
-    return name.casefold().translate(_ALIKE).replace("rn", "m").replace("vv", "w")
 
 
 def site(submissions: Mapping[str, Verified]) -> str:

@@ -61,14 +61,9 @@ class Verified:
     facts: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
-    def org(self) -> str:
-        """The ORG of its model."""
-        return self.manifest["model"].partition("/")[0]
-
-    @property
     def is_rightful(self) -> bool:
         """Whether it is signed with a key that is bound to the ORG of its model."""
-        return self.signer == self.org.casefold()
+        return self.signer == self.manifest["model"].partition("/")[0].casefold()
 
     def edition(self, task: ScoredTask) -> str:
         """Which edition a task ran on, by the fingerprint, and only where the gold answers are its."""

@@ -316,7 +316,6 @@ def test_the_page_of_logs_of_inspect(inspected, tmp_path, capsys, open_page):
     assert run("page", capsys, inspected / "a", inspected / "ids", "-o", target)[0] == 0
     opened = open_page(target)
     page = opened.page
-    page.select_option("#task", label="sums")
     [read] = read_runs([inspected / "a"])
     shown = page.locator("#results table").text_content()
     assert all(f"{value:.4f}" in shown for value in read.metrics.values()) and read.metrics

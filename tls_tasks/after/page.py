@@ -223,7 +223,6 @@ def _run_entry(scored: Run, label: str, chosen: Sequence[int], prompts: dict[str
     asked = [scored.log.samples[at].request[:_LONGEST_ANSWER] for at in chosen]
     return {
         "model": visible(label),
-        "effort": visible(scored.effort),
         "data": visible(scored.stated),
         "n": len(scored.ids),
         "values": without_nan(scored.metrics),

@@ -23,8 +23,8 @@ from tls_tasks.core.terminal import shown
 from tls_tasks.data.editions import EMBEDDED, editions_of, golds_hash
 from tls_tasks.hosts.discovery import data_set_of, group_files, task_files
 
-# As on the Hugging Face hub; with what was built around it, if anything was.
-_MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(\+tls_corpus)?", re.ASCII)
+# As on the Hugging Face hub.
+_MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 
 # What the hub takes today, each half of it.
 _HUB_NAME = re.compile(r"(?!.*(?:--|\.\.|\.git$))[A-Za-z0-9_](?:[\w.-]{0,94}[A-Za-z0-9_])?", re.ASCII)
@@ -84,7 +84,7 @@ def new_names(model: str, organization: str) -> Iterator[str]:
         >>> list(new_names("acme/m-7b", "Société Générale")), len(list(new_names("acme/a--b", "x" * 97)))
         ([], 2)
     """
-    if not all(map(_HUB_NAME.fullmatch, model.removesuffix("+tls_corpus").split("/"))):
+    if not all(map(_HUB_NAME.fullmatch, model.split("/"))):
         rules = "ASCII letters, digits, - _ . (not twice or at an end), at most 96 characters before and after the /"
         yield f"model: {shown(model, 100)} is no name on the hub: {rules}; give the published name: --model ORG/NAME"
     if not 0 < len(organization) <= _LONGEST_NAME or not organization.isprintable():

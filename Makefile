@@ -22,7 +22,7 @@ export TOKENIZERS_PARALLELISM = false
 # Set somewhere, this makes each of the many processes that the tests start compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types compiled unit upstream quick coverage versions fuzz hooks docs people bench readings mutants wheel space clean
+.PHONY: help demo test lint types compiled unit upstream quick coverage versions fuzz hooks docs people bench readings mutants wheel clean
 
 help: ## What can be made
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -122,10 +122,6 @@ mutants: $(VENV)/mutants ## Change the code in COUNT places drawn by SEED, and s
 
 wheel: $(VENV)/dev ## Build the wheel and the source archive into dist/
 	$(BIN)/python -m build
-
-METRIC ?= alignment_rouge
-space: $(VENV)/dev ## The Space of a METRIC as a folder that can be pushed: build/space/METRIC
-	$(BIN)/python scripts/make_space.py $(METRIC) build/space/$(METRIC)
 
 clean: ## Remove the virtual environment and everything that was built
 	rm -rf $(VENV) $(VENV)-lowest $(VENV)-validators dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -38,8 +38,8 @@ $(VENV)/dev: $(VENV)/base
 	$(INSTALL) --editable '.[dev]'
 	@touch $@
 
-$(VENV)/peers: $(VENV)/dev
-	$(INSTALL) --editable '.[dev,bench]'
+$(VENV)/peers: $(VENV)/base
+	$(INSTALL) --editable '.[bench]'
 	@touch $@
 
 $(VENV)/docs: $(VENV)/base
@@ -105,7 +105,7 @@ docs: $(VENV)/docs ## The site of the documentation, into build/site; a dead lin
 people: $(VENV)/dev ## How far metrics agree with people: fetch the ratings, measure, write docs/people.md and the cards
 	$(BIN)/python scripts/make_people_tables.py --measure
 
-bench: $(VENV)/peers ## Every comparison with the original tools and with peers: build/bench has the table; see benchmarks/run.py
+bench: $(VENV)/peers ## Every comparison with the original tools and with peers, in one table
 	$(BIN)/python benchmarks/run.py
 
 $(VENV)/mutants: $(VENV)/dev

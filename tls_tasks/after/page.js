@@ -729,12 +729,6 @@ function pressed(event) {
 }
 
 function start() {
-  if (data.view) {
-    document.body.classList.add("alone"); // one document: its picture under the heading, and nothing else
-    const others = ".skip, #choices, #headline, #versus, #results, #documents";
-    document.querySelectorAll(others).forEach((node) => node.remove());
-    return fill("view", pictureOf(data.view));
-  }
   const n = data.tasks.reduce((sum, of) => sum + of.runs.length, 0);
   const runs = `${count(n, "run")} of ${count(data.tasks.length, "task")}`;
   $("about").textContent = `${runs}, scored by tls-tasks ${data.version}`;

@@ -48,7 +48,7 @@ SCORES = RECORDED / "scores.json"
 SHARED_DEPTH = 3
 """Shared values are looked up in the columns and options, in their elements, and in the elements of those."""
 
-FURTHER = ("averages", "confusions", "counts", "domains", "runs", "schemes", "variants")
+FURTHER = ("averages", "counts", "domains", "runs", "variants")
 """Results that are recorded by name for cases of several rows only."""
 
 POSITIONS = ("reference", "row", "sample")

@@ -75,12 +75,7 @@ MOVES = CASES["MOVES"]
 MOVES["alignment_rouge"] += [*OF_TIMELINES, *POLICIES.values(), BY_FUNCTION]
 # What repeated and undated entries say moves texts only.
 MOVES["date_f1"] += [*OF_TIMELINES, *(row for name, row in POLICIES.items() if name not in ("repeated", "undated"))]
-MOVES["rouge_l"] += [
-    BY_FUNCTION,
-    *INTERVAL,
-    ("split_summaries: a pattern", *split_by(re.compile("A"), re.compile("A", re.I))),
-    ("split_summaries: a function", *split_by(str.split, str.splitlines)),
-]
+MOVES["rouge_l"] += [BY_FUNCTION, *INTERVAL, ("split_summaries: a function", *split_by(str.split, str.splitlines))]
 MOVES["report_eval"] += [
     ("judge: a function", {"judge": lambda query: True}, {"judge": lambda query: False}),
     *INTERVAL,

@@ -41,7 +41,6 @@ def half(tmp_path):
         "timelines.jsonl": tmp_path / "a" / "egypt" / "timelines.jsonl",
         "folder of text": write(tmp_path / "b" / "egypt.txt", *lines).parent,
         "folder of JSON": write(tmp_path / "c" / "egypt.json", entries).parent,
-        "folder of JSON Lines": write(tmp_path / "d" / "egypt.jsonl", news_tls).parent,
         "rows": write(tmp_path / "rows.jsonl", {"topic": "egypt", "timeline": entries}),
         "rows of several": write(tmp_path / "several.jsonl", {"id": "egypt", "timelines": [GOLD["egypt"]]}),
         "mapping": write(tmp_path / "mapping.json", GOLD),

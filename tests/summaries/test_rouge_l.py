@@ -3,7 +3,6 @@
 import json
 import math
 import random
-import re
 import warnings
 from pathlib import Path
 
@@ -236,7 +235,6 @@ def test_rouge_lsum_says_when_it_meets_no_boundary():
         (("a b\nc d", "c d\na b"), "newline"),
         (("A b. C d.", "C d. A b."), "regex"),
         (('A "b." C d!', 'C d! A "b."'), "regex"),
-        (("a b;c d", "c d;a b"), re.compile(";")),
         (("a b|c d", "c d|a b"), lambda text: text.split("|")),
     ],
 )
@@ -249,9 +247,9 @@ def test_sentences_may_stand_in_any_order(texts, split):
 
 
 def test_the_signature_says_how_sentences_were_split():
-    pattern, lines = re.compile(";"), "a\nb"
+    lines = "a\nb"
     assert "|split:newline|" in rouge_l([lines], [lines], rouge_types=["rougeLsum"]).signature
-    assert "|split:regex(;)|" in rouge_l(["a;b"], ["a"], rouge_types=["rougeLsum"], split_summaries=pattern).signature
+    assert "|split:regex|" in rouge_l(["a. b"], ["a"], rouge_types=["rougeLsum"], split_summaries="regex").signature
     assert "split" not in rouge_l([lines], [lines]).signature
 
 

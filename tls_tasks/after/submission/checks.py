@@ -15,8 +15,8 @@ from tls_tasks.after.logs import Sample
 from tls_tasks.after.run import BUDGET, model_arguments, stated_metadata
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.submission import golds
-from tls_tasks.core.custom import is_unsigned
 from tls_tasks.core.errors import DataError, InputError, check_whole_number
+from tls_tasks.core.options import has_custom
 from tls_tasks.core.secrets import check_no_secret, secret_in, secret_values
 from tls_tasks.core.task import Doc, answer_text
 from tls_tasks.core.terminal import shown
@@ -155,7 +155,7 @@ def _names(task: ScoredTask) -> Iterator[str]:
 def _signatures(task: ScoredTask) -> Iterator[str]:
     """What made a number must be known to whoever reads it."""
     for metric, signature in {**task.signatures, "the verdicts": str(task.conditions.judge)}.items():
-        if is_unsigned(signature):
+        if has_custom(signature):
             yield f"nobody can tell what made {metric}: {signature}"
 
 

@@ -132,7 +132,7 @@ def texts():
 
 
 def problems(wanted):
-    """Answers and texts of a family with problems -> their kinds; each kind -> the detail of the first, to the letter."""
+    """Answers and texts of a family with problems -> their kinds; each kind -> the detail of the first."""
     from tests.core.test_json_text import n_objects
     from tls_tasks.core.json_text import find_json
     from tls_tasks.core.yaml_text import find_yaml

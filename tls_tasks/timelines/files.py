@@ -1,6 +1,6 @@
 """Gold and predicted timelines in the files that the field keeps them in, joined by topic.
 
-A place is a folder in the news-tls layout (or one topic of it), a folder with a file a topic, a file of rows with
+A place is a folder in the news-tls layout (or one topic of it), a folder with a text a topic, a file of rows with
 ``topic`` or ``id`` and a timeline, or one document: a ``timelines.jsonl``, JSON of a timeline, or text.
 """
 
@@ -13,7 +13,7 @@ from tls_tasks.core.errors import DataError, warn_of_repeated
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.data.files import ENDINGS
 from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed, said_of
-from tls_tasks.timelines.rows import day_of, read_prediction, read_references
+from tls_tasks.timelines.rows import read_prediction, read_references
 from tls_tasks.timelines.topics import TIMELINES_FILE, read_timelines
 from tls_tasks.timelines.types import Timeline
 
@@ -48,8 +48,7 @@ def read_topics(gold: Path, predictions: Path) -> list[TopicRow]:
     """Read both sides and join them.
 
     Args:
-        gold: The reference timelines, one or more a topic; beside one timeline alone, the names in a JSON object are
-            its annotators.
+        gold: The reference timelines, one or more a topic; a JSON file with one object is a timeline, or one a name.
         predictions: One timeline a topic, which is scored against each reference, or one a reference in their order.
 
     Raises:
@@ -58,9 +57,6 @@ def read_topics(gold: Path, predictions: Path) -> list[TopicRow]:
     """
     rows: list[TopicRow] = []
     golds, told = _read(gold), _read(predictions, of_a_model=True)
-    named = {name: row.field(_REFERENCE_FIELDS) for name, row in golds.rows.items() if row.is_named}
-    if named and not golds.by_order and told.by_order and len(told.rows) == 1:
-        golds = Keyed(gold, {gold.stem: Row(str(gold), named, is_named=True)}, by_order=True)
     for name, reference, predicted in joined(golds, told):
         references = _references(reference)
         answers = [None] if predicted is None else _predictions(predicted)
@@ -84,14 +80,7 @@ def _read(place: Path, of_a_model: bool = False) -> Keyed:
         return Keyed(place, {file.parent.name: _news_tls(file, of_a_model) for file in files})
     if sets := sorted({file.parents[1].name for file in place.glob(f"*/*/{TIMELINES_FILE}")}):
         raise DataError(f"{place}: holds data sets, expected one of them: {', '.join(sets)}")
-    texts = read_keyed(place, _ID_FIELDS, of_a_model=of_a_model, may_be_rows=True)
-    return replace(texts, rows={name: _of_file(row, of_a_model) for name, row in texts.rows.items()})
-
-
-def _of_file(row: Row, of_a_model: bool) -> Row:
-    """A file in a folder with a file a topic: JSON Lines are read here, all else as text."""
-    is_rows = row.where.endswith(".jsonl")
-    return next(iter(_document(Path(row.where), of_a_model).rows.values())) if is_rows else row
+    return read_keyed(place, _ID_FIELDS, of_a_model=of_a_model)
 
 
 def _document(file: Path, of_a_model: bool) -> Keyed:
@@ -105,8 +94,6 @@ def _document(file: Path, of_a_model: bool) -> Keyed:
         row = _news_tls(file, of_a_model) if ".jsonl" in file.name else Row(str(file), values)
     elif rows.by_order and all(isinstance(value, Mapping) and "date" in value for value in values):
         row = Row(str(file), values)  # the entries of one timeline
-    elif not rows.by_order and all(map(day_of, rows.rows)):
-        row = Row(str(file), dict(zip(rows.rows, values, strict=True)), is_named=True)  # one timeline, date -> text
     else:
         return rows
     return Keyed(file, {name: row}, by_order=True)

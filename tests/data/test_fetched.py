@@ -136,16 +136,6 @@ def test_tasks_may_fetch_by_themselves(made_up, mirror, monkeypatch, caplog):
     assert "licence: none stated" in caplog.text
 
 
-def test_always_is_kept_in_the_cache_and_beaten_by_the_environment(made_up, mirror, monkeypatch, capsys):
-    assert main(["fetch", "--always"]) == 0
-    assert mirror.asked == []
-    monkeypatch.setenv("TLS_TASKS_FETCH", "0")
-    assert not fetched.fetches_by_itself()
-    monkeypatch.delenv("TLS_TASKS_FETCH")
-    assert _load_topics("tls_timeline17").edition == "fetched"
-    assert main(["fetch", "--no-always"]) == 0 and not fetched.fetches_by_itself()
-
-
 def test_a_load_that_cannot_fetch_goes_on_loudly(made_up, mirror, monkeypatch, caplog):
     monkeypatch.setenv("TLS_TASKS_FETCH", "1")
     mirror.files.clear()
@@ -192,8 +182,6 @@ def test_failures_are_one_line_with_advice(made_up, mirror, monkeypatch, capsys,
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("TLS_TASKS_CACHE", str(tmp_path / "file"))
     assert "can't be written: " in fails()
-    assert main(["fetch", "--always"]) == 2
-    assert "file: file exists" in capsys.readouterr().err
 
 
 def test_a_reader_that_fails_leaves_nothing_that_counts(made_up, mirror, monkeypatch, capsys):

@@ -5,7 +5,6 @@ This package contains addresses and hashes, and none of the data. In the cache::
     raw/OWNER/NAME/COMMIT/PATH          the files as they came
     sets/NAME/COMMITS/rows.parquet      what the family made of them, which its tasks read; people's ratings: logs, CSV
     sets/NAME/COMMITS/origin.json       where it came from, and the hash of each file
-    settings.json                       whether tasks may fetch by themselves
 """
 
 import hashlib
@@ -22,7 +21,7 @@ import platformdirs
 from pydantic import TypeAdapter
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.core.whole import made_folder, write_whole
+from tls_tasks.core.whole import made_folder
 
 CACHE_VARIABLE = "TLS_TASKS_CACHE"
 MIRROR_VARIABLE = "TLS_TASKS_MIRROR"
@@ -30,7 +29,7 @@ FETCH_VARIABLE = "TLS_TASKS_FETCH"
 
 _HOST = "https://raw.githubusercontent.com/"
 ROWS = "rows.parquet"
-_ORIGIN, _SETTINGS = "origin.json", "settings.json"
+_ORIGIN = "origin.json"
 _BY_HAND = "get the data by hand (tls-tasks list --obtain says how)"
 
 
@@ -122,8 +121,11 @@ class PublicCopy:
     @property
     def is_there(self) -> bool:
         """Whether it has been fetched, and is whole."""
-        files = _read_json(self.folder / _ORIGIN).get("files", {})
-        return bool(files) and all(sha256_of(self.folder / name) == sha256 for name, sha256 in files.items())
+        try:
+            files = json.loads((self.folder / _ORIGIN).read_text(encoding="utf-8"))["files"]
+        except (OSError, ValueError):
+            return False
+        return all(sha256_of(self.folder / name) == sha256 for name, sha256 in files.items())
 
     def fetch(self) -> Path:
         """Download what is missing and make the family's files of it; nothing is asked for if it is there.
@@ -182,30 +184,8 @@ def cache_folder() -> Path:
 
 
 def fetches_by_itself() -> bool:
-    """Whether a task may fetch its data when it is loaded: TLS_TASKS_FETCH, else what :func:`remember` was told."""
-    if given := os.environ.get(FETCH_VARIABLE):
-        return given.upper() in {"1", "ON", "YES", "TRUE"}
-    return _read_json(cache_folder() / _SETTINGS).get("fetch") == "always"
-
-
-def remember(always: bool) -> Path:
-    """Write down whether tasks may fetch by themselves; returns the file.
-
-    Raises:
-        OSError: If it can't be written.
-    """
-    file = cache_folder() / _SETTINGS
-    write_whole(file, json.dumps({"fetch": "always" if always else "asked"}) + "\n")
-    return file
-
-
-def _read_json(file: Path) -> dict[str, Any]:
-    """A small file of ours; empty if it isn't there or is no longer what we wrote."""
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    """Whether a task may fetch its data when it is loaded."""
+    return os.environ.get(FETCH_VARIABLE, "").upper() in {"1", "ON", "YES", "TRUE"}
 
 
 def sha256_of(file: Path) -> str:

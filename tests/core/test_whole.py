@@ -77,17 +77,6 @@ def test_a_folder_in_the_way(tmp_path):
     assert names(tmp_path) == ["file"]
 
 
-def test_into_a_folder_that_holds_something(tmp_path):
-    for name in ("stays", "a"):
-        write_whole(tmp_path / "d" / name, "old")
-    with made_folder(tmp_path / "d", into=True) as folder:
-        for name in ("a", "b", "below/c"):
-            write_whole(folder / name, "new")
-        assert (tmp_path / "d" / "a").read_text() == "old"
-    assert names(tmp_path / "d") == ["a", "b", "below", "stays"]
-    assert [(tmp_path / "d" / name).read_text() for name in ("a", "below/c", "stays")] == ["new", "new", "old"]
-
-
 def test_an_empty_folder_that_can_not_be_replaced(tmp_path, monkeypatch):
     """The one in which the process works, and one that is mounted, as into a container."""
     (tmp_path / "cwd").mkdir()

@@ -47,19 +47,18 @@ def write_whole(path: Path, text: str) -> None:
 
 
 @contextmanager
-def made_folder(path: Path, *, into: bool = False) -> Iterator[Path]:
+def made_folder(path: Path) -> Iterator[Path]:
     """Yield where to write a folder, which becomes ``path`` when all is in it.
 
     Args:
         path: The folder. If it exists (a mounted one, or the working directory), the finished files are moved into it.
-        into: Whether it may hold files already; those that have other names stay.
 
     Raises:
         OSError: It can't be written, or is not empty.
     """
     target = Path(os.path.realpath(path))
     exists = target.is_dir()
-    if exists and not into and any(target.iterdir()):
+    if exists and any(target.iterdir()):
         raise OSError(errno.ENOTEMPTY, "not empty; choose another folder or remove it", str(path))
     with _temporary(path, target if exists else target.parent) as temporary:
         temporary.mkdir()

@@ -15,7 +15,6 @@ from tls_tasks.core.terminal import text_table
 from tls_tasks.core.whole import write_whole
 from tls_tasks.data.catalogue import DataSet
 from tls_tasks.data.editions import Edition, edition_with, editions_of, golds_hash
-from tls_tasks.data.fetched import remember
 from tls_tasks.data.hub import is_cached
 from tls_tasks.data.order import DATA_VARIABLE, own_folder
 from tls_tasks.hosts.discovery import TaskFile, data_set_of, group_files, task_files
@@ -33,8 +32,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--obtain", action="store_true", help="say how to get the original of each data set")
     add("--json", action="store_true", help="print everything as JSON")
     add = add_command(subparsers, "fetch", _run_fetch).add_argument
-    add("names", nargs="*", metavar="NAME", help="tls_crisis, tls_timeline17, tls_open, or all; summeval, qags")
-    add("--always", action=argparse.BooleanOptionalAction, help="tasks fetch by themselves when they are loaded")
+    add("names", nargs="+", metavar="NAME", help="tls_crisis, tls_timeline17, tls_open, or all; summeval, qags")
     add = add_command(subparsers, "fingerprint", _run_fingerprint).add_argument
     add("names", nargs="*", metavar="TASK", help="compute those of these tasks; none: list what is known")
     add("--edition", help="only this one: fetched, hub or embedded (all three)")
@@ -119,17 +117,15 @@ def _run_fetch(args: argparse.Namespace) -> None:
 
     Environment:
       TLS_TASKS_CACHE   where it is kept; by default tls-tasks in the user's folder of caches (~/.cache)
-      TLS_TASKS_FETCH   1: tasks fetch by themselves when they are loaded, as after --always; 0: they don't
+      TLS_TASKS_FETCH   1: tasks fetch by themselves when they are loaded
       TLS_TASKS_MIRROR  an address in the place of https://raw.githubusercontent.com/, with files at
                         OWNER/NAME/COMMIT/PATH below it
 
     Examples:
       tls-tasks fetch tls_crisis
-      tls-tasks fetch all --always
+      tls-tasks fetch all
       tls-tasks fetch summeval
     """
-    if not args.names and args.always is None:
-        raise OptionError("NAME", None, "nothing", f"{', '.join(sorted(PUBLIC))}, {', '.join(RATED)} or {_ALL}")
     known, copies = data_sets(), {**PUBLIC, **RATED}
     names = dict.fromkeys(name for given in args.names for name in (PUBLIC if given == _ALL else [given]))
     for name in names.keys() - copies.keys():
@@ -139,9 +135,6 @@ def _run_fetch(args: argparse.Namespace) -> None:
         if (hub := known[name].hub) is not None:
             how = f"its tasks get it from the hub by themselves ({hub.origin})"
         raise DataError(f"{name}: has no public copy that could be fetched: {how}")
-    if args.always is not None:
-        how = "when they are loaded" if args.always else "no longer"
-        say(f"{remember(args.always)}: tasks fetch their data by themselves {how}")
     for copy in map(copies.__getitem__, names):
         if copy.is_there:
             say(f"{copy.name}: is there: {copy.folder}")

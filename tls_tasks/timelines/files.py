@@ -13,7 +13,7 @@ from tls_tasks.core.errors import DataError, warn_of_repeated
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.data.files import ENDINGS
 from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed, said_of
-from tls_tasks.timelines.rows import day_of, read_prediction, read_references
+from tls_tasks.timelines.rows import read_prediction, read_references
 from tls_tasks.timelines.topics import TIMELINES_FILE, read_timelines
 from tls_tasks.timelines.types import Timeline
 
@@ -47,8 +47,7 @@ def read_topics(gold: Path, predictions: Path) -> list[TopicRow]:
     """Read both sides and join them.
 
     Args:
-        gold: The reference timelines, one or more a topic; beside one timeline alone, the names in a JSON object are
-            its annotators.
+        gold: The reference timelines, one or more a topic; a JSON file with one object is a timeline, or one a name.
         predictions: One timeline a topic, which is scored against each reference, or one a reference in their order.
 
     Raises:
@@ -57,9 +56,6 @@ def read_topics(gold: Path, predictions: Path) -> list[TopicRow]:
     """
     rows: list[TopicRow] = []
     golds, told = _read(gold), _read(predictions, of_a_model=True)
-    named = {name: row.field(_REFERENCE_FIELDS) for name, row in golds.rows.items() if row.is_named}
-    if named and not golds.by_order and told.by_order and len(told.rows) == 1:
-        golds = Keyed(gold, {gold.stem: Row(str(gold), named, is_named=True)}, by_order=True)
     for name, reference, predicted in joined(golds, told):
         references = _references(reference)
         answers = [None] if predicted is None else _predictions(predicted)
@@ -97,8 +93,6 @@ def _document(file: Path, of_a_model: bool) -> Keyed:
         row = _news_tls(file, of_a_model) if ".jsonl" in file.name else Row(str(file), values)
     elif rows.by_order and all(isinstance(value, Mapping) and "date" in value for value in values):
         row = Row(str(file), values)  # the entries of one timeline
-    elif not rows.by_order and all(map(day_of, rows.rows)):
-        row = Row(str(file), dict(zip(rows.rows, values, strict=True)), is_named=True)  # one timeline, date -> text
     else:
         return rows
     return Keyed(file, {name: row}, by_order=True)

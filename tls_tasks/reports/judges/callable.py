@@ -7,12 +7,10 @@ from typing import Any
 
 from tls_tasks.core.custom import custom_sign
 from tls_tasks.core.errors import InputError, check_choice, describe, needs_extra
-from tls_tasks.reports.judges.price import calls_of, known_to
-from tls_tasks.reports.judges.questions import ask_once, from_probability, shorten, verdict_in
+from tls_tasks.reports.judges.questions import from_probability, shorten, verdict_in
 from tls_tasks.reports.types import PARTLY, QUERY_KINDS, Judge, Query, Verdict
 
 _log = logging.getLogger(__name__)
-_Say = Callable[[Judge, Sequence[Query]], Sequence[Verdict]]
 
 
 class CallableJudge:
@@ -23,8 +21,8 @@ class CallableJudge:
         self.name = name
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
-        """One verdict per query, in order; the function is called once for each different question."""
-        return ask_once(queries, lambda questions: [self._ask(query) for query in questions.values()])
+        """One verdict per query, in order."""
+        return [self._ask(query) for query in queries]
 
     def _ask(self, query: Query) -> Verdict:
         try:
@@ -158,27 +156,14 @@ class ByKind:
         self._judges, self._other = dict(judges), other
         self.name = ",".join([other.name, *(f"{kind}={judge.name}" for kind, judge in judges.items())])
 
-    def calls(self, queries: Sequence[Query]) -> list[tuple[int, int]]:
-        """How many questions and bytes each request has that the judges would send."""
-        return [call for judge, asked in self._shares(queries) for call in calls_of(judge, list(asked.values()))]
-
-    def known(self, queries: Sequence[Query]) -> list[Verdict]:
-        """The verdicts that the judges' caches have."""
-        return self.ask(queries, known_to)
-
-    def ask(self, queries: Sequence[Query], say: _Say = lambda judge, asked: judge.ask(asked)) -> list[Verdict]:
+    def ask(self, queries: Sequence[Query]) -> list[Verdict]:
         """One verdict per query, in order."""
+        kinds = [query.kind if query.kind in self._judges else "" for query in queries]
         verdicts: dict[int, Verdict] = {}
-        for judge, asked in self._shares(queries):
-            verdicts |= zip(asked, say(judge, list(asked.values())), strict=True)
+        for kind in dict.fromkeys(kinds):
+            asked = {index: query for index, query in enumerate(queries) if kinds[index] == kind}
+            verdicts |= zip(asked, self._judges.get(kind, self._other).ask([*asked.values()]), strict=True)
         return [verdicts[index] for index in range(len(queries))]
-
-    def _shares(self, queries: Sequence[Query]) -> list[tuple[Judge, dict[int, Query]]]:
-        """Each judge with its questions by their positions."""
-        shares: dict[str, dict[int, Query]] = {}
-        for index, query in enumerate(queries):
-            shares.setdefault(query.kind if query.kind in self._judges else "", {})[index] = query
-        return [(self._judges.get(kind, self._other), asked) for kind, asked in shares.items()]
 
 
 def _verdict_of(answer: Any, name: str, is_graded: bool = False) -> Verdict:

@@ -11,8 +11,7 @@ A specification is ``none``, ``recorded`` (the verdicts that come with the embed
 - ``nli``: a Hugging Face model of textual entailment; it judges support by citations and nothing else.
 
 ``citation_support`` (a specification of its own) may name another judge for that kind of question, and ``cache`` the
-file in which verdicts of an endpoint are kept (by default a file in the user's cache folder; false: none). A task's
-load takes ``price``, too: prices of a million tokens sent and received, such as ``2.5,10``, for the log.
+file in which verdicts of an endpoint are kept (by default a file in the user's cache folder; false: none).
 
 A specification is written into every document and so into logs and submissions: secrets are named, never given. Other
 values of ``headers`` are masked there, whatever the header is called, and sent by the process that loaded them alone.
@@ -54,7 +53,8 @@ class ModelProvider(str, Enum):
     ANTHROPIC = "anthropic"
 
 
-_HOSTS = {"together": "api.together.xyz", "openai": "api.openai.com", "anthropic": "api.anthropic.com"}
+HOSTS = {"together": "api.together.xyz", "openai": "api.openai.com", "anthropic": "api.anthropic.com"}
+"""Provider -> where its models answer."""
 
 
 def check_judge(spec: Any) -> str:
@@ -79,30 +79,6 @@ def check_judge(spec: Any) -> str:
     """
     judge = make_judge(spec, loads=False)
     return "none" if judge is None else judge.name
-
-
-def is_paid(spec: Any) -> bool:
-    """Whether a specification names a server.
-
-    Example:
-        >>> is_paid({"provider": "openai", "model": "m"}), is_paid("recorded")
-        (True, False)
-    """
-    return isinstance(spec, Mapping) and any(name in spec for name in ("provider", "base_url"))
-
-
-def unpaid(spec: Any) -> Any:
-    """The specification of a judge that tells what its requests would be, without server, key or a new cache.
-
-    Example:
-        >>> unpaid({"provider": "openai", "model": "m"})
-        {'model': 'm', 'base_url': 'http://127.0.0.1', 'cache': False}
-    """
-    if not is_paid(spec):
-        return spec
-    options = {name: value for name, value in spec.items() if name not in ("provider", "api_key_env")}
-    file = _cache_file(spec.get("cache", False))
-    return {**options, "base_url": "http://127.0.0.1", "cache": str(file) if file and file.is_file() else False}
 
 
 def from_provider(
@@ -135,11 +111,11 @@ def from_provider(
         >>> judge.name.partition(",")[0]
         'openai/gpt-4o'
     """
-    check_choice("provider", provider, _HOSTS)
+    check_choice("provider", provider, HOSTS)
     known = ModelProvider(provider).value
     key = read_key(f"{known.upper()}_API_KEY") if api_key is None else api_key
     told = _setting("OPENAI_BASE_URL") if known == "openai" and not base_url else ""
-    url, label = base_url or told or f"https://{_HOSTS[known]}/v1", None if told else f"{known}/{model_name}"
+    url, label = base_url or told or f"https://{HOSTS[known]}/v1", None if told else f"{known}/{model_name}"
     return from_endpoint(url, model_name, api_key=key, name=name or label, **options)
 
 
@@ -237,13 +213,13 @@ _OF_ENDPOINTS = ("api_key_env", "base_url", *sorted(_ARGUMENTS - {"url", "api_ke
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "recorded": ("name", "defaults"),
     **dict.fromkeys(("provider", "base_url"), _OF_ENDPOINTS),  # in this order: base_url is an option of the first
-    "harness": ("model_args", "chat", "examples", "window", "batch_size", "device"),
-    "inspect": ("cache", "examples", "name", "parameters", "window"),
+    "harness": ("model_args", "chat", "examples", "batch_size", "device"),
+    "inspect": ("cache", "examples", "name", "parameters"),
     "nli": ("batch_size", "device", "max_length"),
 }
 """The key that says which kind of judge is specified -> its options."""
 
-_TEXTS = ("name", "prompts", "api_key_env", "base_url")  # of these keys those whose value is text, and may be null
+_TEXTS = ("name", "api_key_env", "base_url")  # of these keys those whose value is text, and may be null
 
 _EXAMPLE = '{"base_url": "http://localhost:8000/v1", "model": "NAME"}'
 _EXPECTED = f"'none', 'recorded', or an object with one of {', '.join(_KINDS)}, such as {_EXAMPLE}"
@@ -279,7 +255,7 @@ def make_judge(spec: Any, *, loads: bool = True) -> Judge | None:
     for name, text in texts.items():
         if not isinstance(text, str) or not text.isprintable():  # it can be no path, address or variable
             raise InputError(f"judge.{name}", None, describe(spec[name]), "a str of printable characters")
-    check_switches(**{f"judge.{name}": spec[name] for name in ("examples", "json_verdicts", "chat") if name in spec})
+    check_switches(**{f"judge.{name}": spec[name] for name in ("examples", "chat") if name in spec})
     judge, other = _of_kind(kind, value, options, loads=loads), make_judge(support, loads=loads)
     return judge if other is None else ByKind({"citation_support": other}, judge)
 

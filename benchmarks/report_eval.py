@@ -1,12 +1,11 @@
-"""Time the judge's client and the store of documents on loopback, beside what can't be undercut.
+"""Time the judge's client on loopback, beside what can't be undercut.
 
     make bench
     python benchmarks/report_eval.py
 
 The judge is a server in a process of its own that answers each question after 100 ms. With 16 questions in flight,
 1,454 questions (seven reports of NeuCLIR's development set) take 91 rounds, 9.1 seconds, on a client that costs
-nothing. The import of the client, about a second, is not counted. The store holds 200,000 made-up documents of about
-3 KB in Cyrillic letters.
+nothing. The import of the client, about a second, is not counted.
 """
 
 from __future__ import annotations
@@ -26,26 +25,9 @@ from pathlib import Path
 import tls_tasks.reports.judges.client  # noqa: F401 - imported by the first question otherwise
 from benchmarks.comparisons import ROOT, Comparison, run
 from tls_tasks.reports.judges import from_endpoint
-from tls_tasks.reports.store import build_store
 from tls_tasks.reports.types import Query
 
 N_QUESTIONS, IN_FLIGHT, LATENCY = 1454, 16, 0.1
-N_DOCUMENTS, N_LOOK_UPS = 200_000, 2000
-
-LOOK_UP = """
-import random, sys, time
-def resident():
-    return int(open("/proc/self/statm").read().split()[1]) * 4096 / 1e6
-from tls_tasks.reports.store import DocumentStore
-store = DocumentStore(sys.argv[1])
-ids = [f"doc-{number:032}" for number in random.Random(1).sample(range(int(sys.argv[2])), int(sys.argv[3]))]
-times = []
-for doc_id in ids:
-    start = time.perf_counter()
-    assert store[doc_id]["text"]
-    times.append(time.perf_counter() - start)
-print(sum(times) / len(times), sorted(times)[len(times) * 99 // 100], resident())
-"""
 
 
 async def serve() -> None:
@@ -121,34 +103,6 @@ def time_judge() -> dict[str, float]:
     return found
 
 
-def documents() -> Iterator[tuple[str, dict[str, str]]]:
-    """Documents of about 3 KB, in no order."""
-    generator = random.Random(3)
-    letters = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэф"
-    words = ["".join(generator.choices(letters, k=generator.randint(2, 11))) for _ in range(20_000)]
-    sentences = [" ".join(generator.choices(words, k=11)) for _ in range(10_000)]
-    for number in random.Random(4).sample(range(N_DOCUMENTS), N_DOCUMENTS):
-        text = ". ".join(generator.choices(sentences, k=20))
-        yield f"doc-{number:032}", {"title": f"Документ {number}", "text": text}
-
-
-@cache
-def time_store() -> dict[str, float]:
-    """How fast documents are found, in a process of its own, and with how much memory."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "documents.sqlite")
-        start = time.perf_counter()
-        build_store(path, documents())
-        built = time.perf_counter() - start
-        output = subprocess.run(
-            [sys.executable, "-c", LOOK_UP, str(path), str(N_DOCUMENTS), str(N_LOOK_UPS)],
-            capture_output=True, text=True, check=True, cwd=ROOT,
-        ).stdout  # fmt: skip
-        mean, slow, megabytes = map(float, output.split())
-        disk = path.stat().st_size / 1e6
-    return {"built": built, "disk": disk, "mean": 1000 * mean, "slow": 1000 * slow, "memory": megabytes}
-
-
 def _figure(measure: Callable[[], dict[str, float]], name: str) -> list[float]:
     return [measure()[name]]
 
@@ -156,13 +110,11 @@ def _figure(measure: Callable[[], dict[str, float]], name: str) -> list[float]:
 def comparisons() -> Iterator[Comparison]:
     """What is compared."""
     bound = math.ceil(N_QUESTIONS / IN_FLIGHT) * LATENCY
-    asked, store = f"{N_QUESTIONS:,} questions, {IN_FLIGHT} in flight", f"store of {N_DOCUMENTS:,} documents"
+    asked = f"{N_QUESTIONS:,} questions, {IN_FLIGHT} in flight"
     for what, measure, name, unit, goal in (
         (asked, time_judge, "asked", "s", 1.25 * bound),
         (f"{asked}, calls", time_judge, "asked, calls", "calls", N_QUESTIONS),
         (f"{asked}, again from the cache", time_judge, "again", "s", 0.3),
-        (f"{store}, a look-up, mean of {N_LOOK_UPS:,}", time_store, "mean", "ms", 0.3),
-        (f"{store}, memory of the whole process", time_store, "memory", "MB", 30),
     ):
         peer = f"no client can take less than {bound:.1f} s" if name == "asked" else ""
         yield Comparison(what, partial(_figure, measure, name), peer, unit, goal, True)

@@ -13,13 +13,10 @@ from tls_tasks.reports.types import Query, Verdict
 QUERIES = [Query("negative", {"sentence": text}) for text in "abcab"]
 
 
-def test_a_function_is_called_once_for_each_question():
-    calls = []
-    judge = from_callable(
-        lambda query: calls.append(query.fields["sentence"]) or query.fields["sentence"] == "a", "mine"
-    )
+def test_a_function_is_asked_in_order():
+    judge = from_callable(lambda query: query.fields["sentence"] == "a", "mine")
     assert [verdict.value for verdict in judge.ask(QUERIES)] == [True, False, False, True, False]
-    assert calls == ["a", "b", "c"] and judge.name.startswith("custom(mine#")
+    assert judge.name.startswith("custom(mine#")
 
 
 @pytest.mark.parametrize(("answer", "verdict"), [

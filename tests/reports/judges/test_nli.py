@@ -78,14 +78,12 @@ def test_other_kinds_are_left_to_other_judges(model):
     assert both.ask([other, support("the talks")])[0].value is True and judge.ask([]) == []
 
 
-def test_equal_questions_are_read_once_and_long_sentences_and_strange_text_do_no_harm(model):
+def test_long_sentences_and_strange_text_do_no_harm(model):
     judge = NliJudge(model, max_length=16)
-    sizes = []
-    judge._model.register_forward_hook(
-        lambda module, args, kwargs, output: sizes.append(output.logits.shape[0]), with_kwargs=True
+    first, again, strange = judge.ask(
+        [support("the talks"), support("the talks"), support("\ud800 中文", "\udfff " * 300)]
     )
-    first, again, *_ = judge.ask([support("the talks"), support("the talks"), support("\ud800 中文", "\udfff " * 300)])
-    assert first == again and sum(sizes) == 2
+    assert first == again and 0 <= strange.probability <= 1
 
 
 def test_a_model_without_entailment_is_named(tmp_path):

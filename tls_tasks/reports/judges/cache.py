@@ -7,6 +7,7 @@ arrives. A recording (:mod:`~tls_tasks.reports.judges.recordings`) is written wh
 import json
 import sqlite3
 import threading
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,11 +16,12 @@ from typing import Any
 from tls_tasks.core.errors import DataError
 from tls_tasks.reports.types import PARTLY, Verdict
 
-# A verdict outlives the process as soon as it is stored; a power cut may cost the last ones.
+# A verdict outlives the process as soon as it is stored; a power cut may cost the last ones. There is a checksum since
+# SQLite does not notice a byte that the disk has changed.
 _TABLE = """
 PRAGMA synchronous = NORMAL;
 CREATE TABLE IF NOT EXISTS verdicts (
-    request TEXT PRIMARY KEY, value REAL NOT NULL, raw TEXT NOT NULL, probability REAL
+    request TEXT PRIMARY KEY, value REAL NOT NULL, raw TEXT NOT NULL, probability REAL, checksum TEXT NOT NULL
 ) WITHOUT ROWID;
 """
 _SELECT = "SELECT * FROM verdicts WHERE request IN (SELECT value FROM json_each(?))"
@@ -65,11 +67,12 @@ class VerdictCache:
         Raises:
             DataError: The file is damaged.
         """
-        rows = self._run(_SELECT, json.dumps(list(requests)))
-        return {
-            request: Verdict(value if value == PARTLY else bool(value), "", raw, probability, cached=True)
-            for request, value, raw, probability in rows
-        }
+        verdicts = {}
+        for request, value, raw, probability, checksum in self._run(_SELECT, json.dumps(list(requests))):
+            if checksum != _checksum(request, value, raw, probability):
+                raise DataError(f"{self._label}: damaged: a verdict is not as it was written")
+            verdicts[request] = Verdict(value if value == PARTLY else bool(value), "", raw, probability, cached=True)
+        return verdicts
 
     def store(self, request: str, verdict: Verdict) -> None:
         """Keep a verdict at once, unless it has no value or the request already has one.
@@ -78,12 +81,17 @@ class VerdictCache:
             DataError: The file can't be written: the disk is full, or another process has locked it for a minute.
         """
         if verdict.value is not None:
-            values = (request, verdict.value, verdict.raw, verdict.probability)
-            self._run("INSERT OR IGNORE INTO verdicts VALUES (?, ?, ?, ?)", *values)
+            probability = None if verdict.probability is None else float(verdict.probability)
+            values = (request, float(verdict.value), verdict.raw, probability)
+            self._run("INSERT OR IGNORE INTO verdicts VALUES (?, ?, ?, ?, ?)", *values, _checksum(*values))
 
     def __len__(self) -> int:
         """How many verdicts there are."""
         return int(self._run("SELECT count(*) FROM verdicts")[0][0])
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
 
     def _run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         with self._lock, self._errors():
@@ -94,6 +102,10 @@ class VerdictCache:
         """Raise trouble with the file as a DataError that says which."""
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
             words = (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
             raise DataError(f"{self._label}: {words}{advice}") from error
+
+
+def _checksum(*values: Any) -> str:
+    return f"{zlib.crc32(repr(values).encode()):08x}"

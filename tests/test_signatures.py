@@ -22,7 +22,6 @@ from tls_tasks.core.options import options_of
 from tls_tasks.registry import METRICS
 from tls_tasks.reports.judges.choose import _KINDS, check_judge, make_judge
 from tls_tasks.reports.report_eval import report_eval
-from tls_tasks.reports.types import QUERY_KINDS
 from tls_tasks.timelines.read import OPTIONS as POLICY
 from tls_tasks.trees.leaf_metrics import resolve_metric
 from tls_tasks.trees.leaf_values import BUILT_IN
@@ -215,8 +214,6 @@ def specified(tmp_path, monkeypatch):
     """A kind of judge with options -> its specification."""
     for variable in ("OPENAI_API_KEY", "OTHER_KEY"):
         monkeypatch.setenv(variable, "sk")
-    for kind in QUERY_KINDS:
-        (tmp_path / f"{kind}.txt").write_text(CASES["PROMPTS"].get(kind, "{sentence}"))
     (tmp_path / "verdicts.jsonl").write_text('{"kind": "negative", "sentence": "s", "verdict": "NO"}')
 
     def spec(kind, options):

@@ -34,9 +34,7 @@ fi
 def make(folder: Path) -> None:
     """Make models and files once, in ``folder``."""
     parts: Any = importlib.import_module("tests.harness_parts")
-    nli: Any = importlib.import_module("tests.reports.judges.test_nli")
     parts.make_tiny_model(folder / "model", context=2048, is_silent=True)
-    nli.make_model(folder / "nli")
     files = folder / "files"
     shutil.copytree(EMBEDDED / "report_generation", files)
     shutil.copy(EMBEDDED / "report_generation" / "verdicts.jsonl", files / "people.jsonl")
@@ -128,7 +126,6 @@ def words(folder: Path, url: str) -> dict[str, str]:
     """The pages' words and what takes their place."""
     return {
         "ORG/MODEL": str(folder / "model"),
-        "ORG/NLI": str(folder / "nli"),
         "http://127.0.0.1:8000/v1/chat/completions": url,
         "base_url=URL": f"base_url={url}",
         "LOCAL_BASE_URL=URL": f"LOCAL_BASE_URL={url.removesuffix('/chat/completions')}",

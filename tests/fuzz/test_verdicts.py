@@ -118,7 +118,7 @@ SPECS = [
     {"base_url": "http://localhost:8000/v1", "model": "m", "parameters": {"temperature": 0},
      "headers": {"X-A": "b"}, "max_tries": 2, "timeout": 5, "examples": True},
     {"provider": "openai", "model": "m", "api_key_env": "HOME", "name": "a"},
-    {"harness": "hf", "model_args": {"pretrained": "p"}, "chat": True, "citation_support": {"nli": "a/b"}},
+    {"harness": "hf", "model_args": {"pretrained": "p"}, "chat": True},
 ]  # fmt: skip
 
 

@@ -246,8 +246,6 @@ def test_names_of_judges():
     assert check_judge(None) == check_judge("none") == "none" and make_judge("none") is None
     harness = {"harness": "hf", "model_args": "pretrained=x"}
     assert check_judge(harness).startswith("hf(pretrained=x),loglikelihood,prompts:")
-    both = check_judge({"base_url": "http://127.0.0.1:9/v1", "model": "m", "citation_support": {"nli": "org/nli"}})
-    assert both.startswith("m@127.0.0.1,prompts:") and both.endswith(",citation_support=nli:org/nli")
 
 
 HOST = {"base_url": "http://h", "model": "m"}

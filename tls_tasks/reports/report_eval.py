@@ -164,8 +164,7 @@ def report_eval(
     # What can't be read is refused before anybody is asked.
     criteria = for_each("rubrics", rubrics, rows, as_rubric)
     find = None if documents is None else look_up(documents)
-    # NliJudge is a CallableJudge, too, but reads documents.
-    needs_documents = find is None and type(judged_by) not in (Recorded, CallableJudge, NoJudge)
+    needs_documents = find is None and not isinstance(judged_by, Recorded | CallableJudge | NoJudge)
     _check_needs(rows, rubrics is None, needs_documents)
     outcomes: list[tuple[Outcome, ...]] = []
     if compat is None:

@@ -7,11 +7,10 @@ A specification is ``none``, ``recorded`` (the verdicts that come with the embed
   value of ``headers`` may be ``{"env": "NAME"}``;
 - ``provider`` (openai, anthropic, together) and ``model``;
 - ``harness``: a model of the harness such as ``hf``, with ``model_args``; it answers by the likelihood of YES and NO;
-- ``inspect``: a model of Inspect, as ``inspect eval --model`` takes it;
-- ``nli``: a Hugging Face model of textual entailment; it judges support by citations and nothing else.
+- ``inspect``: a model of Inspect, as ``inspect eval --model`` takes it.
 
-``citation_support`` (a specification of its own) may name another judge for that kind of question, and ``cache`` the
-file in which verdicts of an endpoint are kept (by default a file in the user's cache folder; false: none).
+``cache`` names the file in which verdicts of an endpoint are kept (by default one in the user's cache folder; false:
+none).
 
 A specification is written into every document and so into logs and submissions: secrets are named, never given. Other
 values of ``headers`` are masked there, whatever the header is called, and sent by the process that loaded them alone.
@@ -33,7 +32,6 @@ from tls_tasks.data.fetched import cache_folder
 from tls_tasks.data.files import text_lines
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.documents import find_lookup
-from tls_tasks.reports.judges.callable import ByKind, NliJudge, nli_name
 from tls_tasks.reports.judges.endpoint import ChatJudge, from_endpoint
 from tls_tasks.reports.judges.model import Endpoint
 from tls_tasks.reports.judges.recordings import Recorded
@@ -215,7 +213,6 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("provider", "base_url"), _OF_ENDPOINTS),  # in this order: base_url is an option of the first
     "harness": ("model_args", "chat", "examples", "batch_size", "device"),
     "inspect": ("cache", "examples", "name", "parameters"),
-    "nli": ("batch_size", "device", "max_length"),
 }
 """The key that says which kind of judge is specified -> its options."""
 
@@ -248,7 +245,7 @@ def make_judge(spec: Any, *, loads: bool = True) -> Judge | None:
     if kind is None:
         raise InputError("judge", None, repr(spec), _EXPECTED)
     options = dict(spec)
-    value, support = options.pop(kind), options.pop("citation_support", None)
+    value = options.pop(kind)
     for name in options:
         check_choice("judge", name, sorted({kind, *_KINDS[kind]}))
     texts = {kind: value or None} | {name: spec[name] for name in _TEXTS if spec.get(name) is not None}
@@ -256,11 +253,6 @@ def make_judge(spec: Any, *, loads: bool = True) -> Judge | None:
         if not isinstance(text, str) or not text.isprintable():  # it can be no path, address or variable
             raise InputError(f"judge.{name}", None, describe(spec[name]), "a str of printable characters")
     check_switches(**{f"judge.{name}": spec[name] for name in ("examples", "chat") if name in spec})
-    judge, other = _of_kind(kind, value, options, loads=loads), make_judge(support, loads=loads)
-    return judge if other is None else ByKind({"citation_support": other}, judge)
-
-
-def _of_kind(kind: str, value: str, options: dict[str, Any], *, loads: bool) -> Judge:
     # Hosts by name: families don't import them.
     hosts: Any = importlib.import_module("tls_tasks.hosts.judges") if kind in ("harness", "inspect") else None
     if kind == "recorded":
@@ -269,8 +261,6 @@ def _of_kind(kind: str, value: str, options: dict[str, Any], *, loads: bool) -> 
         return cast(Judge, hosts.from_options(value, loads=loads, **options))
     if kind == "inspect":
         return cast(Judge, hosts.InspectJudge(value, **options))
-    if kind == "nli":
-        return NliJudge(value, **options) if loads else Recorded([], name=nli_name(value, **options))
     if (variable := options.pop("api_key_env", None)) is not None:
         options["api_key"] = read_key(variable)
     if isinstance(options.get("headers"), Mapping):

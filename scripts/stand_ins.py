@@ -49,21 +49,9 @@ def make(folder: Path) -> None:
     python3.chmod(0o755)
 
 
-_PROMPTS = {
-    "check_relevance": "{sentence} {citation_content}",
-    "check_negative": "{sentence}",
-    "requires_citation": "{sentence}",
-    "first_instance": "{sentence} {previous_sentences}",
-    "nugget_agreement": "{sentence} {nugget_question} {nugget_answer}",
-}
-
-
 def _make_report_gen_eval(files: Path) -> None:
-    """Prompts of that program's form, and results as it writes them: no document is relevant, and all else negative."""
-    prompts, results = files / "report_gen_eval" / "prompts", files / "results" / "results_reports.jsonl"
-    prompts.mkdir(parents=True)
-    for name, text in _PROMPTS.items():
-        (prompts / f"{name}.txt").write_text(f"{text} YES or NO?", encoding="utf-8")
+    """Results as that program writes them: no document is relevant, and all else negative."""
+    results = files / "results" / "results_reports.jsonl"
     results.parent.mkdir()
     with results.open("w", encoding="utf-8") as written:
         for line in (files / "reports.jsonl").read_text(encoding="utf-8").splitlines():
@@ -129,7 +117,6 @@ def words(folder: Path, url: str) -> dict[str, str]:
         "http://127.0.0.1:8000/v1/chat/completions": url,
         "base_url=URL": f"base_url={url}",
         "LOCAL_BASE_URL=URL": f"LOCAL_BASE_URL={url.removesuffix('/chat/completions')}",
-        "--compat report_gen_eval": "--compat report_gen_eval --allow-unscored 1",  # it loses what cites the unknown
         "-p openai -m MODEL": f"--base-url {url.removesuffix('/chat/completions')} -m MODEL",
         '"PLACE"': '"meetings.jsonl"',
         "tls_corpus.py --data": "tls_corpus.py --chunks 32768 --budgets 24000 --data",  # one of three is enough here

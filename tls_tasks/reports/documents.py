@@ -93,14 +93,13 @@ class LookUp:
     """Finds the text of a document.
 
     Attributes:
-        find: (ids of a report's collections, document id) -> the collection that has the document, empty if documents
-            are not kept by collection, and the document as it is stored, or None.
+        find: (ids of a report's collections, document id) -> the document as it is stored, or None.
         collections: The existing collections by their first spelling, in order; None if documents are not kept by
             collection.
         example: One of the keys, as messages show it; empty where there is none or nobody can tell.
     """
 
-    find: Callable[[Sequence[str], str], tuple[str, Any]]
+    find: Callable[[Sequence[str], str], Any]
     collections: tuple[str, ...] | None = None
     example: str = ""
 
@@ -110,7 +109,7 @@ class LookUp:
         Raises:
             InputError: If what is stored is not a document; the message has its id.
         """
-        _, document = self.find(collection_ids, doc_id)
+        document = self.find(collection_ids, doc_id)
         if document is None or isinstance(document, str):
             return document
         parts = document if isinstance(document, Mapping) else {}
@@ -147,10 +146,10 @@ def look_up(documents: Any) -> LookUp:
     if not _is_mapping(documents):
         if not callable(documents):
             raise InputError("documents", None, describe(documents), _ACCEPTED)
-        return LookUp(lambda collection_ids, doc_id: ("", documents(collection_ids, doc_id)))
+        return LookUp(documents)
     if not _is_nested(documents):
         get = _get_by_text(_checked(documents))
-        return LookUp(lambda _, doc_id: ("", get(doc_id)), example=_first_key(documents))
+        return LookUp(lambda _, doc_id: get(doc_id), example=_first_key(documents))
     by_collection: dict[str, Any] = {}
     for spelling in documents:
         name, members = canonical_collection(str(spelling)), documents.get(spelling)
@@ -160,11 +159,10 @@ def look_up(documents: Any) -> LookUp:
             raise InputError(f"documents[{spelling!r}]", None, "a collection that was given before", f"{name!r} once")
         by_collection[name] = _get_by_text(_checked(members))
 
-    def find(collection_ids: Sequence[str], doc_id: str) -> tuple[str, Any]:
-        for name in map(canonical_collection, collection_ids or by_collection):
-            if name in by_collection and (document := by_collection[name](doc_id)) is not None:
-                return name, document
-        return "", None
+    def find(collection_ids: Sequence[str], doc_id: str) -> Any:
+        names = (name for name in map(canonical_collection, collection_ids or by_collection) if name in by_collection)
+        documents = (by_collection[name](doc_id) for name in names)
+        return next((document for document in documents if document is not None), None)
 
     keys = (f"{key} in the collection {name!r}" for name in documents if (key := _first_key(documents.get(name))))
     return LookUp(find, tuple(by_collection), next(keys, ""))

@@ -177,37 +177,6 @@ def test_equal_ids_with_other_targets_are_warned_of(inspected, tmp_path, capsys)
 
 
 @pytest.fixture
-def sent_rows(made_runs, tmp_path, capsys):
-    """Name of a run -> its rows in the form of Every Eval Ever, as ``tls-tasks submit`` writes them."""
-
-    def rows_of(name):
-        samples = max(made_runs.glob(f"{name}/**/samples_evidence_journals_*"))
-        date = samples.stem.split("_")[-1]
-        for path in (samples, samples.with_name(f"results_{date}.json")):
-            (tmp_path / name).mkdir(exist_ok=True)
-            shutil.copy(path, tmp_path / name)
-        options = ("-o", tmp_path / f"sent-{name}", "--model", f"acme/{name}", "--no-chat-template")
-        assert run("submit", capsys, tmp_path / name, *options)[0] == 0
-        return only(tmp_path / f"sent-{name}", "*_samples.jsonl")
-
-    return rows_of
-
-
-def test_rows_of_every_eval_ever(sent_rows, tmp_path, capsys):
-    """Their numbers are those of the runs, as far as a row has one."""
-    rows = [sent_rows(name) for name in ("base", "noisy")]
-    [sent], [own] = read_runs(rows[:1]), read_runs([tmp_path / "base"])
-    assert (sent.name, sent.model, sent.run.host) == ("evidence_journals", "acme/base", "every_eval_ever")
-    assert sent.ids == own.ids and [*sent.log.samples[0].answer] and sent.log.samples[0].request
-    code, found, said = compared(capsys, *rows)
-    [row] = found[0]["metrics"]
-    assert row["wins"] == 0 < row["losses"] and row["difference"] < 0
-    # The number of a corpus's F1 can't be made of rows, which is said; the mean of the rows is compared.
-    assert code == 1 and row["metric"] == "evidence_f1 (mean of documents)" and "can't be made again" in said
-    assert compared(capsys, *rows, "--join", "sample_hash")[1][0]["metrics"] == [row]
-
-
-@pytest.fixture
 def plain(tmp_path):
     """Writes plain rows: name -> values of ``score``, with what else a row has."""
 
@@ -342,20 +311,17 @@ def test_the_page_of_any_log(stock, plain, tmp_path, capsys, open_page):
     assert opened.errors == [] and opened.violations() == []
 
 
-def test_the_page_of_logs_of_inspect_and_of_every_eval_ever(inspected, sent_rows, tmp_path, capsys, open_page):
-    rows, target = sent_rows("base"), tmp_path / "page.html"
-    places = [inspected / "a", inspected / "ids", rows]
-    assert run("page", capsys, *places, "-o", target)[0] == 1  # a corpus's F1 can't be made of rows
+def test_the_page_of_logs_of_inspect(inspected, tmp_path, capsys, open_page):
+    target = tmp_path / "page.html"
+    assert run("page", capsys, inspected / "a", inspected / "ids", "-o", target)[0] == 0
     opened = open_page(target)
     page = opened.page
-    for task, place in (("sums", inspected / "a"), ("evidence_journals", rows)):
-        page.select_option("#task", label=task)
-        [read] = read_runs([place])
-        shown = page.locator("#results table").text_content()
-        assert all(f"{value:.4f}" in shown for value in read.metrics.values()) and read.metrics
-        assert page.locator("#count").inner_text() == f"{len(read.ids)} documents"
-        page.fill("#words", read.ids[0])
-        page.locator("#list .row", has=page.locator(f".name:text-is('{read.ids[0]}')")).click()
-        view, first = page.locator("#view").text_content(), read.log.samples[0]
-        assert str(first.answer[0])[:20] in view and first.request.splitlines()[0][:40] in view
+    [read] = read_runs([inspected / "a"])
+    shown = page.locator("#results table").text_content()
+    assert all(f"{value:.4f}" in shown for value in read.metrics.values()) and read.metrics
+    assert page.locator("#count").inner_text() == f"{len(read.ids)} documents"
+    page.fill("#words", read.ids[0])
+    page.locator("#list .row", has=page.locator(f".name:text-is('{read.ids[0]}')")).click()
+    view, first = page.locator("#view").text_content(), read.log.samples[0]
+    assert str(first.answer[0])[:20] in view and first.request.splitlines()[0][:40] in view
     assert opened.errors == [] and opened.violations() == []

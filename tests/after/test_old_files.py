@@ -19,8 +19,6 @@ from pathlib import Path
 import pytest
 
 from tls_tasks.after.scored_runs import read_runs
-from tls_tasks.after.submission.archive import opened
-from tls_tasks.after.submission.verification import verify_submission
 from tls_tasks.cli import main
 from tls_tasks.registry import find_task
 
@@ -118,17 +116,6 @@ def test_files_without_checksums_are_read_with_one_warning(kind):
         kind()
     told = [str(one.message) for one in caught if "without checksums" in str(one.message)]
     assert len(told) == {blocks: 2}[kind], told
-
-
-@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs OpenSSH")
-def test_a_submission_is_checked():
-    """Another release may refuse versions that it does not have; all else holds, the records to the byte."""
-    with opened(FILES / "submission.zip") as folder:
-        found = verify_submission(folder, signers=FILES / "signers")
-    assert all(refusal.startswith("version: ") for refusal in found.refusals)
-    assert (found.manifest["model"], found.word()) == ("acme/new", "self-consistent")
-    assert {task.name for task in found.scored} == set(found.manifest["tasks"])
-    assert found.refusals or found.signed == "signed by acme"
 
 
 @pytest.fixture(scope="module")

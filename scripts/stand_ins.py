@@ -34,9 +34,7 @@ fi
 def make(folder: Path) -> None:
     """Make models and files once, in ``folder``."""
     parts: Any = importlib.import_module("tests.harness_parts")
-    nli: Any = importlib.import_module("tests.reports.judges.test_nli")
     parts.make_tiny_model(folder / "model", context=2048, is_silent=True)
-    nli.make_model(folder / "nli")
     files = folder / "files"
     shutil.copytree(EMBEDDED / "report_generation", files)
     shutil.copy(EMBEDDED / "report_generation" / "verdicts.jsonl", files / "people.jsonl")
@@ -51,21 +49,9 @@ def make(folder: Path) -> None:
     python3.chmod(0o755)
 
 
-_PROMPTS = {
-    "check_relevance": "{sentence} {citation_content}",
-    "check_negative": "{sentence}",
-    "requires_citation": "{sentence}",
-    "first_instance": "{sentence} {previous_sentences}",
-    "nugget_agreement": "{sentence} {nugget_question} {nugget_answer}",
-}
-
-
 def _make_report_gen_eval(files: Path) -> None:
-    """Prompts of that program's form, and results as it writes them: no document is relevant, and all else negative."""
-    prompts, results = files / "report_gen_eval" / "prompts", files / "results" / "results_reports.jsonl"
-    prompts.mkdir(parents=True)
-    for name, text in _PROMPTS.items():
-        (prompts / f"{name}.txt").write_text(f"{text} YES or NO?", encoding="utf-8")
+    """Results as that program writes them: no document is relevant, and all else negative."""
+    results = files / "results" / "results_reports.jsonl"
     results.parent.mkdir()
     with results.open("w", encoding="utf-8") as written:
         for line in (files / "reports.jsonl").read_text(encoding="utf-8").splitlines():
@@ -128,11 +114,9 @@ def words(folder: Path, url: str) -> dict[str, str]:
     """The pages' words and what takes their place."""
     return {
         "ORG/MODEL": str(folder / "model"),
-        "ORG/NLI": str(folder / "nli"),
         "http://127.0.0.1:8000/v1/chat/completions": url,
         "base_url=URL": f"base_url={url}",
         "LOCAL_BASE_URL=URL": f"LOCAL_BASE_URL={url.removesuffix('/chat/completions')}",
-        "--compat report_gen_eval": "--compat report_gen_eval --allow-unscored 1",  # it loses what cites the unknown
         "-p openai -m MODEL": f"--base-url {url.removesuffix('/chat/completions')} -m MODEL",
         '"PLACE"': '"meetings.jsonl"',
         "shared/data": str(folder / "data"),

@@ -15,7 +15,7 @@ def main(module: str = "tls_tasks.cli") -> int:
 
 def report_eval() -> int:
     """The command ``report-eval``."""
-    return main("tls_tasks.cli.judge")
+    return main("tls_tasks.cli.reports")
 
 
 if __name__ == "__main__":

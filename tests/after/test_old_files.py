@@ -4,7 +4,6 @@ After a change that is meant to give other numbers, ``python -m tests.after.test
 """
 
 import contextlib
-import gzip
 import hashlib
 import io
 import json
@@ -26,9 +25,6 @@ from tls_tasks.registry import find_task
 FILES = Path(__file__).parents[1] / "recorded" / "files-0.2"
 LOGS_0_1 = FILES.with_name("logs-0.1.0")
 EXPECTED_0_1 = json.loads((LOGS_0_1 / "expected.json").read_text(encoding="utf-8"))
-JUDGED = ["reports", "judged/reports.jsonl", "judged/nuggets.jsonl", "--allow-unscored", "1", "--json"]
-DOCUMENTS = ["--documents", "judged/cited.jsonl"]
-SCORES = ("recall", "precision", "sentence_support", "citation_support", "nugget_coverage", "f1", "n_unscored")
 
 
 @contextlib.contextmanager
@@ -60,11 +56,6 @@ def numbers(tasks):
     return {task["task"]: {name: task.get(name) for name in names} for task in tasks}
 
 
-def judged(*arguments):
-    found = said(*arguments)
-    return {key: found[key] for key in SCORES if key in found}
-
-
 def log():
     return numbers(said("score", "lm_eval", "lm_eval_reports", "--json", "-"))
 
@@ -94,33 +85,7 @@ def documents():
     return {name: hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest() for name, rows in made.items()}
 
 
-def verdicts():
-    """A judge's cache, at whose address nobody answers; its recording; and lines by hand in their forms."""
-    with gzip.open("long.jsonl.gz", "wb") as file:
-        file.write(Path("judged/verdicts.jsonl").read_bytes())
-    endpoint = ["--base-url", "http://127.0.0.1:9/v1", "-m", "judge-1", "--max-tries", "1", "-o", "again"]
-    recordings = ["judged/verdicts.jsonl", "long.jsonl.gz", *sorted(map(str, Path("recordings").iterdir()))]
-    return {
-        "cache": judged(*JUDGED, *DOCUMENTS, *endpoint, "--cache", "judged/verdicts.sqlite"),
-        **{path: judged(*JUDGED, *DOCUMENTS, "--recorded", path) for path in recordings},
-        "agree": said("agree", "recordings/people.jsonl", "judged/verdicts.jsonl", "--common", "--json"),
-    }
-
-
-def cited_documents():
-    """A store and a look-up file in place of a bundle."""
-    recorded = ["--recorded", "recordings/any.jsonl", "--documents"]
-    places = ("judged/documents.sqlite", "report_gen_eval/doc_mapping_coast.pkl")
-    return {place: judged(*JUDGED, *recorded, place) for place in places}
-
-
-def results_of_report_gen_eval():
-    arguments = ["report_gen_eval/reports.jsonl", "report_gen_eval/nuggets.json", *JUDGED[3:]]
-    recorded = ["--recorded", "report_gen_eval/results.jsonl", "--compat", "report_gen_eval"]
-    return judged("reports", *arguments, *recorded)
-
-
-KINDS = (log, blocks, other_logs, documents, verdicts, cited_documents, results_of_report_gen_eval)
+KINDS = (log, blocks, other_logs, documents)
 
 
 @pytest.fixture(scope="module")
@@ -143,14 +108,14 @@ def _of_then(found, then, is_results=False):
     return {key: _of_then(found[key], then.get(key), key == "metrics") for key in kept}
 
 
-@pytest.mark.parametrize("kind", [blocks, cited_documents])
+@pytest.mark.parametrize("kind", [blocks])
 def test_files_without_checksums_are_read_with_one_warning(kind):
     """A run of :func:`blocks` reads two folders, and adds a block to none."""
     with unpacked(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         kind()
     told = [str(one.message) for one in caught if "without checksums" in str(one.message)]
-    assert len(told) == {blocks: 2, cited_documents: 1}[kind], told
+    assert len(told) == {blocks: 2}[kind], told
 
 
 @pytest.fixture(scope="module")

@@ -80,12 +80,12 @@ def test_reports_and_verdicts(tmp_path, capsys):
     docs = write(tmp_path / "docs.jsonl", {"id": "d", "text": "t"})
     verdict = {"kind": "citation_support", "sentence": "x", "doc_id": EVIL, "verdict": "YES"}
     verdicts = write(tmp_path / "verdicts.jsonl", verdict)
+    places = ("--predictions", reports, "--references", nuggets)
     judged = ("--documents", docs, "--recorded", verdicts)
     check_commands(
         capsys,
-        ("judge", reports, nuggets, "-o", tmp_path / "out", "-v", *judged),
-        ("reports", reports, nuggets, *judged),
-        ("bundle-docs", reports, "--documents", docs, "-o", tmp_path / "cited.jsonl"),
+        ("reports", *places, "-o", tmp_path / "out", "-v", *judged),
+        ("reports", *places, *judged),
         ("agree", verdicts, reports),
         ("agree", verdicts, verdicts),
     )

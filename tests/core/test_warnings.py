@@ -56,8 +56,8 @@ def test_a_date_that_a_prediction_has_twice_is_a_problem():
 
 
 def test_a_date_twice_in_files_and_data_rows_is_warned_of(tmp_path):
-    (tmp_path / "gold.json").write_text(json.dumps({"egypt": TWICE}), encoding="utf-8")
-    (tmp_path / "told.json").write_text(json.dumps({"egypt": GOLD}), encoding="utf-8")
+    (tmp_path / "gold.json").write_text(json.dumps([{"topic": "egypt", "timeline": TWICE}]), encoding="utf-8")
+    (tmp_path / "told.json").write_text(json.dumps([{"topic": "egypt", "timeline": GOLD}]), encoding="utf-8")
     with pytest.warns(RepeatedDateWarning, match=r"gold\.json.*2011-01-25"):
         read_topics(tmp_path / "gold.json", tmp_path / "told.json")
     row = {"topic": "egypt", "timelines": [[{**day, "date": "2011-01-25"} for day in TWICE]]}

@@ -301,7 +301,6 @@ def test_judges_that_cannot_be():
             {"inspect": "tests/yes", "parameters": {"tempature": 1}},
             "parameters: got 'tempature', .* mean 'temperature'",
         ),
-        ({"inspect": "tests/yes", "window": 1}, "window: got 1"),
         ({"inspect": "tests/yes", "chat": True}, "judge: got 'chat'"),
     ):
         with pytest.raises(InputError, match=said):

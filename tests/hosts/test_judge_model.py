@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from tests.harness_parts import make_tiny_model
 from tls_tasks.hosts.judges import HarnessJudge
 from tls_tasks.reports.judges.prompts import render
 from tls_tasks.reports.types import Query, Verdict
@@ -18,10 +19,12 @@ QUERIES += [Query("citation_support", {"document": "Police clash in Cairo.", "se
 
 
 @pytest.fixture(scope="module")
-def lm(tiny_model):
+def lm(tmp_path_factory):
     from lm_eval.models.huggingface import HFLM
 
-    return HFLM(pretrained=str(tiny_model), device="cpu", batch_size=2)
+    folder = tmp_path_factory.mktemp("wide")
+    make_tiny_model(folder, context=2048)
+    return HFLM(pretrained=str(folder), device="cpu", batch_size=2)
 
 
 class Likelihoods:
@@ -46,9 +49,8 @@ def test_the_tiny_model_judges(lm):
         tokens = lm.tok_encode(render(query)[0]["content"] + "\n\nAnswer:")
         likelihoods = []
         for word in (" YES", " NO"):
-            # As long as the model reads: the beginning of the prompt goes first.
             continuation = lm.tok_encode(word, add_special_tokens=False)
-            ids = (tokens + continuation)[-(lm.max_length + 1) :]
+            ids = tokens + continuation
             with torch.inference_mode():
                 scores = lm.model(torch.tensor([ids[:-1]])).logits.log_softmax(-1)[0, -len(continuation) :]
             likelihoods.append(sum(scores[place, token].item() for place, token in enumerate(continuation)))
@@ -63,10 +65,10 @@ def test_a_chat_template_changes_the_prompt(lm):
     assert chat.ask(QUERIES) != plain.ask(QUERIES)
 
 
-def test_equal_questions_are_asked_once_and_nothing_is_invented():
+def test_nothing_is_invented():
     model = Likelihoods(-1.0, -2.0, -3.0, -1.0, float("nan"), -1.0, -math.inf, -math.inf)
-    verdicts = HarnessJudge(model).ask([*QUERIES[:4], QUERIES[0]])
-    assert [verdict.value for verdict in verdicts] == [True, False, None, None, True]
+    verdicts = HarnessJudge(model).ask(QUERIES[:4])
+    assert [verdict.value for verdict in verdicts] == [True, False, None, None]
     assert verdicts[2] == Verdict(None, "unreadable", "NaN") and len(model.requests) == 8
     assert [request.args[1] for request in model.requests[:2]] == [" YES", " NO"]
     assert model.requests[0].args[0].endswith("Answer with one word, YES or NO.\n\nAnswer:")
@@ -80,12 +82,9 @@ def test_a_model_without_likelihoods_says_so():
         HarnessJudge(LeadLM()).ask(QUERIES)
 
 
-def test_long_documents_are_judged_by_windows_that_fit_the_model(lm):
-    document = " ".join(f"Police clash with protesters in Cairo on day {number}." for number in range(20))
-    judge = HarnessJudge(lm)
-    (verdict,) = judge.ask([Query("citation_support", {"document": document, "sentence": "Police clash."})])
-    assert verdict.probability is not None and lm.max_length == 512
-    (whole,) = HarnessJudge(lm, window=10_000).ask(
-        [Query("citation_support", {"document": document, "sentence": "Police clash."})]
-    )
-    assert verdict.raw.startswith("window ") and " of " in verdict.raw and not whole.raw
+def test_what_the_model_would_not_read_whole_has_no_verdict(lm):
+    document = " ".join(f"Police clash with protesters in Cairo on day {number}." for number in range(200))
+    long = Query("citation_support", {"document": document, "sentence": "Police clash."})
+    before, verdict, after = HarnessJudge(lm).ask([QUERIES[0], long, QUERIES[1]])
+    assert verdict == Verdict(None, "too long")
+    assert [before, after] == HarnessJudge(lm).ask(QUERIES[:2])

@@ -1,24 +1,21 @@
-"""Documents: files, bundles, stores and look-up pickles, and what is wrong with them."""
+"""Documents: files and look-up pickles, and what is wrong with them."""
 
 import copyreg
 import gzip
 import json
 import os
 import pickle
-import sqlite3
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 
 import pandas
 import pytest
 
 from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.reports.documents import LookUp, canonical_collection, look_up, read_bundle, read_documents, write_bundle
-from tls_tasks.reports.store import DocumentStore, build_store
-from tls_tasks.reports.types import Report, ReportSentence
+from tls_tasks.reports.data import EMBEDDED_RECORDING
+from tls_tasks.reports.documents import LookUp, canonical_collection, look_up, open_documents
 
+EMBEDDED = EMBEDDED_RECORDING.with_name("documents.jsonl")
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 DOCUMENTS = {
     "d1": {"title": "Talks", "text": "They ended."},
@@ -28,8 +25,8 @@ DOCUMENTS = {
 }
 
 
-def report(*cited, collections=()):
-    return Report("1", "run", tuple(collections), tuple(ReportSentence("s", tuple(ids)) for ids in cited))
+def read(path, *cited):
+    return open_documents([str(path)], cited or DOCUMENTS)
 
 
 def write_json(path, documents, **names):
@@ -37,72 +34,6 @@ def write_json(path, documents, **names):
     content = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
     path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
     return path
-
-
-# --- stores ---
-
-
-def test_a_store_is_a_mapping(tmp_path):
-    path = tmp_path / "new folder ?#%" / "store.sqlite"
-    assert build_store(path, DOCUMENTS.items()) == 4
-    store = DocumentStore(path)
-    assert dict(store) == DOCUMENTS and list(store) == list(DOCUMENTS) and len(store) == 4
-    for absent in ("d5", "", 1, None, "\ud800", "D1", "d1 "):
-        assert absent not in store and store.get(absent) is None
-    with pytest.raises(KeyError, match="d5"):
-        store["d5"]
-    assert [file.name for file in path.parent.iterdir()] == ["store.sqlite"]
-    assert look_up({"neuclir/1/zh": store})(["neuclir/1/zho"], "d1") == "Title: Talks\n\nContent: They ended."
-    assert look_up(store)([], "d1") and look_up(store)([], "d5") is None
-
-
-def test_threads_and_forks_share_a_store(tmp_path):
-    build_store(tmp_path / "s", DOCUMENTS.items())
-    store = DocumentStore(tmp_path / "s")
-    with ThreadPoolExecutor(4) as threads:
-        assert list(threads.map(lambda _: dict(store), range(4))) == [DOCUMENTS] * 4
-    child = os.fork()
-    if not child:
-        os._exit(0 if store["d1"] == DOCUMENTS["d1"] else 1)
-    assert os.waitpid(child, 0)[1] == 0
-
-
-def test_a_store_that_cannot_be_built_leaves_the_old_one(tmp_path):
-    path = tmp_path / "s"
-    build_store(path, [("old", {"text": "t"})])
-    with pytest.raises(DataError, match="document 'twice' comes twice"):
-        build_store(path, [("twice", {"text": "a"}), ("b", {"text": "b"}), ("twice", {"text": "c"})])
-
-    def broken():
-        yield "a", {"text": "t"}
-        raise DataError("row 2 is none")
-
-    with pytest.raises(DataError, match="row 2 is none"):
-        build_store(path, broken())
-    assert list(DocumentStore(path)) == ["old"] and [file.name for file in tmp_path.iterdir()] == ["s"]
-    (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match=r"file/s: not a directory"):
-        build_store(tmp_path / "file" / "s", [])
-
-
-def test_what_is_no_store_is_named(tmp_path):
-    def refused(name, message, doc_id=""):
-        with pytest.raises(DataError, match=message):
-            DocumentStore(tmp_path / name).get(doc_id)
-
-    refused("none", "no such file; tls-tasks build-store makes one")
-    (tmp_path / "text").write_text("no database " * 100)
-    refused("text", "text: store of documents: file is not a database")
-    build_store(tmp_path / "s", [("d1", {"text": "t"})])
-    for name, statement in (("other", "CREATE TABLE verdicts (request)"), ("s", "UPDATE documents SET packed = x'00'")):
-        with closing(sqlite3.connect(tmp_path / name)) as connection:
-            connection.execute(statement)
-            connection.commit()
-    refused("other", "other: store of documents: no such table")
-    refused("s", r"s: store of documents: document 'd1': damaged: .*; build it again: tls-tasks build-store", "d1")
-    whole = (tmp_path / "s").read_bytes()
-    (tmp_path / "s").write_bytes(whole[:-10] + whole[-10:].replace(b"d1", b"d3"))  # where the index keeps the id
-    refused("s", r"document 'd1': damaged: row 1 missing from index by_id; build it again", "d1")
 
 
 # --- sources ---
@@ -113,65 +44,70 @@ def test_documents_are_read_from_json_lines_and_parquet(tmp_path):
     import pyarrow.parquet as pq
 
     plain = {doc_id: document for doc_id, document in DOCUMENTS.items() if doc_id != "d4"}
-    assert dict(read_documents(write_json(tmp_path / "a.jsonl", DOCUMENTS))) == DOCUMENTS
-    assert dict(read_documents(str(write_json(tmp_path / "b.jsonl.gz", DOCUMENTS, id="doc_id")))) == DOCUMENTS
+    assert read(write_json(tmp_path / "a.jsonl", DOCUMENTS)) == DOCUMENTS
+    assert read(write_json(tmp_path / "b.jsonl.gz", DOCUMENTS, id="doc_id")) == DOCUMENTS
     rows = [{"docid": doc_id, "title": one["title"], "contents": one["text"], "n": 1} for doc_id, one in plain.items()]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "c.parquet")
-    assert dict(read_documents(tmp_path / "c.parquet")) == plain
-    assert list(read_documents(write_json(tmp_path / "d.jsonl", {"d": {"text": "t", "title": None}}))) == [
-        ("d", {"title": "", "text": "t"})
-    ]
+    assert read(tmp_path / "c.parquet") == plain
+    assert read(write_json(tmp_path / "d.jsonl", {"d": {"text": "t", "title": None}})) == {
+        "d": {"title": "", "text": "t"}
+    }
+
+
+def test_what_is_cited_is_kept_and_the_first_document_which_shows_how_ids_are_written(tmp_path):
+    file = write_json(tmp_path / "a.jsonl", {f"d{n}": {"text": f"t{n}"} for n in range(9)})
+    assert list(open_documents([str(file)], ["d3", "d7", "nowhere"])) == ["d0", "d3", "d7"]
+    assert look_up(open_documents([str(file)], ["nowhere"])).example == "'d0'"
 
 
 @pytest.mark.parametrize(("name", "content", "message"), CASES["test_sources_that_do_not_fit_are_named"])
 def test_sources_that_do_not_fit_are_named(tmp_path, name, content, message):
     (tmp_path / name).write_text(content)
     with pytest.raises(DataError, match=message):
-        list(read_documents(tmp_path / name))
+        read(tmp_path / name)
     with pytest.raises(DataError):
-        list(read_documents(tmp_path / "none" / name))
+        read(tmp_path / "none" / name)
 
 
-# --- bundles ---
+# --- collections ---
 
 
-def test_a_bundle_has_each_cited_document_once(tmp_path):
-    reports = [report(["d2", "d1"], [], ["d2"]), report(["d4", "nowhere"], ["d1"])]
-    for documents in (DOCUMENTS, lambda _, doc_id: DOCUMENTS.get(doc_id)):
-        assert write_bundle(tmp_path / "new" / "b.jsonl", reports, documents) == (3, ("nowhere",))
-        bundle = read_bundle(tmp_path / "new" / "b.jsonl")
-        assert bundle == {doc_id: DOCUMENTS[doc_id] for doc_id in ("d2", "d1", "d4")}
-        assert list(bundle) == ["d2", "d1", "d4"]
-    assert write_bundle(tmp_path / "b", [report(["t"])], {"t": "just text"}) == (1, ())
-    assert read_bundle(tmp_path / "b") == {"t": {"title": "", "text": "just text"}}
-    assert write_bundle(tmp_path / "b", [], DOCUMENTS) == (0, ()) and read_bundle(tmp_path / "b") == {}
-
-
-def test_a_bundle_keeps_collections_apart(tmp_path):
-    documents = {"neuclir/1/rus": {"d1": "Russian"}, "neuclir/1/zh": {"d1": "Chinese", "d2": "Chinese too"}}
-    reports = [
-        report(["d1"], collections=["neuclir/1/ru"]),
-        report(["d1", "d2"], collections=["neuclir/1/zho", "neuclir/1/rus"]),
-        report(["d1"], collections=["neuclir/1/fas"]),
-        report(["d2"]),
+def test_collections_are_kept_apart(tmp_path):
+    documents = {"neuclir/1/ru": {"d1": "Russian"}, "neuclir/1/zh": {"d1": "Chinese", "d2": "Chinese too"}}
+    rows = [
+        {"collection": name, "id": own, "text": text} for name, docs in documents.items() for own, text in docs.items()
     ]
-    assert write_bundle(tmp_path / "b", reports, documents) == (3, ("d1",))
-    bundle = read_bundle(tmp_path / "b")
-    assert {name: {doc_id: one["text"] for doc_id, one in docs.items()} for name, docs in bundle.items()} == {
-        "neuclir/1/ru": {"d1": "Russian"},
-        "neuclir/1/zh": {"d1": "Chinese", "d2": "Chinese too"},
-    }
-    before, after = look_up(documents), look_up(bundle)
-    for one in reports:
+    (tmp_path / "b.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    before, after = look_up(documents), look_up(open_documents([str(tmp_path / "b.jsonl")], ["d1", "d2"]))
+    for names in ([], ["neuclir/1/rus"], ["neuclir/1/zho", "neuclir/1/rus"], ["neuclir/1/fas"]):
         for doc_id in ("d1", "d2", "d3"):
-            assert before(one.collection_ids, doc_id) == after(one.collection_ids, doc_id)
+            assert before(names, doc_id) == after(names, doc_id)
 
 
-@pytest.mark.parametrize(("lines", "message"), CASES["test_bundles_that_do_not_fit_are_named"])
-def test_bundles_that_do_not_fit_are_named(tmp_path, lines, message):
-    (tmp_path / "b").write_text("\n".join(lines))
+@pytest.mark.parametrize(("lines", "message"), CASES["test_rows_that_do_not_fit_together_are_named"])
+def test_rows_that_do_not_fit_together_are_named(tmp_path, lines, message):
+    (tmp_path / "b.jsonl").write_text("\n".join(lines))
     with pytest.raises(DataError, match=message):
-        read_bundle(tmp_path / "b")
+        read(tmp_path / "b.jsonl", "a", "b")
+
+
+def test_one_file_holds_documents_of_all_collections():
+    find = look_up(open_documents([str(EMBEDDED)], ["coast-01", "coast-99"]))
+    assert find(["embedded/coast"], "coast-01").startswith("Title: Seagrass mapped from the air\n\nContent: ")
+    assert find(["embedded/coast"], "coast-99") is None
+
+
+def test_several_collections_have_names(tmp_path):
+    for name in ("zh", "ru"):
+        write_json(tmp_path / f"{name}.jsonl", {"d1": {"text": f"In {name}."}})
+    places = [f"neuclir/1/{name}={tmp_path / name}.jsonl" for name in ("zh", "ru")]
+    find = look_up(open_documents(places, ["d1"]))
+    assert find(["neuclir/1/rus"], "d1") == "In ru." and find(["neuclir/1/zho"], "d1") == "In zh."
+    one = open_documents([f"embedded/city={EMBEDDED}"], ["coast-01"])
+    assert look_up(one)(["embedded/city"], "coast-01") is None
+    for wrong in ([*places, places[0]], [places[0], str(tmp_path / "ru.jsonl")]):
+        with pytest.raises(InputError, match=r"--documents: got .*expected COLLECTION=FILE, each collection once"):
+            open_documents(wrong, ["d1"])
 
 
 # --- look-up pickles ---
@@ -185,8 +121,7 @@ def test_look_up_pickles_are_read(tmp_path, protocol):
     lookup["again"] = lookup["d1"]
     path = tmp_path / "doc_mapping_neuclir_1_zh.pkl"
     path.write_bytes(pickle.dumps(lookup, protocol))
-    assert build_store(tmp_path / "s", read_documents(path)) == len(lookup)
-    assert dict(DocumentStore(tmp_path / "s")) == lookup
+    assert read(path, *lookup) == lookup
 
 
 @pytest.mark.parametrize(
@@ -195,7 +130,7 @@ def test_look_up_pickles_are_read(tmp_path, protocol):
 def test_damaged_pickles_are_named(tmp_path, content):
     (tmp_path / "l.pkl").write_bytes(content)
     with pytest.raises(DataError, match=r"l\.pkl"):
-        list(read_documents(tmp_path / "l.pkl"))
+        read(tmp_path / "l.pkl")
 
 
 class Evil:
@@ -223,7 +158,7 @@ def test_a_pickle_that_asks_for_code_is_refused_and_nothing_runs(tmp_path, monke
     with path.open("wb") as file:
         Persistent(file, protocol).dump({"d1": {"title": "t", "text": "t"}, "d2": value})
     with pytest.raises(DataError, match=r"l\.pkl: .*(asks for .*nothing in it was run|persistent)"):
-        list(read_documents(path))
+        read(path)
     assert not (tmp_path / "evil").exists()
 
 
@@ -233,7 +168,7 @@ def test_functions_that_the_extension_registry_knows_are_refused_too(tmp_path):
         (tmp_path / "l.pkl").write_bytes(pickle.dumps({"d1": subprocess.call}, 2))
         assert b"subprocess" not in (tmp_path / "l.pkl").read_bytes()
         with pytest.raises(DataError, match=r"l\.pkl: .*asks for subprocess\.call"):
-            list(read_documents(tmp_path / "l.pkl"))
+            read(tmp_path / "l.pkl")
     finally:
         copyreg.remove_extension("subprocess", "call", 242)
 
@@ -242,7 +177,7 @@ def test_functions_that_the_extension_registry_knows_are_refused_too(tmp_path):
 def test_plain_data_that_is_no_document_is_named(tmp_path, value):
     (tmp_path / "l.pkl").write_bytes(pickle.dumps({"d2": value}, 4))
     with pytest.raises(DataError, match=r"l\.pkl.*'d2'.*(text.* must be|no field text)"):
-        list(read_documents(tmp_path / "l.pkl"))
+        read(tmp_path / "l.pkl")
 
 
 # LONG_BINPUT and PUT (r, p) may make the unpickler reserve gigabytes for a number of their choice.

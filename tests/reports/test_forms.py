@@ -122,7 +122,8 @@ def test_what_is_odd_is_never_a_silent_zero(tmp_path, capsys, reports, nuggets, 
     for name, rows in files.items():
         (tmp_path / name).with_suffix(".jsonl").write_text("\n".join(lines(*rows)))
     reports, nuggets, verdicts, documents = (str(tmp_path / f"{name}.jsonl") for name in files)
-    assert main(["reports", reports, nuggets, "--documents", documents, "--recorded", verdicts]) == code
+    words = ["reports", "--predictions", reports, "--references", nuggets]
+    assert main([*words, "--documents", documents, "--recorded", verdicts]) == code
     err = capsys.readouterr().err
     assert said in err and bool(err) == bool(code)
 

@@ -13,7 +13,17 @@ from tls_tasks.core.correction import correct
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.judges import Recorded
-from tls_tasks.reports.labels import Item, both_judged, corrections, difference, draw, items_of, read_labels, sheet
+from tls_tasks.reports.labels import (
+    Item,
+    both_judged,
+    corrections,
+    difference,
+    draw,
+    items_of,
+    read_labels,
+    sheet,
+    with_sources,
+)
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.task import read_items
 from tls_tasks.reports.types import Verdict
@@ -60,14 +70,14 @@ def test_the_means_of_items_are_the_micro_values(every, unread):
 def test_items_say_what_people_need():
     report = sample_reports("careful")[0]
     score = report_eval([report], [requests()[report.request_id]], documents(), Forgetful(1000))
-    items = list(items_of(score.items[0].as_dict(), lambda _, doc_id: f"text of {doc_id}"))
+    items = list(with_sources(dict(items_of(score.items[0].as_dict())), lambda _, doc_id: f"text of {doc_id}").items())
     (*_, name), first = items[0]
     assert name == f"sentence 1 of careful cites {report.sentences[0].citations[0]}"
     assert first.text == report.sentences[0].text and first.source == f"text of {report.sentences[0].citations[0]}"
     (*_, name), nugget = next(pair for pair in items if pair[0][0] == "nugget")
     assert name == "nugget 1 of careful" and report.sentences[1].text in nugget.source
     assert nugget.text.startswith(requests()[report.request_id].nuggets[0].question)
-    _, unknown = next(items_of(score.items[0].as_dict(), lambda *_: None))
+    unknown = next(iter(with_sources(dict(items), lambda *_: None).values()))
     assert unknown.source.endswith(": no such document")
 
 

@@ -154,12 +154,12 @@ def test_partly_is_read_where_yes_and_no_are(text, value):
 # ---- judges
 
 
-@pytest.mark.parametrize("json_verdicts", [False, True])
-def test_a_server_is_asked_about_the_whole_report_once_and_its_verdicts_are_kept(serve, tmp_path, json_verdicts):
+@pytest.mark.parametrize("in_json", [False, True])
+def test_a_server_is_asked_about_the_whole_report_once_and_its_verdicts_are_kept(serve, tmp_path, in_json):
     def says(sentence, n_before, messages):
         text = messages[0]["content"]
         word = "PARTLY" if "Says who." in text else "YES" if "Says when." in text else "NO"
-        return json.dumps({"verdict": word}) if json_verdicts else f"So my answer is: {word}."
+        return json.dumps({"verdict": word}) if in_json else f"So my answer is: {word}."
 
     server = serve(says)
     rubric = [{"title": text, "weight": 2} for text in ("Says who.", "Says when.", "Says why.")]
@@ -170,7 +170,7 @@ def test_a_server_is_asked_about_the_whole_report_once_and_its_verdicts_are_kept
             *run, judge=judge, documents={}, rubrics=[rubric], rubric_profile="researchrubrics"
         )
 
-    judges = [from_endpoint(server.url, "m", cache=tmp_path / "c", json_verdicts=json_verdicts) for _ in range(2)]
+    judges = [from_endpoint(server.url, "m", cache=tmp_path / "c") for _ in range(2)]
     recorder = Recorder(judges[0])
     found = score(recorder)
     assert found.results["rubric_score"] == 0.5 and found.results["criteria_met"] == 1 / 3
@@ -179,9 +179,6 @@ def test_a_server_is_asked_about_the_whole_report_once_and_its_verdicts_are_kept
     asked = server.requests[0]["messages"][0]["content"]
     assert "# Rain\n\nAnn said in May that it rained [1]." in asked and "Report on ‹rain›." in asked
     assert asked.endswith("Answer with one word, YES, PARTLY or NO.")
-    if json_verdicts:
-        schema = server.requests[0]["response_format"]["json_schema"]["schema"]
-        assert schema["properties"]["verdict"]["enum"] == ["YES", "PARTLY", "NO"]
     assert [row["verdict"] for row in recorder.rows()] == ["PARTLY", "YES", "NO"]
     assert score(Recorded(recorder.rows())).results == found.results
 
@@ -222,7 +219,7 @@ def test_labels_correct_the_share_of_criteria_that_are_met(tmp_path):
 # ---- files and the task
 
 
-def test_the_command_scores_files_and_says_before_what_it_takes(tmp_path, capsys):
+def test_the_command_scores_files(tmp_path, capsys):
     reports = write(tmp_path / "r.jsonl", *({"request_id": str(n), "run_id": "a", "sentences": [
         {"text": "It rained in 1994.", "citations": ["d1"]}]} for n in range(3)))  # fmt: skip
     rubrics = write(tmp_path / "q.jsonl", {"prompt_id": "0", "prompt": [{"role": "user", "content": "When?"}],
@@ -239,9 +236,6 @@ def test_the_command_scores_files_and_says_before_what_it_takes(tmp_path, capsys
     found = json.loads(capsys.readouterr().out)
     assert found["rubric_score"] == 0.75 and found["runs"]["a"]["criteria_met"] == 0.25
     assert main([*asked, *profile]) == 0 and "rubric_score_fault" in capsys.readouterr().out
-    server = ["--base-url", "http://127.0.0.1:9/v1", "-m", "m", "--dry-run", "--json"]
-    assert main([*asked[:5], *server]) == 0
-    assert json.loads(capsys.readouterr().out)["criterion"]["calls"] == [4, 4]
     write(rubrics, {"prompt_id": "9", "rubrics": RUBRIC})
     assert main(asked) == 2 and "q.jsonl: rubrics of '9', but " in capsys.readouterr().err
 

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from scripts import walk
-from tests.harness_parts import manager, run_chat, run_here
+from tests.harness_parts import make_tiny_model, manager, run_chat, run_here
 from tests.reports.answers import answers, docs, documents, requests, sample_reports
 from tests.reports.judges.server import truth
 from tls_tasks.cli import main
@@ -101,7 +101,7 @@ def test_reports_without_a_judge_are_judged_later(tmp_path, capsys):
     assert found["n_unscored"] == 60
     log = tmp_path / f"samples_{NAME}_2025-01-01.jsonl"
     log.write_text("".join(json.dumps(sample, default=str) + "\n" for sample in outcome["samples"][NAME]))
-    assert main(["judge", str(log), "-o", str(tmp_path / "out"), "--recorded", "embedded"]) == 0
+    assert main(["reports", "--predictions", str(log), "-o", str(tmp_path / "out"), "--recorded", "embedded"]) == 0
     scores = json.loads((tmp_path / "out" / "scores.json").read_text())
     judged = results(run(lead(), judge="recorded"))
     assert {key: scores[key] for key in KEYS} == pytest.approx({key: judged[key] for key in KEYS}, abs=1e-12)
@@ -158,10 +158,11 @@ def test_a_judge_that_answers_half_leaves_the_rest_unscored(serve):
 # ---- a real small model as the judge
 
 
-def test_a_tiny_checkpoint_judges_by_likelihood(tiny_model):
+def test_a_tiny_checkpoint_judges_by_likelihood(tmp_path):
+    make_tiny_model(tmp_path, context=4096)
     judge = {
         "harness": "hf",
-        "model_args": {"pretrained": str(tiny_model), "dtype": "float32", "device": "cpu", "batch_size": 8},
+        "model_args": {"pretrained": str(tmp_path), "dtype": "float32", "device": "cpu", "batch_size": 8},
     }
     outcome = run(lead(k=2), {"limit": 1}, judge=judge)
     found = results(outcome)
@@ -212,7 +213,7 @@ def test_the_command_line_word_for_word(run_installed, commands, tmp_path):
     assert logged["results"][NAME]["citation_support,none"] == 1.0
     (samples,) = tmp_path.glob(f"out/**/samples_{NAME}_*.jsonl")
     done = subprocess.run(
-        ["tls-tasks", "judge", str(samples), "-o", "judged", "--recorded", "embedded"],
+        ["tls-tasks", "reports", "--predictions", str(samples), "-o", "judged", "--recorded", "embedded"],
         cwd=tmp_path, env=walk.environment(commands), capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -13,13 +13,12 @@ from tests.conftest import ROOT
 from tests.hostile import HOSTILE
 from tests.reports.answers import answers, docs
 from tls_tasks.core import errors
-from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.core.errors import DataError
 from tls_tasks.hosts.lm_eval import process_results
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.judges import Recorded, Recorder, from_callable
 from tls_tasks.reports.judges import choose as judges
 from tls_tasks.reports.judges.choose import _cache_file, check_judge, make_judge
-from tls_tasks.reports.nuggets import parse_request
 from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
 from tls_tasks.reports.score import KEYS
 from tls_tasks.reports.task import TASKS, shown_documents
@@ -55,7 +54,7 @@ def test_a_task_without_a_judge_says_at_load_what_to_type(name, monkeypatch):
     (text,) = (str(one.message) for one in told if one.category is UnscoredWarning)
     (metadata,) = re.findall(r"--metadata '(.*)'", text)
     assert check_judge(json.loads(metadata)["judge"]).startswith("openai/MODEL")
-    assert "tls-tasks reports SAMPLES.jsonl -o OUT -p openai -m MODEL" in text
+    assert "tls-tasks reports --predictions SAMPLES.jsonl -o OUT -p openai -m MODEL" in text
     with warnings.catch_warnings(record=True) as told:
         TASKS[name].documents(judge="recorded", **data)
     assert not [one for one in told if one.category is UnscoredWarning]
@@ -247,8 +246,6 @@ def test_names_of_judges():
     assert check_judge(None) == check_judge("none") == "none" and make_judge("none") is None
     harness = {"harness": "hf", "model_args": "pretrained=x"}
     assert check_judge(harness).startswith("hf(pretrained=x),loglikelihood,prompts:")
-    both = check_judge({"base_url": "http://127.0.0.1:9/v1", "model": "m", "citation_support": {"nli": "org/nli"}})
-    assert both.startswith("m@127.0.0.1,prompts:") and both.endswith(",citation_support=nli:org/nli")
 
 
 HOST = {"base_url": "http://h", "model": "m"}
@@ -273,33 +270,3 @@ def test_the_cache_is_one_file_of_the_users(monkeypatch, tmp_path):
     assert _cache_file(None).exists()  # a check opens it
     make_judge({**HOST, "cache": str(tmp_path / "a" / "b.sqlite")})
     assert (tmp_path / "a").is_dir()
-
-
-def test_the_load_says_what_an_endpoint_would_take_by_kind(caplog, tmp_path):
-    caplog.set_level("INFO", logger="tls_tasks.reports.task")
-    judge = {"base_url": "http://127.0.0.1:9/v1", "model": "m", "cache": str(tmp_path / "c")}
-
-    def load(judge):
-        caplog.clear()
-        return TASK.documents(judge=judge)
-
-    def taken(**more):
-        load({**judge, **more})
-        found = re.findall(r"(\w+) ([\d,]+) calls, ([\d,]+) tokens", caplog.text)
-        return {kind: (int(n.replace(",", "")), int(of.replace(",", ""))) for kind, n, of in found}
-
-    one, ten, other = taken(), taken(nuggets_per_call=10), taken(citation_support="recorded")
-    documents = load({**judge, "price": "1000000,0"})
-    assert re.findall(r"all .*?, ([\d,]+) tokens, ([\d,]+).00 of money", caplog.text) == [(f"{one['all'][1]:,}",) * 2]
-    assert "price" not in json.loads(documents[0]["judge"])
-    requests = [parse_request(json.loads(doc["nuggets"])).value for doc in documents]
-    n_answers = sum(len(nugget.answers) for request in requests for nugget in request.nuggets)
-    assert one["citation_support"][0] == 10 * len(documents) and one["nugget_agreement"][0] == 10 * n_answers
-    assert one["all"][0] == 10 * (len(documents) + n_answers) and one["all"][1] > 200 * one["all"][0]
-    assert ten["nugget_agreement"][0] <= one["nugget_agreement"][0] / 2
-    assert ten["citation_support"] == one["citation_support"]
-    assert "citation_support" not in other and other["nugget_agreement"] == one["nugget_agreement"]
-    with pytest.raises(InputError, match=r"judge.price: got 2.5, expected two prices"):
-        load({**judge, "price": 2.5})
-    load("recorded")
-    assert "calls" not in caplog.text

@@ -32,11 +32,12 @@ _MODULES = {name: module for group in _GROUPS.values() for module, names in grou
 _EPILOG = Path(__file__).with_name("epilog.txt").read_text(encoding="utf-8")
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(argv: list[str] | None = None, parser: argparse.ArgumentParser | None = None) -> int:
     """Run one command.
 
     Args:
         argv: The arguments without the program's name; None: those of the process.
+        parser: That of a program of its own, which sets the defaults ``run`` and ``command``.
 
     Returns:
         The exit code, see ``tls-tasks --help``.
@@ -54,9 +55,9 @@ def main(argv: list[str] | None = None) -> int:
     if logging.lastResort is not None:  # what prints the warnings where nobody has set up logging
         logging.lastResort.setFormatter(VisibleFormatter())
     words = sys.argv[1:] if argv is None else argv
-    command = next((word for word in words if not word.startswith("-")), "")
+    command = parser.prog if parser else next((word for word in words if not word.startswith("-")), "")
     try:
-        code = _run(words, command)
+        code = _run(words, command, parser)
         sys.stdout.flush()  # so that a closed pipe raises here, not while Python shuts down
     except BrokenPipeError:  # `tls-tasks … | head`: the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -72,9 +73,9 @@ def main(argv: list[str] | None = None) -> int:
     return code
 
 
-def _run(words: list[str], command: str) -> int:
-    parser = _parser(words[0] if words else "")
-    if command and command not in _MODULES:
+def _run(words: list[str], command: str, own: argparse.ArgumentParser | None) -> int:
+    parser = own or _parser(words[0] if words else "")
+    if command and command not in _MODULES and not own:
         parser.error(f"no command {command!r}{nearest(command, _MODULES) or '; tls-tasks --help lists them'}")
     args = parser.parse_args(words)
     if args.command is None:

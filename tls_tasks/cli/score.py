@@ -18,7 +18,7 @@ from tls_tasks.after.scored_runs import ScoredTask, read_runs
 from tls_tasks.after.streamed import Engine, engine_on, read_units, score_streamed
 from tls_tasks.after.units import read_header
 from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, note, progress, say, write_json
-from tls_tasks.cli.printed import Intervals, corrected_text, intervals_of, papers_layout, value_table, with_intervals
+from tls_tasks.cli.printed import Intervals, intervals_of, papers_layout, value_table, with_intervals
 from tls_tasks.core.errors import InputError, OptionError, check_whole_number
 from tls_tasks.core.intervals import caution
 from tls_tasks.core.terminal import visible
@@ -43,7 +43,6 @@ def add_parser(subparsers: Subparsers) -> None:
     files = parser.add_mutually_exclusive_group()
     files.add_argument("--task", help="treat every samples file as one of this task")
     files.add_argument("--metric", help="score any log, or rows from another tool, with this metric")
-    add("--labels", type=Path, metavar="PEOPLE", help="correct reports' scores by the labels of `tls-tasks agree`")
     _add_output(parser)
     add("--csv", type=Path, metavar="FILE", help="write a table, one row per document and metric")
     add("--parquet", type=Path, metavar="FILE", help="write the same table as Parquet")
@@ -101,9 +100,6 @@ def _run_score(args: argparse.Namespace) -> int:
     A FIELD is a path with dots: of a log answer, target, input, doc.FIELD (or FIELD alone), resps, filtered_resps, of
     rows a column; a number is a place in a list. A document that cannot be scored is an error.
 
-    With --labels, the citation_support and nugget_coverage of a run of report_generation are corrected by the labels of
-    its items that people wrote into a table of `tls-tasks agree SAMPLES --sample N -o PEOPLE`; JSON has "corrected".
-
     With -o, samples files of any size are scored block by block on all cores. FOLDER keeps the units of each document
     (what the results are sums of) as Parquet, those of each of several files in a folder of its name; the same command
     goes on where it was stopped. --shard I/N scores a part of the blocks, so that N machines share the work:
@@ -129,11 +125,9 @@ def _run_score(args: argparse.Namespace) -> int:
     for name, needed in _BELONGS.items():
         if name in given and needed not in given:
             raise InputError(f"--{name}", None, f"it without --{needed}", "both")
-    for name in ("metric", "csv", "parquet", "labels"):
+    for name in ("metric", "csv", "parquet"):
         if name in given and args.units is not None:
             raise InputError(f"--{name}", None, "it with -o", f"one of both: {args.units} holds the units of our tasks")
-    if args.metric is not None and args.labels is not None:
-        raise InputError("--labels", None, "it with --metric", "runs of the report task, without --metric")
     if args.metric is not None:
         return _score_with_metric(args)
     if args.units is not None:
@@ -164,11 +158,11 @@ def _print_runs(runs: Iterable[Run], args: argparse.Namespace) -> int:
     """Print runs as they come, and write the files that are asked for; the exit code."""
     scored, dicts = [], []
     for run in runs:
-        intervals, corrected = intervals_of(args, run), _corrected(args, run)
+        intervals = intervals_of(args, run)
         scored.append(run)
-        dicts.append({**_as_dict(run, intervals), **corrected})
+        dicts.append(_as_dict(run, intervals))
         if str(args.json) != "-":
-            say("\n".join([_text(run, intervals, args.papers), *([corrected_text(corrected), ""] * bool(corrected))]))
+            say(_text(run, intervals, args.papers))
         note(args.command, *run.problems)
     if args.json is not None and scored:
         write_json(args.json, dicts)
@@ -178,15 +172,6 @@ def _print_runs(runs: Iterable[Run], args: argparse.Namespace) -> int:
             with replaced(path) as file:
                 write(_table([row for run in scored for row in _rows(run)], as_cell), file)
     return int(any(run.problems for run in scored))
-
-
-def _corrected(args: argparse.Namespace, run: Run) -> dict[str, Any]:
-    """The results of a run of the report task that people's labels correct; none without labels."""
-    if getattr(args, "labels", None) is None:
-        return {}
-    if not isinstance(run, ScoredTask) or run.task.correct is None:
-        raise InputError("--labels", None, f"a run of {run.name}", "runs of the report task only")
-    return {"corrected": run.task.correct(run.log.path, args.labels)}
 
 
 def _score_streamed(args: argparse.Namespace) -> int:

@@ -10,7 +10,6 @@ import json
 import logging
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import check_options, without_warnings
@@ -49,8 +48,6 @@ class Task:
         among: Documents -> (the name of a reference, a document with others of its topic or document as reference, that
             reference as an answer), where there are several; None: a document has one reference by definition.
         headline: The result by which systems are ranked.
-        correct: For tasks whose answers are judged: (a samples log, a file of people's labels) -> the results that the
-            labels correct.
 
     Example:
         >>> import tls_tasks
@@ -77,7 +74,6 @@ class Task:
     shorter: Callable[[Doc, int], Doc] | None = None
     headline: str = ""
     among: Callable[[Sequence[Doc]], Iterable[tuple[str, Doc, str]]] | None = None
-    correct: Callable[[Path, Path], Mapping[str, Any]] | None = None
 
     def __repr__(self) -> str:
         """The name and the result keys."""

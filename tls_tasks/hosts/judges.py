@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from tls_tasks.core.errors import check_choice, check_whole_number, needs_extra
+from tls_tasks.core.errors import check_choice, needs_extra
 from tls_tasks.reports.judges import questions
 from tls_tasks.reports.judges.model import DEFAULTS
 from tls_tasks.reports.judges.prompts import Message, prompts_hash, render, second_try
@@ -15,10 +15,9 @@ from tls_tasks.reports.types import PARTLY, Query, Verdict
 WORDS = (" YES", " NO")
 """The continuations that are compared; of a criterion that may be met partly also ``_PARTLY``."""
 _PARTLY = " PARTLY"
+_WORD_TOKENS = 4  # the most that one of these takes
 
-_PROMPT_TOKENS = 1300  # room for the prompt and the passage around the sentence, beside a window
-_EXAMPLES_TOKENS = 700
-_SMALLEST_WINDOW = 200  # characters
+_TOO_LONG = Verdict(None, "too long")
 
 _log = logging.getLogger(__name__)
 
@@ -27,53 +26,47 @@ class HarnessJudge:
     """Asks a model of the harness by the likelihoods of YES and NO after the prompt.
 
     The verdict is yes if YES is at least as likely as NO; its probability is that of YES among the two. A question for
-    which the model gives no numbers is left without a verdict, ``unreadable``.
+    which the model gives no numbers is left without a verdict, ``unreadable``; so is one that doesn't fit its context,
+    ``too long``, of which the model would read the end only.
 
     Args:
         lm: Any model of the harness that has ``loglikelihood``.
         chat: Whether the prompt goes through the model's chat template.
         examples: Whether two questions of the same kind with their answers stand before each, which small models need.
         name: For the signature; by default the model's class and checkpoint. A checkpoint that it hides is added.
-        window: How many characters of a document the model is shown at a time; longer documents are judged window by
-            window. By default what fits its context, at two characters per token.
 
     Example:
         ``HarnessJudge(lm_eval.models.huggingface.HFLM(pretrained="ORG/MODEL"))``
     """
 
-    def __init__(
-        self, lm: Any, *, chat: bool = False, examples: bool = False, name: str | None = None, window: int | None = None
-    ) -> None:
+    def __init__(self, lm: Any, *, chat: bool = False, examples: bool = False, name: str | None = None) -> None:
         self._lm, self._chat, self._examples = lm, chat, examples
-        if window is None:
-            length, room = getattr(lm, "max_length", None), _PROMPT_TOKENS + _EXAMPLES_TOKENS * examples
-            fitting = max(_SMALLEST_WINDOW, 2 * (length - room)) if isinstance(length, int) else questions.WINDOW
-            self._window = min(questions.WINDOW, fitting)
-        else:
-            self._window = check_whole_number("window", window, 100)
         checkpoint = getattr(getattr(getattr(lm, "model", None), "config", None), "_name_or_path", "")
         label = name or ":".join(filter(None, [type(lm).__name__, checkpoint]))
         hidden = [] if checkpoint in label else [f"model:{checkpoint}"]
-        how = ["loglikelihood", *["chat"] * chat, *["examples"] * examples, *questions.window_name(window)]
+        how = ["loglikelihood", *["chat"] * chat, *["examples"] * examples]
         self.name = ",".join([label, *hidden, *how, f"prompts:{prompts_hash(examples=examples)}"])
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
-        """One verdict per query, in order; all different questions in one call of the model.
+        """One verdict per query, in order; all questions in one call of the model.
 
         Raises:
             NotImplementedError: The model gives no likelihoods; says which.
         """
-        return questions.ask_once(queries, self._ask, self._window)
-
-    def _ask(self, queries: Mapping[Any, Query]) -> list[Verdict]:
         from lm_eval.api.instance import Instance
 
-        words = [(*WORDS, *[_PARTLY] * query.is_graded) for query in queries.values()]
-        contexts = map(self._context, queries.values())
-        pairs = [(context, word) for context, own in zip(contexts, words, strict=True) for word in own]
+        contexts = [self._context(query) for query in queries]
+        words = [(*WORDS, *[_PARTLY] * query.is_graded) for query in queries]
+        asked = [own if self._fits(context) else () for context, own in zip(contexts, words, strict=True)]
+        pairs = [(context, word) for context, own in zip(contexts, asked, strict=True) for word in own]
         requests = [Instance("loglikelihood", doc={}, arguments=pair, idx=n) for n, pair in enumerate(pairs)]
         likelihoods = iter([float(answer[0]) for answer in self._lm.loglikelihood(requests)] if requests else [])
-        return [_likeliest(*islice(likelihoods, len(own))) for own in words]
+        return [_likeliest(*islice(likelihoods, len(own))) if own else _TOO_LONG for own in asked]
+
+    def _fits(self, context: str) -> bool:
+        """Whether the model reads a context as a whole, with a word behind it; yes where it doesn't say."""
+        length, encode = getattr(self._lm, "max_length", None), getattr(self._lm, "tok_encode", None)
+        return not isinstance(length, int) or encode is None or len(encode(context)) + _WORD_TOKENS <= length
 
     def _context(self, query: Query) -> str:
         messages = render(query, examples=self._examples)
@@ -96,7 +89,7 @@ def from_options(
         loads: Whether the model is loaded; without it the judge has nothing but a name.
         **options: Those of :class:`HarnessJudge`; ``batch_size`` and ``device`` as the harness takes them.
     """
-    how = {name: options.pop(name) for name in ("chat", "examples", "window") if name in options}
+    how = {name: options.pop(name) for name in ("chat", "examples") if name in options}
     label, lm = model_args or "", None
     if isinstance(model_args, Mapping):
         label = ",".join(f"{name}={value}" for name, value in sorted(model_args.items()))
@@ -128,13 +121,12 @@ class InspectJudge:
         model: As ``inspect eval --model`` takes it.
         parameters: Fields of Inspect's ``GenerateConfig``; by default temperature 0 and 512 tokens.
         examples: Whether two questions of the same kind with their answers stand before each, which small models need.
-        window: How many characters of a document are shown at a time.
         cache: Whether Inspect keeps the answers.
         name: For the signature, instead of the model.
 
     Raises:
         MissingExtraError: Inspect isn't installed.
-        InputError: A window that is too small; OptionError for parameters that Inspect doesn't have.
+        OptionError: Parameters that Inspect doesn't have.
 
     Example:
         ``InspectJudge("openai/gpt-4o").name`` begins with ``inspect/openai/gpt-4o,prompts:``.
@@ -146,7 +138,6 @@ class InspectJudge:
         *,
         parameters: Mapping[str, Any] | None = None,
         examples: bool = False,
-        window: int = questions.WINDOW,
         cache: bool = True,
         name: str | None = None,
     ) -> None:
@@ -156,38 +147,33 @@ class InspectJudge:
         for parameter in given:
             check_choice("parameters", parameter, GenerateConfig.model_fields)
         self._model, self._examples, self._cache = model, examples, cache
-        self._window = check_whole_number("window", window, 100)
         self._config = GenerateConfig(**{**DEFAULTS, **given})
         label = name or f"inspect/{model}"
         parts = [label, *([] if model in label else [f"model:{model}"])]
         parts += [f"{key}:{value}" for key, value in sorted(given.items())] + ["examples:2"] * examples
-        parts += questions.window_name(None if window == questions.WINDOW else window)
         self.name = ",".join([*parts, f"prompts:{prompts_hash(examples=examples)}"])
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
-        """One verdict per query, in order; all different questions at once, as far as Inspect's limits allow."""
-        return questions.ask_once(queries, self._ask, self._window)
-
-    def _ask(self, queries: Mapping[Any, Query]) -> list[Verdict]:
+        """One verdict per query, in order; all questions at once, as far as Inspect's limits allow."""
         from anyio import create_task_group, from_thread
 
-        verdicts: dict[Any, Verdict] = {}
+        verdicts: dict[int, Verdict] = {}
 
-        async def ask(model: Any, key: Any, query: Query) -> None:
+        async def ask(model: Any, index: int, query: Query) -> None:
             messages = render(query, examples=self._examples)
             try:
-                verdicts[key] = await self._verdict(model, messages, query.is_graded)
+                verdicts[index] = await self._verdict(model, messages, query.is_graded)
             except Exception as error:  # a fault of the instrument, whatever it is: unscored and counted
                 _log.warning("judge %s failed on a question of kind %s: %r", self.name, query.kind, error)
-                verdicts[key] = Verdict(None, "failed", questions.shorten(repr(error)))
+                verdicts[index] = Verdict(None, "failed", questions.shorten(repr(error)))
 
         async def work() -> None:
             from inspect_ai.model import get_model
 
             # Not one that Inspect remembers: its connections belong to a loop, which may have ended.
             async with get_model(self._model, memoize=False) as model, create_task_group() as group:
-                for key, query in queries.items():
-                    group.start_soon(ask, model, key, query)
+                for index, query in enumerate(queries):
+                    group.start_soon(ask, model, index, query)
 
         try:
             from_thread.check_cancelled()  # a scorer's thread: Inspect's own loop asks, so that its log has the calls
@@ -195,7 +181,7 @@ class InspectJudge:
             questions.run_to_end(work())
         else:
             from_thread.run(work)
-        return [verdicts[key] for key in queries]
+        return [verdicts[index] for index in range(len(queries))]
 
     async def _verdict(self, model: Any, messages: list[Message], is_graded: bool) -> Verdict:
         from inspect_ai.model import CachePolicy, ChatMessageAssistant, ChatMessageUser

@@ -1,14 +1,13 @@
-"""Cited documents: one look-up over mappings, stores and functions; files of them, and bundles of those that are cited.
+"""Cited documents: one look-up over mappings and functions, and files of them, of which the cited ones are kept.
 
 A document is a text, or a mapping with ``text`` and optionally ``title``, as in the collections of the TREC tracks.
-Collections have ids such as ``neuclir/1/zh``; a few have a second spelling. A bundle holds only the documents that
-reports cite, enough to judge and score them, and small enough to be kept with them: one JSON line per document, with
-``id``, ``title``, ``text``, and ``collection`` where there are several collections.
+Collections have ids such as ``neuclir/1/zh``; a few have a second spelling. A row of a file has ``id``, ``title``,
+``text``, and ``collection`` where there are several collections.
 """
 
 import pickle
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,9 +16,8 @@ from typing import Annotated, Any, NoReturn, cast
 from pydantic import BeforeValidator
 
 from tls_tasks.core.errors import DataError, InputError, describe, shorten
-from tls_tasks.data.files import file_rows, read_objects, readable
+from tls_tasks.data.files import file_rows, readable
 from tls_tasks.data.models import DataRow, Id, named, read_model
-from tls_tasks.reports.json_lines import write_rows
 from tls_tasks.reports.types import Report
 
 _SAME_COLLECTION = {"neuclir/1/zho": "neuclir/1/zh", "neuclir/1/fas": "neuclir/1/fa", "neuclir/1/rus": "neuclir/1/ru"}
@@ -27,7 +25,7 @@ _SAME_COLLECTION = {"neuclir/1/zho": "neuclir/1/zh", "neuclir/1/fas": "neuclir/1
 
 _ACCEPTED = (
     "a mapping of document ids, such as dict(zip(table['id'], table['text'])), a mapping of collections to such "
-    "mappings, a store, or a function"
+    "mappings, or a function"
 )
 _MOST_SHOWN = 1000
 """No prompt shows more documents: a larger mapping is a pool, whose order says nothing."""
@@ -35,7 +33,7 @@ _DOCUMENT = "a str, or a mapping with a str 'text' and optionally a str 'title'"
 
 _ADDRESSES = re.compile(r"https?://(?:[^\s<>\"'`\[\]{}|()]|\([^\s()<>]{0,200}\)){1,1000}")
 _LOOKUP_FOLDER = "neuclir-docs-lookup"
-_DOCUMENTS = "the cited documents: a bundle (.jsonl), a store (.sqlite) or the look-up files of report_gen_eval"
+PLACES = "the cited documents: a file of rows (.jsonl, .jsonl.gz, .json, .csv, .parquet) or look-up files (.pkl)"
 
 
 def addresses(text: str) -> list[str]:
@@ -95,14 +93,13 @@ class LookUp:
     """Finds the text of a document.
 
     Attributes:
-        find: (ids of a report's collections, document id) -> the collection that has the document, empty if documents
-            are not kept by collection, and the document as it is stored, or None.
+        find: (ids of a report's collections, document id) -> the document as it is stored, or None.
         collections: The existing collections by their first spelling, in order; None if documents are not kept by
             collection.
         example: One of the keys, as messages show it; empty where there is none or nobody can tell.
     """
 
-    find: Callable[[Sequence[str], str], tuple[str, Any]]
+    find: Callable[[Sequence[str], str], Any]
     collections: tuple[str, ...] | None = None
     example: str = ""
 
@@ -112,7 +109,7 @@ class LookUp:
         Raises:
             InputError: If what is stored is not a document; the message has its id.
         """
-        _, document = self.find(collection_ids, doc_id)
+        document = self.find(collection_ids, doc_id)
         if document is None or isinstance(document, str):
             return document
         parts = document if isinstance(document, Mapping) else {}
@@ -128,7 +125,7 @@ def look_up(documents: Any) -> LookUp:
     Args:
         documents: Document id -> document; or collection id -> such a mapping, searched in the order in which a report
             names its collections (all of them if it names none); or a function of both ids that returns a document or
-            None. Any object with ``keys`` and ``get`` is a mapping; a store of millions is only asked for single
+            None. Any object with ``keys`` and ``get`` is a mapping; a large one is only asked for single
             documents. Keys are compared as text: 1 is "1"; URLs in a dict are equal after scheme, ``www.``, fragment
             and last slash.
 
@@ -149,10 +146,10 @@ def look_up(documents: Any) -> LookUp:
     if not _is_mapping(documents):
         if not callable(documents):
             raise InputError("documents", None, describe(documents), _ACCEPTED)
-        return LookUp(lambda collection_ids, doc_id: ("", documents(collection_ids, doc_id)))
+        return LookUp(documents)
     if not _is_nested(documents):
         get = _get_by_text(_checked(documents))
-        return LookUp(lambda _, doc_id: ("", get(doc_id)), example=_first_key(documents))
+        return LookUp(lambda _, doc_id: get(doc_id), example=_first_key(documents))
     by_collection: dict[str, Any] = {}
     for spelling in documents:
         name, members = canonical_collection(str(spelling)), documents.get(spelling)
@@ -162,11 +159,10 @@ def look_up(documents: Any) -> LookUp:
             raise InputError(f"documents[{spelling!r}]", None, "a collection that was given before", f"{name!r} once")
         by_collection[name] = _get_by_text(_checked(members))
 
-    def find(collection_ids: Sequence[str], doc_id: str) -> tuple[str, Any]:
-        for name in map(canonical_collection, collection_ids or by_collection):
-            if name in by_collection and (document := by_collection[name](doc_id)) is not None:
-                return name, document
-        return "", None
+    def find(collection_ids: Sequence[str], doc_id: str) -> Any:
+        names = (name for name in map(canonical_collection, collection_ids or by_collection) if name in by_collection)
+        documents = (by_collection[name](doc_id) for name in names)
+        return next((document for document in documents if document is not None), None)
 
     keys = (f"{key} in the collection {name!r}" for name in documents if (key := _first_key(documents.get(name))))
     return LookUp(find, tuple(by_collection), next(keys, ""))
@@ -236,48 +232,30 @@ def _is_nested(documents: Any) -> bool:
     return _is_mapping(value) and "text" not in value and "title" not in value
 
 
-def write_bundle(path: str | Path, reports: Iterable[Report], documents: Any) -> tuple[int, tuple[str, ...]]:
-    """Write the documents that reports cite, each once, in the order of citation.
+def open_documents(places: Sequence[str], cited: Iterable[str]) -> Any:
+    """The cited documents of files, for :func:`look_up`: by id, or by collection and id.
+
+    Each file is read through once, and only what is cited is kept of it, with its first document, which shows in
+    messages how ids are written there.
 
     Args:
-        path: The file to write, JSON Lines.
-        reports: The reports.
-        documents: Anything that :func:`look_up` takes.
-
-    Returns:
-        How many documents were written, and the cited ids that are in no collection.
-    """
-    source = look_up(documents)
-    rows: dict[tuple[str, str], dict[str, str]] = {}
-    missing = set()
-    for report in reports:
-        for doc_id in (doc_id for sentence in report.sentences for doc_id in sentence.citations):
-            collection, document = source.find(report.collection_ids, doc_id)
-            if document is None:
-                missing.add(doc_id)
-                continue
-            fields = {"text": document} if isinstance(document, str) else document
-            _, kept = _document({**fields, "id": doc_id}, f"document {doc_id!r}")
-            rows[collection, doc_id] = {**({"collection": collection} if collection else {}), "id": doc_id, **kept}
-    return write_rows(Path(path), rows.values()), tuple(sorted(missing))
-
-
-def read_bundle(path: str | Path) -> dict[str, Any]:
-    """The documents of a bundle: by collection and id, or by id if no line names a collection.
+        places: A file, or one ``COLLECTION=FILE`` a collection. JSON Lines are read line by line, other files of rows
+            and look-up pickles of report_gen_eval into memory. A row is a :class:`DocumentRow`.
+        cited: Their ids.
 
     Raises:
-        DataError: A line that is not a document, a repeated id, or collections named on some lines only.
+        InputError: Several files of which one has no collection.
+        DataError: A file or row that can't be read, a repeated id, or collections named in some rows only.
     """
-    by_collection: dict[str, dict[str, Any]] = {}
-    for place, row in read_objects(Path(path)):
-        doc_id, document = _document(row, place)
-        members = by_collection.setdefault(str(row.get("collection") or ""), {})
-        if doc_id in members:
-            raise DataError(f"{place}: document {doc_id!r} comes twice")
-        members[doc_id] = document
-    if "" in by_collection and len(by_collection) > 1:
-        raise DataError(f"{path}: some lines name a collection and some don't")
-    return by_collection.get("", dict(by_collection))
+    pages, documents = {page_of(doc_id) for doc_id in cited}, dict[str, Any]()
+    for place in places:
+        is_named = "=" in place and not Path(place).exists()
+        name, _, path = place.partition("=") if is_named else ("", "", place)
+        if name in documents or not (name or len(places) == 1):
+            raise InputError("--documents", None, place, "COLLECTION=FILE, each collection once")
+        by_collection = _read_documents(Path(path), pages)
+        documents[name] = by_collection.get(name) or by_collection.get("", by_collection)
+    return documents.get("", documents)
 
 
 def find_lookup(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
@@ -287,45 +265,37 @@ def find_lookup(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
         reports: Reports that name their collections.
 
     Returns:
-        Collection -> id -> document. The files are as large as memory, so that only what is cited is kept of them.
+        Collection -> id -> document.
 
     Raises:
         InputError: There are none; says where was looked.
         DataError: A file that can't be read.
     """
-    cited: dict[str, set[str]] = {}
-    for report in reports:
-        for name in map(canonical_collection, report.collection_ids):
-            cited.setdefault(name, set()).update(*(sentence.citations for sentence in report.sentences))
-    files = {name: Path(_LOOKUP_FOLDER, f"doc_mapping_{name.replace('/', '_')}.pkl") for name in cited}
+    reports = list(reports)
+    names = dict.fromkeys(canonical_collection(name) for report in reports for name in report.collection_ids)
+    files = {name: Path(_LOOKUP_FOLDER, f"doc_mapping_{name.replace('/', '_')}.pkl") for name in names}
     missing = [str(file) for file in files.values() if not file.is_file()]
     if missing or not files:
         looked = " and ".join(missing) or f"{_LOOKUP_FOLDER}, but no report has collection_ids"
-        raise InputError("--documents", None, "nothing", f"{_DOCUMENTS}; looked in {Path.cwd()} for {looked}")
-    return {name: {own: row for own, row in read_documents(files[name]) if own in cited[name]} for name in files}
+        raise InputError("--documents", None, "nothing", f"{PLACES}; looked in {Path.cwd()} for {looked}")
+    cited = {doc_id for report in reports for sentence in report.sentences for doc_id in sentence.citations}
+    return {name: open_documents([str(file)], cited) for name, file in files.items()}
 
 
-def read_documents(source: str | Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """The documents of a collection, for :func:`~tls_tasks.reports.store.build_store`.
-
-    Args:
-        source: JSON Lines (``.jsonl``, ``.jsonl.gz``), which are read line by line; another file of rows or a look-up
-            pickle of report_gen_eval, which are read into memory. A row is a :class:`DocumentRow`.
-
-    Yields:
-        Id and document, with ``title`` (perhaps empty) and ``text``.
-
-    Raises:
-        DataError: A file or row that can't be read; names both.
-    """
-    path = Path(source)
-    rows = _pickled_rows(path) if path.suffix == ".pkl" else file_rows(path)
-    return (_document(row, place) for place, row in rows)
-
-
-def _document(row: Any, place: str) -> tuple[str, dict[str, str]]:
-    document = read_model(DocumentRow, row, place)
-    return document.id, {"title": document.title, "text": document.text}
+def _read_documents(path: Path, pages: Set[str]) -> dict[str, dict[str, Any]]:
+    """The documents of these pages in a file, and its first one: collection (empty: none) -> id -> document."""
+    by_collection: dict[str, dict[str, Any]] = {}
+    for place, row in _pickled_rows(path) if path.suffix == ".pkl" else file_rows(path):
+        document = read_model(DocumentRow, row, place)
+        if by_collection and page_of(document.id) not in pages:
+            continue
+        members = by_collection.setdefault(document.collection, {})
+        if document.id in members:
+            raise DataError(f"{place}: document {document.id!r} comes twice")
+        members[document.id] = {"title": document.title, "text": document.text}
+    if "" in by_collection and len(by_collection) > 1:
+        raise DataError(f"{path}: some rows name a collection and some don't")
+    return by_collection
 
 
 class _DataOnly(pickle.Unpickler):

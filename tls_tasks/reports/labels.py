@@ -71,20 +71,18 @@ Labels = tuple[Mapping[Key, bool | None], int]
 # ---- items
 
 
-def items_of(report: Mapping[str, Any], find: _Find | None = None) -> Iterator[tuple[Key, Item]]:
+def items_of(report: Mapping[str, Any]) -> Iterator[tuple[Key, Item]]:
     """The items of a judged report: the means of their verdicts are the micro values.
 
     Args:
         report: A line of ``results.jsonl``, or :meth:`~tls_tasks.reports.score.ReportItem.as_dict`.
-        find: Finds documents.
     """
     sentences, of = report.get("sentences", ()), f" of {report['run_id']}" if report["run_id"] else ""
     rows: dict[str, list[tuple[str, Item]]] = {kind: [] for kind in KINDS}
     for number, sentence in enumerate(sentences, start=1):
         for cited in sentence["citations"]:
             doc_id, name = cited["doc_id"], f"sentence {number}{of} cites {cited['doc_id']}"
-            source = doc_id if find is None else find((), doc_id) or f"{doc_id}: no such document"
-            rows["citation"].append((name, Item(sentence["text"], source, cited["supports"])))
+            rows["citation"].append((name, Item(sentence["text"], doc_id, cited["supports"])))
     whole = " ".join(sentence["text"] for sentence in sentences)
     for number, nugget in enumerate(report.get("nuggets", ()), start=1):
         asked = f"{nugget['question']} {(' AND ' if nugget['needs_all'] else ' OR ').join(nugget['answers'])}"
@@ -98,6 +96,13 @@ def items_of(report: Mapping[str, Any], find: _Find | None = None) -> Iterator[t
         rows[kind] += [(f"{kind} {number + 1}{of}", Item("(no report could be read)", "", False)) for number in unread]
         for name, item in rows[kind]:
             yield (kind, str(report["request_id"]), name), item if n else item._replace(verdict=None)
+
+
+def with_sources(items: Items, find: _Find) -> Items:
+    """The items with the texts of the cited documents in place of their ids."""
+    cited = {key: item.source for key, item in items.items() if key[0] == "citation"}
+    texts = {key: find((), doc_id) or f"{doc_id}: no such document" for key, doc_id in cited.items()}
+    return {**items, **{key: items[key]._replace(source=text) for key, text in texts.items()}}
 
 
 # ---- labels
@@ -171,7 +176,8 @@ def corrections(items: Items, labels: Labels) -> dict[str, Any]:
 
     Returns:
         Of each result of :data:`KINDS`: ``KEY_micro`` (``criteria_met`` by itself is micro), the mean of the judge's
-        verdicts; the same with ``_corrected``, the estimate of people's mean, and ``_corrected_ci``; ``KEY_width``,
+        verdicts; the same with ``_corrected``, the estimate of people's mean, and ``_corrected_ci``, and with
+        ``_labels_only`` and ``_labels_only_ci``, that of the labels without the judge; ``KEY_width``,
         ``_sensitivity`` and ``_specificity``, the shares of right verdicts where people said YES and NO; how many
         ``_labels``, ``_empty`` ones, items ``_unlabelled`` and ``_unjudged`` (left out, with their labels);
         ``_lambda``; ``_signature``. And ``ci_caution``, why the intervals can't be trusted, if so.
@@ -192,7 +198,7 @@ def corrections(items: Items, labels: Labels) -> dict[str, Any]:
             got = f"{yes} YES and {no} NO as labels of what the judge judged, kind {kind}"
             expected = f"at least {LEAST_LABELS}, {LEAST_OF_CLASS} of each class; or no label of this kind"
             raise InputError("labels", None, got, expected)
-        corrected = correct(rows)
+        corrected, alone = correct(rows), correct([row for row in rows if row[2] is not None])
         intervals[key] = corrected.interval
         low, high = corrected.interval or (math.nan, math.nan)
         values = {
@@ -203,7 +209,8 @@ def corrections(items: Items, labels: Labels) -> dict[str, Any]:
             "signature": f"corrected:ppi++,n:{yes + no},seed:{seed}",
         }  # fmt: skip
         mean = sum(verdict for _, verdict, _ in rows) / len(rows)
-        for name, value in zip(("", "_corrected", "_corrected_ci"), (mean, *corrected[:2]), strict=True):
+        names = ("", "_corrected", "_corrected_ci", "_labels_only", "_labels_only_ci")
+        for name, value in zip(names, (mean, *corrected[:2], *alone[:2]), strict=True):
             found[_VALUE[kind] + name] = value
         found |= {f"{key}_{name}": value for name, value in values.items()}
     if not found:

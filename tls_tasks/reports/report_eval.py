@@ -15,7 +15,6 @@ from tls_tasks.core import options
 from tls_tasks.core.errors import InputError, check_choice, check_whole_number, describe, warn_caller, warn_of_unread
 from tls_tasks.core.score import Score
 from tls_tasks.reports import score as scores
-from tls_tasks.reports.assignments import ASSIGNED_TABLE, as_assigned, check_profile, with_assigned
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges.callable import CallableJudge, from_callable
 from tls_tasks.reports.judges.prompts import criterion_hash
@@ -50,13 +49,12 @@ class _Settings:
     nugget_answers: str | None = field(metadata={"sign": "answers", "quiet": None})
     length_limit: int | None = field(metadata={"sign": "limit", "quiet": None})
     rubric: str | None = field(metadata={"quiet": None, "of": ("rubric_profile",)})
-    assigned: str | None = field(metadata={"quiet": None, "of": ("nugget_profile",)})
     aggregate: str = field(metadata={"sign": "agg"})
     judge: str
     interval: str = field(metadata={"sign": "ci", "quiet": "", "of": options.INTERVAL})
 
 
-@options.signed_by(_Settings, data=("predictions", "references", "documents", "rubrics", "nugget_assignments"))
+@options.signed_by(_Settings, data=("predictions", "references", "documents", "rubrics"))
 def report_eval(
     predictions: Sequence[Any],
     references: Sequence[Any],
@@ -70,8 +68,6 @@ def report_eval(
     length_limit: int | None = None,
     rubrics: Any = None,
     rubric_profile: str = "healthbench",
-    nugget_assignments: Any = None,
-    nugget_profile: str | None = None,
     aggregate: str = "macro",
     confidence_interval: float | None = None,
     n_resamples: int = 1000,
@@ -87,9 +83,9 @@ def report_eval(
         references: One request a row: JSON text, a dict (``items``, or a ``nugget_bank``), a
             :class:`~tls_tasks.reports.types.ReportRequest`, or a list of dicts of which the first with the report's
             ``request_id`` counts. ``doc_ids`` lists the documents that its prompt showed: ``[1]`` in an answer is the
-            first of them or, without ``doc_ids``, of ``documents`` (a flat mapping of up to 1,000). With ``rubrics`` or
-            ``nugget_assignments``, a request may have no list of nuggets: then nothing is asked about its sentences.
-        documents: Document id -> text or ``{"title", "text"}``; or collection -> such a mapping; or a function or store
+            first of them or, without ``doc_ids``, of ``documents`` (a flat mapping of up to 1,000). With ``rubrics``, a
+            request may have no list of nuggets: then nothing is asked about its sentences.
+        documents: Document id -> text or ``{"title", "text"}``; or collection -> such a mapping; or a function
             (see :func:`~tls_tasks.reports.documents.look_up`). An id that is not in it is an unsupported citation.
             None: nothing is looked up; for recorded judgments and functions, which may know documents by their ids.
         judge: Who answers: a function of a :class:`~tls_tasks.reports.types.Query`, see
@@ -109,11 +105,6 @@ def report_eval(
             negative points name faults.
         rubric_profile: How points are added up: ``healthbench`` or ``researchrubrics``, where a criterion may be met
             partly; see :mod:`tls_tasks.reports.rubrics`.
-        nugget_assignments: Nuggets that somebody has assigned to the reports already, so that nobody is asked: for each
-            report a list of ``{"text", "importance", "assignment"}``, or an object with such a list in ``nuggets``, as
-            nuggetizer writes them; or request id -> these.
-        nugget_profile: ``nuggetizer``: their scores are 0 where they are undefined, as without vital nuggets, and a
-            failed assignment counts as ``not_support``. None: a report is left out of the scores that are undefined.
         aggregate: ``macro``: the mean of the reports' values; ``micro``: ratios of sums.
         confidence_interval: Coverage of an interval over reports, for example 0.95.
         n_resamples: Resamples of a bootstrap, which is made of 100 rows or more.
@@ -122,10 +113,8 @@ def report_eval(
     Returns:
         ``recall``, ``precision``, ``sentence_support``, ``citation_support``, ``nugget_coverage``,
         ``nugget_coverage_weighted`` and ``f1`` in [0, 1], NaN where undefined; ``n_unscored``, ``parse_failures``,
-        ``counts``; ``citations_per_report`` and ``supported_citations_per_report``, means of the reports that cite;
-        with ``rubrics`` also ``rubric_score``, ``rubric_score_TAG`` of the criteria with that tag, ``criteria_met`` and
-        ``criteria_unscored``; with ``nugget_assignments`` also ``strict_vital_score``, ``strict_all_score``,
-        ``vital_score``, ``all_score`` and ``nuggets_unassigned``; see :class:`~tls_tasks.core.score.Score`.
+        ``counts``; with ``rubrics`` also ``rubric_score``, ``rubric_score_TAG`` of the criteria with that tag,
+        ``criteria_met`` and ``criteria_unscored``; see :class:`~tls_tasks.core.score.Score`.
 
     Raises:
         InputError: Rows that can't be scored, naming index and field; a judge or documents that are missing.
@@ -163,23 +152,19 @@ def report_eval(
     check_choice("nugget_answers", nugget_answers, scores.ANSWERS)
     check_choice("aggregate", aggregate, scores.AGGREGATES)
     check_choice("rubric_profile", rubric_profile, PROFILES)
-    check_profile(nugget_profile, nugget_assignments)
     if length_limit is not None:
         check_whole_number("length_limit", length_limit, least=0)
     ours = (recall_unit, first_instance_scope, nugget_answers, length_limit)
     unit, scope, answers, limit = ours if compat is None else (None, None, None, None)
     named, interval_sign = name.replace("|", "/"), options.interval_sign(interval)
     profile = None if rubrics is None else f"{rubric_profile}#{criterion_hash()}"
-    assigned_by = None if nugget_assignments is None else nugget_profile or "yes"
-    settings = _Settings(compat, unit, scope, answers, limit, profile, assigned_by, aggregate, named, interval_sign)
+    settings = _Settings(compat, unit, scope, answers, limit, profile, aggregate, named, interval_sign)
     rows = read_rows(predictions, references, documents, limit=limit, compat=compat is not None)
     # What can't be read is refused before anybody is asked.
     criteria = for_each("rubrics", rubrics, rows, as_rubric)
-    assigned = for_each("nugget_assignments", nugget_assignments, rows, as_assigned)
     find = None if documents is None else look_up(documents)
-    # NliJudge is a CallableJudge, too, but reads documents.
-    needs_documents = find is None and type(judged_by) not in (Recorded, CallableJudge, NoJudge)
-    _check_needs(rows, rubrics is None and nugget_assignments is None, needs_documents)
+    needs_documents = find is None and not isinstance(judged_by, Recorded | CallableJudge | NoJudge)
+    _check_needs(rows, rubrics is None, needs_documents)
     outcomes: list[tuple[Outcome, ...]] = []
     if compat is None:
         plans = [ReportPlan(row.report or Report("", ""), row.request, find, first_instance_scope) for row in rows]
@@ -192,9 +177,6 @@ def report_eval(
     if criteria is not None:
         items, more, ends = with_rubrics(items, rows, criteria, rubric_profile, judged_by)
         table, outcomes = table | more, outcomes + ends
-    if assigned is not None:
-        table |= ASSIGNED_TABLE
-        items = [with_assigned(item, own, nugget_profile) for item, own in zip(items, assigned, strict=True)]
     warn_of_unread([item.row for item in items if item.unit["parse_failures"]], len(items), "reports")
     signed = options.signature("report_eval", settings, VERSION)
     score = Score("report_eval", signed, definitions=table, **scores.from_items(items), interval=interval)
@@ -255,7 +237,7 @@ class NoJudge:
         """
         kinds = ", ".join(dict.fromkeys(query.kind for query in queries))
         got = f"None, and questions to ask: {len(queries)} ({kinds})"
-        raise InputError("judge", None, got, f"{_JUDGE_FORMS}; nugget_assignments need no nuggets in references")
+        raise InputError("judge", None, got, _JUDGE_FORMS)
 
 
 def _warn_of_unknown(rows: Sequence[ReportRow], outcomes: Sequence[Sequence[Outcome]], example: str) -> None:

@@ -10,11 +10,10 @@ It differs from its own documentation, which :mod:`~tls_tasks.reports.plan` foll
 - undefined ratios are 0;
 - a sentence without text, or a nugget without ``gold_answers``, loses the whole report.
 
-That is its arithmetic, and equal verdicts give equal numbers. Its questions are others than ours: they are in its
-prompts (:class:`~tls_tasks.reports.judges.prompts.PromptFolder`), and its verdicts in its results
-(:func:`~tls_tasks.reports.judges.recordings.recorded_rows`). Reports and nuggets in a form that it does not read are
-put into its own, and documents of a report without ``collection_ids``, which it refuses, are looked for in all
-collections.
+That is its arithmetic, and equal verdicts give equal numbers. Its questions are others than ours, and its verdicts are
+in its results (:func:`~tls_tasks.reports.judges.recordings.recorded_rows`). Reports and nuggets in a form that it does
+not read are put into its own, and documents of a report without ``collection_ids``, which it refuses, are looked for in
+all collections.
 """
 
 from collections.abc import Mapping, Sequence

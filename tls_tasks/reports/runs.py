@@ -6,19 +6,17 @@ A file of reports and one of nuggets, or a samples log of the harness, which hol
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Result, Score, grouped, parts_of
 from tls_tasks.core.task import answer_text
-from tls_tasks.data.files import json_rows, read_objects, text_lines
+from tls_tasks.data.files import read_objects, text_lines
 from tls_tasks.data.keyed import files_in, some
-from tls_tasks.reports.assignments import Assigned, as_assigned
 from tls_tasks.reports.json_lines import BadRow, Read, T
 from tls_tasks.reports.nuggets import parse_request, read_requests
-from tls_tasks.reports.read import ID_FIELDS, first_id, id_text, read_reports
+from tls_tasks.reports.read import read_reports
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.rubrics import as_rubric
 from tls_tasks.reports.score import from_items
@@ -40,7 +38,6 @@ class ReportRun:
         bad: Rows of the files, and parts of rows, that could not be read as they stood.
         unanswered: Run -> the requests that it has no report for.
         rubrics: The criteria of each report, None where it has none; None: nothing is asked about whole reports.
-        assigned: The assigned nuggets of each report; None: there are none.
     """
 
     reports: tuple[Report, ...]
@@ -49,7 +46,6 @@ class ReportRun:
     bad: tuple[BadRow, ...] = ()
     unanswered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rubrics: Sequence[Any] | None = None
-    assigned: Sequence[Assigned] | None = None
 
 
 def read_run(reports: Path, nuggets: Path | None, rubrics: Path | None = None) -> ReportRun:
@@ -86,30 +82,6 @@ def read_run(reports: Path, nuggets: Path | None, rubrics: Path | None = None) -
     unanswered = {run: names for run, names in lacking.items() if names}
     own = [criteria.get(report.request_id) for report in answers] if criteria else None
     return ReportRun(answers, requests, None, (*bad, *bad_nuggets), unanswered, own)
-
-
-def read_assigned(path: Path) -> ReportRun:
-    """Read reports by their assigned nuggets, as nuggetizer writes them; nothing is asked about them.
-
-    Args:
-        path: JSON Lines, a JSON list, or a folder of such files.
-
-    Raises:
-        DataError: A file that can't be read, that has no row, or a second row of a report.
-        InputError: A row without assigned nuggets.
-    """
-    reports, assigned, first = list[Report](), list[Assigned](), dict[Report, str]()
-    for place, row in chain.from_iterable(map(json_rows, files_in(path))):
-        assigned.append(as_assigned(row, place))
-        about = row if isinstance(row, Mapping) else {}
-        reports.append(own := Report(first_id(about, ID_FIELDS), id_text(about.get("run_id"))))
-        if own.request_id and first.setdefault(own, place) != place:
-            again = f"request {own.request_id!r} of run {own.run_id!r} again, first in {first[own]}"
-            raise DataError(f"{place}: {again}; expected each report once")
-    if not reports:
-        raise DataError(f"{path}: no assigned nuggets in it")
-    requests = tuple(ReportRequest(report.request_id, by_sentence=False) for report in reports)
-    return ReportRun(tuple(reports), requests, None, assigned=assigned)
 
 
 def _read_all(
@@ -149,9 +121,8 @@ def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, batch_size
     table: dict[str, Result] = {}
     for start in range(0, len(run.reports), size):
         rows = slice(start, start + size)
-        for name, column in (("rubrics", run.rubrics), ("nugget_assignments", run.assigned)):
-            options[name] = column and column[rows]
-        part = report_eval(run.reports[rows], run.requests[rows], find, judge, **options)
+        rubrics = run.rubrics and run.rubrics[rows]
+        part = report_eval(run.reports[rows], run.requests[rows], find, judge, rubrics=rubrics, **options)
         table |= part.definitions
         items += (replace(item, row=item.row + start) for item in part.items)
     lacking = dict.fromkeys(parts_of(table), 0.0)  # a tag may be of other reports only

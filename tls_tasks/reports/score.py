@@ -28,9 +28,6 @@ RATIOS = ("recall", "precision", "sentence_support", "citation_support", "nugget
 KEYS = (*RATIOS, "f1")
 """The results; ``f1`` is the harmonic mean of sentence_support and nugget_coverage."""
 
-_PER_REPORT = {"citations_per_report": "judged_citations", "supported_citations_per_report": "supported_citations"}
-"""Mean of the reports that cite -> what is counted: the citations with a verdict, and those that hold."""
-
 COUNTS = (
     "sentences", "rewarded_sentences", "penalized_sentences", "unscored_sentences", "unique_nuggets_matched",
     "total_nuggets", "unknown_citations", "questions_asked", "questions_unanswered",
@@ -70,7 +67,7 @@ def unit_of(
     rewarded = sum((score or 0) > 0 for score in scores)
     penalized = sum((score or 0) < 0 for score in scores)
     known = {"precision": (rewarded, rewarded + penalized), **ratios}
-    counted = dict.fromkeys((*COUNTS, "citing_reports", *_PER_REPORT.values()), 0)
+    counted = dict.fromkeys(COUNTS, 0)
     unit: dict[str, float] = {"reports": 1, **counted, **counts, "sentences": len(scores)}
     unit |= {"rewarded_sentences": rewarded, "penalized_sentences": penalized}
     unit |= {"unscored_sentences": scores.count(None), "parse_failures": int("parse_failure" in flags)}
@@ -102,8 +99,6 @@ def micro(key: str, zero: bool = False) -> Result:
 def results_table(aggregate: str, zero: bool = False) -> dict[str, Result]:
     """The results of ``report_eval``; NaN if questions were asked and none was answered."""
     table = {key: macro(key) if aggregate == "macro" else micro(key, zero) for key in KEYS}
-    for key, part in _PER_REPORT.items():
-        table[key] = ratio(part, "citing_reports", empty=math.nan, better=None, bounded=False)
     for key, result in table.items():
         parts = ("questions_asked", "questions_answered", *result.parts)
         table[key] = replace(result, parts=parts, of=partial(_if_answered, result.of))
@@ -142,8 +137,6 @@ def explanation(item: Any) -> Iterator[str]:
     for criterion in told.get("criteria", ()):
         value = _MET.get(criterion["value"], "unscored")
         yield f"  {value:>8}  [{criterion['points']:+g}] {shown(str(criterion['text']))}"
-    for nugget in told.get("assigned", ()):
-        yield f"  {nugget['assignment']:>15}  [{nugget['importance']}] {shown(nugget['text'])}"
 
 
 _MET = {1: "met", 0: "not met", PARTLY: "partly"}
@@ -287,8 +280,6 @@ def report_item(
     flags = tuple(flag for flag in is_set if is_set[flag]) if row.report else ("parse_failure",)
     counts = {"unique_nuggets_matched": n_met, "total_nuggets": len(wanted), "unknown_citations": n_unknown}
     counts |= {"questions_asked": len(asked), "questions_unanswered": len(asked) - len(answered)}
-    counts |= {"judged_citations": len(citations), "supported_citations": sum(citations)}
-    counts["citing_reports"] = int(any(outcome.citations for outcome in outcomes))
     unit = unit_of(scores, ratios, flags, zero=False, **counts)
     details: Any = partial(_details, plan.pairs, outcomes, questions, covered) if row.report else dict
     return ReportItem(row.row, *row.ids, unit, flags, row.problems, details)

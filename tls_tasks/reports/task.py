@@ -21,11 +21,10 @@ from tls_tasks.core.secrets import hide_headers
 from tls_tasks.core.task import Doc, Task, answer_text
 from tls_tasks.data.files import read_objects
 from tls_tasks.reports.data import ALL_SETS, examples, load_documents, prompt, shorter
-from tls_tasks.reports.documents import look_up
-from tls_tasks.reports.judges.choose import check_judge, is_paid, make_judge, unpaid
-from tls_tasks.reports.judges.price import price, read_prices
+from tls_tasks.reports.documents import look_up, open_documents
+from tls_tasks.reports.judges.choose import check_judge, make_judge
 from tls_tasks.reports.judges.recordings import Recorded, record
-from tls_tasks.reports.labels import Item, Items, Key, corrections, items_of, read_labels
+from tls_tasks.reports.labels import Item, Items, Key, items_of, with_sources
 from tls_tasks.reports.nuggets import parse_request
 from tls_tasks.reports.picture import picture
 from tls_tasks.reports.plan import Outcome, ReportPlan, Walk, walk_together
@@ -33,17 +32,16 @@ from tls_tasks.reports.read import parse_report
 from tls_tasks.reports.report_eval import UnknownCitationsWarning, UnscoredWarning, report_eval
 from tls_tasks.reports.rubrics import PROFILES, as_rubric, criteria_walk, rubric_table
 from tls_tasks.reports.score import KEYS, RATIOS, macro, micro
-from tls_tasks.reports.types import Judge, Query, Report, ReportRequest, ReportSentence, Verdict
+from tls_tasks.reports.types import Judge, Query, Report, ReportRequest, Verdict
 
 _log = logging.getLogger(__name__)
 
-_TEXT = "The council of the town decided in June that the old bridge over the river is to be built anew, said the mayor"
 _NOBODY = "none"
 """The judge's name where nobody judges."""
 _NO_JUDGE = """{}: no judge is named, so that every score will be NaN. To have the reports judged, type
   --metadata '{{"judge": {{"provider": "openai", "model": "MODEL"}}}}'
 or run with --log_samples and judge them afterwards:
-  tls-tasks reports SAMPLES.jsonl -o OUT -p openai -m MODEL"""
+  tls-tasks reports --predictions SAMPLES.jsonl -o OUT -p openai -m MODEL"""
 
 
 def _f1_of_ratios(support_of: float, support_hits: float, coverage_of: float, coverage_hits: float) -> float:
@@ -121,42 +119,13 @@ def _load(
     name: str, /, *, judge: Any = _NOBODY, provenance: MutableMapping[str, str] | None = None, **options: Any
 ) -> list[dict[str, Any]]:
     """The documents. A judge that can't work is refused before anything has been generated."""
-    prices = None
-    if isinstance(judge, Mapping) and "price" in judge:  # moves no verdict, so that nobody but the log hears of it
-        prices = read_prices("judge.price", judge["price"])
-        judge = {key: value for key, value in judge.items() if key != "price"}
     name_of_judge = check_judge(judge)
     if name_of_judge == _NOBODY:
         warn_caller(_NO_JUDGE.format(name), UnscoredWarning)
     hide_headers(judge)
     if provenance is not None:
         provenance["judge"] = name_of_judge
-    documents = load_documents(name, judge=judge, provenance=provenance, **options)
-    if is_paid(judge):
-        _log_price(name_of_judge, judge, documents, prices)
-    return documents
-
-
-def _log_price(name: str, judge: Mapping[str, Any], documents: Sequence[Doc], prices: Any) -> None:
-    """Log what a report of ten sentences for each document takes at most; every sentence cites a document."""
-
-    def score(supposed: Judge) -> None:
-        for doc in documents:
-            ids = list(shown_documents(doc))
-            texts = [f"{_TEXT} ({doc['doc_id']}, {number})." for number in range(10)]
-            sentences = [ReportSentence(text, (ids[number % len(ids)],)) for number, text in enumerate(texts)]
-            walk_together([_walks(doc, Report(str(doc["doc_id"]), "", (), tuple(sentences)))], supposed)
-
-    # The judge of citations only, if there is one, is somebody else.
-    other = {"citation_support": "recorded"} if "citation_support" in judge else {}
-    rows = price(score, make_judge(unpaid({**judge, **other})) or _Asker())
-    most = []
-    for kind, row in rows.items():
-        if row.calls[1]:
-            money = f", {row.money(*prices)[1]:,.2f} of money" if prices else ""
-            most.append(f"{kind} {row.calls[1]:,} calls, {row.prompt_tokens[1]:,} tokens{money}")
-    message = "judge %s: %d reports of ten sentences that cite would take at most %s; see `tls-tasks reports --dry-run`"
-    _log.info(message, name, len(documents), "; ".join(most))
+    return load_documents(name, judge=judge, provenance=provenance, **options)
 
 
 def _target(doc: Doc) -> str:
@@ -249,45 +218,45 @@ def shown_documents(doc: Doc) -> dict[str, dict[str, str]]:
     return {document["id"]: document for document in json.loads(doc["documents"])}
 
 
-def read_items(path: Path, documents: Any = None) -> Items:
+def read_items(path: Path, places: Sequence[str] = ()) -> Items:
     """The items that a judge was asked about.
 
     Args:
         path: ``results.jsonl`` of ``tls-tasks reports``, or ``verdicts.jsonl`` beside it; or a samples log of the
             harness.
-        documents: The cited documents, see :func:`~tls_tasks.reports.documents.look_up`; a samples log has its own.
+        places: Files of the cited documents, see :func:`~tls_tasks.reports.documents.open_documents`; a samples log
+            has its own.
 
     Raises:
         DataError: A file that can't be read, that has no item, or that has two reports of a run to a request.
     """
     place = path.with_name("results.jsonl") if path.name == "verdicts.jsonl" else path
-    find = None if documents is None else look_up(documents)
     items: dict[Key, Item] = {}
+    without_sources: dict[Key, Item] = {}
     for where, row in read_objects(place):
         try:
             if "filtered_resps" in row:
-                find = look_up(shown_documents(row["doc"]))
                 (item,) = _scores(row["doc"], answer_text(row["filtered_resps"]))["report_eval"].items
-                row = item.as_dict()
-            found = dict(items_of(row, find))
+                read = with_sources(dict(items_of(item.as_dict())), look_up(shown_documents(row["doc"])))
+            else:
+                read = dict(items_of(row))
+                without_sources |= read
         except (LookupError, TypeError, AttributeError, json.JSONDecodeError) as error:  # of another task, or changed
             raise DataError(f"{where}: no judged report ({type(error).__name__}: {error})") from error
-        if twice := found.keys() & items:
+        if twice := read.keys() & items:
             raise DataError(f"{where}: got {min(twice)} twice, expected each report once")
-        items |= found
+        items |= read
     if not items:
         raise DataError(f"{place}: got none, expected citations, nuggets or criteria")
+    if places:
+        cited = {item.source for (kind, *_), item in without_sources.items() if kind == "citation"}
+        items |= with_sources(without_sources, look_up(open_documents(places, cited)))
     return items
-
-
-def _correct(log: Path, labels: Path) -> dict[str, Any]:
-    items = read_items(log)
-    return corrections(items, read_labels(labels, items))
 
 
 TASKS = {
     name: Task(name, "reports", _OF_RUBRICS if name == _RUBRIC_TASK else _RESULTS, _load, prompt, _target, _unit,
                _scores, picture, headline="rubric_score" if name == _RUBRIC_TASK else "f1", judge=_judge_answers,
-               fewshot=examples, shorter=shorter, table_of=_table_of, correct=_correct)
+               fewshot=examples, shorter=shorter, table_of=_table_of)
     for name in ALL_SETS
 }  # fmt: skip

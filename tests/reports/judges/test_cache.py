@@ -94,26 +94,12 @@ def test_only_what_was_read_is_kept_and_the_first_verdict_stays():
     assert len(cache.get([*map(str, range(3000)), "k"])) == 1
 
 
-def test_a_cache_of_version_0_1_0_is_read_and_added_to(tmp_path):
-    with sqlite3.connect(tmp_path / "v") as connection:
-        connection.execute(
-            "CREATE TABLE verdicts (request TEXT PRIMARY KEY, value INTEGER NOT NULL, raw TEXT NOT NULL, "
-            "probability REAL, line TEXT NOT NULL) WITHOUT ROWID"
-        )
-        connection.execute("INSERT INTO verdicts VALUES ('old', 1, 'YES', NULL, '{}')")
-    connection.execute("BEGIN IMMEDIATE")  # while another process writes it, or opens it for the first time
+def test_a_cache_opens_while_another_process_writes_it(tmp_path):
+    VerdictCache(tmp_path / "v").store("old", Verdict(True, raw="YES"))
+    connection = sqlite3.connect(tmp_path / "v")
+    connection.execute("BEGIN IMMEDIATE")
     assert VerdictCache(tmp_path / "v").get(["old"])
     connection.close()
-    cache = VerdictCache(tmp_path / "v")
-    cache.store("new", Verdict(False, raw="NO"))
-    values = {request: verdict.value for request, verdict in cache.get(["old", "new"]).items()}
-    assert values == {"old": True, "new": False}
-
-
-def test_the_key_of_a_question_is_that_of_version_0_1_0(serve):
-    judge = from_endpoint(serve().url, "m")
-    judge.ask(QUERIES[:1])
-    assert judge.cache.get(["b90b959b7ce7f36b5a1de11f2483bc4a847c45dc1b490fc839815e1e72caedf0"])
 
 
 def test_what_is_no_cache_is_named(tmp_path):

@@ -51,13 +51,13 @@ def test_accuracy_by_kind_and_trap():
 def ask(serve):
     def run(answer, *more):
         server = serve(answer)
-        return main(["judge", "--self-test", "--base-url", server.url, "-m", "m", *more])
+        return main(["reports", "--self-test", "--base-url", server.url, "-m", "m", *more])
 
     return run
 
 
 def test_an_oracle_passes_and_has_nothing_to_learn(ask, capsys):
-    assert ask(lambda sentence, n, messages: RIGHT[messages[-1]["content"]], "--least", "1") == 0
+    assert ask(lambda sentence, n, messages: RIGHT[messages[-1]["content"]]) == 0
     out, err = capsys.readouterr()
     assert out.splitlines()[1].split() == ["all", "72", "72", "0", "1.0000", "0.9493", "1.0000"]
     assert "expected, got" not in out and err == "" and "m@127.0.0.1" in out
@@ -83,7 +83,7 @@ def test_a_gullible_judge_is_found_out(ask, capsys):
         text = messages[-1]["content"]
         return {"YES": "NO", "NO": "YES"}[RIGHT[text]] if text in INJECTED else RIGHT[text]
 
-    assert ask(answer, "--least", "0.9") == 1
+    assert ask(answer) == 0
     out = capsys.readouterr().out
     assert next(line for line in out.splitlines() if line.startswith("trap: injection")).split()[2:4] == ["0", "12"]
     assert out.count(" expected, got ") == 12 and "  document: The lighthouse at Cape Moyle" in out

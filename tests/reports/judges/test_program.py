@@ -1,4 +1,4 @@
-"""What report_gen_eval's users have: its prompts, its results, its look-up files, its command line and its example.
+"""What report_gen_eval's users have: its results, its look-up files, its command line and its example.
 
 That its results give its numbers was tried on results that the program itself wrote: 44 cases of the oracle with a
 scripted judge, and the results in its repository (7 of 24, 8 of 9). Those can't be kept here; these are made like them.
@@ -6,23 +6,18 @@ scripted judge, and the results in its repository (7 of 24, 8 of 9). Those can't
 
 import json
 import pickle
-from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
 from tls_tasks.cli import main
-from tls_tasks.cli.judge import main as report_eval_main
-from tls_tasks.core import errors
+from tls_tasks.cli.reports import main as report_eval_main
 from tls_tasks.core.errors import InputError
 from tls_tasks.reports.judges import ModelProvider, Recorded, choose, evaluate_report, from_endpoint
-from tls_tasks.reports.judges.prompts import PromptFolder
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.types import Query
 
-CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
-
-FILES = ROOT / "tests/recorded/files-0.2/report_gen_eval"
+FILES = ROOT / "tests/recorded/report_gen_eval"
 REPORT, NUGGETS, RESULTS = (
     json.loads((FILES / name).read_text()) for name in ("reports.jsonl", "nuggets.json", "results.jsonl")
 )
@@ -64,13 +59,21 @@ def test_results_are_a_recording_for_its_arithmetic(here):
 
 
 def test_results_on_the_command_line(here, capsys):
-    arguments = ["reports", "reports.jsonl", "nuggets.jsonl", "--recorded", "results.jsonl"]
+    arguments = [
+        "reports",
+        "--predictions",
+        "reports.jsonl",
+        "--references",
+        "nuggets.jsonl",
+        "--recorded",
+        "results.jsonl",
+    ]
     assert main(arguments) == 2
     assert "expected --compat report_gen_eval beside it" in capsys.readouterr().err
     arguments += ["--compat", "report_gen_eval"]
     assert main(arguments) == 1, "a sentence in which the program failed"
     assert "16.7% of the sentences have no score" in capsys.readouterr().err
-    assert main([*arguments, "--allow-unscored", "0.2", "--json"]) == 0
+    assert main([*arguments, "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert (found["recall"], found["precision"]) == (2 / 3, 1 / 4)
 
@@ -86,59 +89,6 @@ def test_damaged_results_have_no_verdict(here, results):
         assert judge.ask([Query("negative", {"sentence": "It is so."})])[0].value is None
 
 
-# --- its prompts ---
-
-PLACES = CASES["PLACES"]
-
-
-@pytest.fixture
-def prompts(tmp_path):
-    folder = tmp_path / "prompts"
-    folder.mkdir()
-    (folder / "__init__.py").write_text("raise SystemExit('nothing here is run')")
-    for name, user in PLACES.items():
-        text = f'"""A prompt."""\n\nSYSTEM_PROMPT = """You {name}."""\n\nUSER_PROMPT = """Well? {user}"""\n'
-        (folder / f"{name}.py").write_text(f"import nowhere\n{text}")
-    return folder
-
-
-def test_its_prompts_are_asked_and_signed(prompts, server):
-    judge = from_endpoint(server.url, "m", prompts=prompts)
-    queries = [
-        Query("citation_support", {"sentence": "<s>", "document": "{sentence} \ud800"}),
-        Query("nugget_agreement", {"sentence": "s", "question": "q", "answer": "a"}),
-        Query("first_instance", {"sentence": "s", "previous": "p"}),
-    ]
-    assert [verdict.value for verdict in judge.ask(queries)] == [True] * 3
-    sent = [[message["content"] for message in request["messages"]] for request in server.requests]
-    assert sorted(sent) == [
-        ["You check_relevance.", "Well? <s> | {sentence} ?"],
-        ["You first_instance.", "Well? s | p"],
-        ["You nugget_agreement.", "Well? s | q | a {so}"],
-    ]
-    ours, before = from_endpoint(server.url, "m").name, judge.name
-    assert before == f"{ours.rpartition(':')[0]}:{PromptFolder(prompts).hash}" != ours
-    (prompts / "check_negative.py").write_text('USER_PROMPT = "Really? {sentence}"')
-    assert from_endpoint(server.url, "m", prompts=prompts).name != before
-
-
-def test_prompts_as_text(prompts, server):
-    (prompts / "check_negative.py").unlink()
-    (prompts / "negative.txt").write_text("Be strict.\n=====\nNot so? {sentence}\n")
-    messages = PromptFolder(prompts).render(Query("negative", {"sentence": "s"}))
-    assert [message["content"] for message in messages] == ["Be strict.", "Not so? s"]
-
-
-@pytest.mark.parametrize(("text", "error", "message"), CASES["test_prompts_that_can_not_be_used"])
-def test_prompts_that_can_not_be_used(prompts, text, error, message):
-    (prompts / "check_negative.py").unlink()
-    if text is not None:
-        (prompts / "check_negative.py").write_text(text)
-    with pytest.raises(getattr(errors, error)) as caught:
-        PromptFolder(prompts)
-    assert message in str(caught.value)
-
-
 # --- its look-up files, its command line, its example ---
 
 
@@ -148,7 +98,7 @@ def lookup(folder, name="neuclir_1_ru"):
     (folder / "neuclir-docs-lookup" / f"doc_mapping_{name}.pkl").write_bytes(pickle.dumps(documents))
 
 
-def test_its_command_line_as_written(here, server, capsys, prompts):
+def test_its_command_line_as_written(here, server, capsys):
     arguments = ["reports.jsonl", "nuggets.jsonl", "results/", "--batch-size", "1", "--verbose"]
     assert report_eval_main(arguments) == 2
     err = capsys.readouterr().err
@@ -160,9 +110,13 @@ def test_its_command_line_as_written(here, server, capsys, prompts):
     assert not any("Text of d3." in text for text in asked)
     scores = json.loads((here / "results" / "scores.json").read_text())
     assert scores["citation_support"] == 1.0 and scores["judge"].startswith("together/meta-llama/Llama-3.3-70B")
-    assert report_eval_main([*arguments, "--prompts", str(prompts), "--compat", "report_gen_eval"]) == 0
-    again = json.loads((here / "results" / "scores.json").read_text())
-    assert f"prompts:{PromptFolder(prompts).hash}" in again["signature"]
+    assert (
+        report_eval_main(["--verbose", "-p", "together", "-b", "1", *arguments[:3], "--compat", "report_gen_eval"]) == 0
+    )
+    assert "compat:report_gen_eval" in (here / "results" / "scores.json").read_text()
+    with pytest.raises(SystemExit):
+        report_eval_main(arguments[:2])
+    assert "the following arguments are required: OUT" in capsys.readouterr().err
 
 
 def test_its_example_as_written(here, server):

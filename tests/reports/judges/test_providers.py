@@ -95,7 +95,7 @@ def test_keys_are_read_from_the_environment_first_and_from_env_then(tmp_path, mo
 
 def test_the_package_is_imported_without_anything_heavy():
     code = (
-        "import sys; import tls_tasks.reports.judges, tls_tasks.reports.store; "
+        "import sys; import tls_tasks.reports.judges; "
         "heavy = {'httpx', 'torch', 'transformers', "
         "'openai', 'numpy', 'pyarrow', 'tqdm', 'datasets'}; print(heavy & set(sys.modules))"
     )

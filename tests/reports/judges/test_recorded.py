@@ -7,6 +7,7 @@ import pytest
 
 from tests.conftest import read_jsonl
 from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.reports.json_lines import write_rows
 from tls_tasks.reports.judges import Recorded, Recorder, from_callable
 from tls_tasks.reports.judges.recordings import digest
 from tls_tasks.reports.types import SENTENCE_KINDS, Query, Verdict
@@ -71,7 +72,7 @@ def test_a_judged_run_is_a_recording(tmp_path):
     answers = {"citation_support": True, "nugget_agreement": 0.25, "negative": None, "first_instance": "Well, YES."}
     recorder = Recorder(from_callable(lambda query: answers.get(query.kind, "?"), "mine"))
     said = [*recorder.ask(ALL[:2]), *recorder.ask(ALL[2:])]
-    assert recorder.write(tmp_path / "new" / "run.jsonl") == 5
+    assert write_rows(tmp_path / "new" / "run.jsonl", recorder.rows()) == 5
     rows = read_jsonl(tmp_path / "new" / "run.jsonl")
     assert rows == json.loads(json.dumps(recorder.rows()))
     assert [row["verdict"] for row in rows] == ["YES", "NO", None, "YES", None]
@@ -143,5 +144,5 @@ def test_text_that_is_no_utf8_can_be_recorded(tmp_path):
     recorder = Recorder(from_callable(lambda query: "YES \ud800"))
     asked = [Query("negative", {"sentence": "half \ud800 a pair"}, {"run_id": "\udfff"})]
     recorder.ask(asked)
-    recorder.write(tmp_path / "r.jsonl")
+    write_rows(tmp_path / "r.jsonl", recorder.rows())
     assert Recorded.read(tmp_path / "r.jsonl").ask(asked)[0].value is True

@@ -4,14 +4,14 @@ A question that can't be answered gets an unscored verdict with a reason, never 
 question raises :class:`~tls_tasks.core.errors.JudgeError` with its own words.
 """
 
-from tls_tasks.reports.judges.callable import ByKind, NliJudge, from_callable
+from tls_tasks.reports.judges.cache import VerdictCache
+from tls_tasks.reports.judges.callable import from_callable
 from tls_tasks.reports.judges.choose import ModelProvider, evaluate_report, from_provider
 from tls_tasks.reports.judges.endpoint import from_endpoint
 from tls_tasks.reports.judges.model import JudgeStats
 from tls_tasks.reports.judges.recordings import Recorded, Recorder
-from tls_tasks.reports.store import VerdictCache
 
 __all__ = [
-    "ByKind", "JudgeStats", "ModelProvider", "NliJudge", "Recorded", "Recorder", "VerdictCache",
+    "JudgeStats", "ModelProvider", "Recorded", "Recorder", "VerdictCache",
     "evaluate_report", "from_callable", "from_endpoint", "from_provider",
 ]  # fmt: skip

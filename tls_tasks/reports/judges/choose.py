@@ -7,12 +7,10 @@ A specification is ``none``, ``recorded`` (the verdicts that come with the embed
   value of ``headers`` may be ``{"env": "NAME"}``;
 - ``provider`` (openai, anthropic, together) and ``model``;
 - ``harness``: a model of the harness such as ``hf``, with ``model_args``; it answers by the likelihood of YES and NO;
-- ``inspect``: a model of Inspect, as ``inspect eval --model`` takes it;
-- ``nli``: a Hugging Face model of textual entailment; it judges support by citations and nothing else.
+- ``inspect``: a model of Inspect, as ``inspect eval --model`` takes it.
 
-``citation_support`` (a specification of its own) may name another judge for that kind of question, and ``cache`` the
-file in which verdicts of an endpoint are kept (by default a file in the user's cache folder; false: none). A task's
-load takes ``price``, too: prices of a million tokens sent and received, such as ``2.5,10``, for the log.
+``cache`` names the file in which verdicts of an endpoint are kept (by default one in the user's cache folder; false:
+none).
 
 A specification is written into every document and so into logs and submissions: secrets are named, never given. Other
 values of ``headers`` are masked there, whatever the header is called, and sent by the process that loaded them alone.
@@ -34,7 +32,6 @@ from tls_tasks.data.fetched import cache_folder
 from tls_tasks.data.files import text_lines
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.documents import find_lookup
-from tls_tasks.reports.judges.callable import ByKind, NliJudge, nli_name
 from tls_tasks.reports.judges.endpoint import ChatJudge, from_endpoint
 from tls_tasks.reports.judges.model import Endpoint
 from tls_tasks.reports.judges.recordings import Recorded
@@ -54,7 +51,8 @@ class ModelProvider(str, Enum):
     ANTHROPIC = "anthropic"
 
 
-_HOSTS = {"together": "api.together.xyz", "openai": "api.openai.com", "anthropic": "api.anthropic.com"}
+HOSTS = {"together": "api.together.xyz", "openai": "api.openai.com", "anthropic": "api.anthropic.com"}
+"""Provider -> where its models answer."""
 
 
 def check_judge(spec: Any) -> str:
@@ -79,30 +77,6 @@ def check_judge(spec: Any) -> str:
     """
     judge = make_judge(spec, loads=False)
     return "none" if judge is None else judge.name
-
-
-def is_paid(spec: Any) -> bool:
-    """Whether a specification names a server.
-
-    Example:
-        >>> is_paid({"provider": "openai", "model": "m"}), is_paid("recorded")
-        (True, False)
-    """
-    return isinstance(spec, Mapping) and any(name in spec for name in ("provider", "base_url"))
-
-
-def unpaid(spec: Any) -> Any:
-    """The specification of a judge that tells what its requests would be, without server, key or a new cache.
-
-    Example:
-        >>> unpaid({"provider": "openai", "model": "m"})
-        {'model': 'm', 'base_url': 'http://127.0.0.1', 'cache': False}
-    """
-    if not is_paid(spec):
-        return spec
-    options = {name: value for name, value in spec.items() if name not in ("provider", "api_key_env")}
-    file = _cache_file(spec.get("cache", False))
-    return {**options, "base_url": "http://127.0.0.1", "cache": str(file) if file and file.is_file() else False}
 
 
 def from_provider(
@@ -135,11 +109,11 @@ def from_provider(
         >>> judge.name.partition(",")[0]
         'openai/gpt-4o'
     """
-    check_choice("provider", provider, _HOSTS)
+    check_choice("provider", provider, HOSTS)
     known = ModelProvider(provider).value
     key = read_key(f"{known.upper()}_API_KEY") if api_key is None else api_key
     told = _setting("OPENAI_BASE_URL") if known == "openai" and not base_url else ""
-    url, label = base_url or told or f"https://{_HOSTS[known]}/v1", None if told else f"{known}/{model_name}"
+    url, label = base_url or told or f"https://{HOSTS[known]}/v1", None if told else f"{known}/{model_name}"
     return from_endpoint(url, model_name, api_key=key, name=name or label, **options)
 
 
@@ -237,13 +211,12 @@ _OF_ENDPOINTS = ("api_key_env", "base_url", *sorted(_ARGUMENTS - {"url", "api_ke
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "recorded": ("name", "defaults"),
     **dict.fromkeys(("provider", "base_url"), _OF_ENDPOINTS),  # in this order: base_url is an option of the first
-    "harness": ("model_args", "chat", "examples", "window", "batch_size", "device"),
-    "inspect": ("cache", "examples", "name", "parameters", "window"),
-    "nli": ("batch_size", "device", "max_length"),
+    "harness": ("model_args", "chat", "examples", "batch_size", "device"),
+    "inspect": ("cache", "examples", "name", "parameters"),
 }
 """The key that says which kind of judge is specified -> its options."""
 
-_TEXTS = ("name", "prompts", "api_key_env", "base_url")  # of these keys those whose value is text, and may be null
+_TEXTS = ("name", "api_key_env", "base_url")  # of these keys those whose value is text, and may be null
 
 _EXAMPLE = '{"base_url": "http://localhost:8000/v1", "model": "NAME"}'
 _EXPECTED = f"'none', 'recorded', or an object with one of {', '.join(_KINDS)}, such as {_EXAMPLE}"
@@ -272,19 +245,14 @@ def make_judge(spec: Any, *, loads: bool = True) -> Judge | None:
     if kind is None:
         raise InputError("judge", None, repr(spec), _EXPECTED)
     options = dict(spec)
-    value, support = options.pop(kind), options.pop("citation_support", None)
+    value = options.pop(kind)
     for name in options:
         check_choice("judge", name, sorted({kind, *_KINDS[kind]}))
     texts = {kind: value or None} | {name: spec[name] for name in _TEXTS if spec.get(name) is not None}
     for name, text in texts.items():
         if not isinstance(text, str) or not text.isprintable():  # it can be no path, address or variable
             raise InputError(f"judge.{name}", None, describe(spec[name]), "a str of printable characters")
-    check_switches(**{f"judge.{name}": spec[name] for name in ("examples", "json_verdicts", "chat") if name in spec})
-    judge, other = _of_kind(kind, value, options, loads=loads), make_judge(support, loads=loads)
-    return judge if other is None else ByKind({"citation_support": other}, judge)
-
-
-def _of_kind(kind: str, value: str, options: dict[str, Any], *, loads: bool) -> Judge:
+    check_switches(**{f"judge.{name}": spec[name] for name in ("examples", "chat") if name in spec})
     # Hosts by name: families don't import them.
     hosts: Any = importlib.import_module("tls_tasks.hosts.judges") if kind in ("harness", "inspect") else None
     if kind == "recorded":
@@ -293,8 +261,6 @@ def _of_kind(kind: str, value: str, options: dict[str, Any], *, loads: bool) -> 
         return cast(Judge, hosts.from_options(value, loads=loads, **options))
     if kind == "inspect":
         return cast(Judge, hosts.InspectJudge(value, **options))
-    if kind == "nli":
-        return NliJudge(value, **options) if loads else Recorded([], name=nli_name(value, **options))
     if (variable := options.pop("api_key_env", None)) is not None:
         options["api_key"] = read_key(variable)
     if isinstance(options.get("headers"), Mapping):

@@ -19,7 +19,7 @@ from openai import APIError, APIStatusError, APITimeoutError, AsyncOpenAI
 
 from tls_tasks.core.errors import JudgeError
 from tls_tasks.core.secrets import without_secrets
-from tls_tasks.reports.judges.model import JSON_FORMAT, Endpoint, JudgeStats, Unanswered, json_format
+from tls_tasks.reports.judges.model import Endpoint, JudgeStats, Unanswered
 from tls_tasks.reports.judges.prompts import Message
 
 LIMIT = 4_000_000
@@ -50,18 +50,14 @@ class ChatClient:
             http_client=http_client,
         )
 
-    async def ask(self, messages: list[Message], *, is_plain: bool = False, is_graded: bool = False) -> str:
-        """The model's reply to messages, in plain text even where verdicts are to be JSON.
+    async def ask(self, messages: list[Message]) -> str:
+        """The model's reply to messages.
 
         Raises:
             Unanswered: All tries failed, or the server refuses this question.
             JudgeError: The server would refuse any other question as well.
         """
         body = {"model": self._endpoint.model, "messages": messages, **self._endpoint.sent}
-        if self._endpoint.json_verdicts and is_plain:
-            body.pop("response_format", None)
-        if is_graded and body.get("response_format") == JSON_FORMAT:
-            body["response_format"] = json_format("YES", "PARTLY", "NO")
         try:
             # Not chat.completions.create: its checks of messages and answers cost more than everything else.
             completion: Any = await self.openai.post("/chat/completions", cast_to=object, body=body)

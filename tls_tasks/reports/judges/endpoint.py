@@ -8,20 +8,15 @@ import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import fields
-from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import check_options
 from tls_tasks.reports.judges import prompts, questions
+from tls_tasks.reports.judges.cache import VerdictCache
 from tls_tasks.reports.judges.model import Endpoint, JudgeStats, Unanswered
-from tls_tasks.reports.judges.questions import run_to_end
-from tls_tasks.reports.store import VerdictCache
 from tls_tasks.reports.types import Query, Verdict
 
 _log = logging.getLogger(__name__)
-
-_Batch = dict[str, Query]
-"""Questions of one request by their keys in the cache."""
 
 
 class ChatJudge:
@@ -35,19 +30,11 @@ class ChatJudge:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
-        folder = None if endpoint.prompts is None else prompts.PromptFolder(endpoint.prompts)
-        self._render = folder.render if folder else partial(prompts.render, examples=endpoint.examples)
         label = endpoint.name or f"{endpoint.model}@{endpoint.host}"
         parts = [label, *(f"{name}:{value}" for name, value in sorted((endpoint.parameters or {}).items()))]
         parts += ["examples:2"] * endpoint.examples
-        # Names the way in which several answers of nuggets are asked about, if they are.
-        self._together = f"{endpoint.nuggets_per_call}#{prompts.together_hash()}" * (endpoint.nuggets_per_call > 1)
-        parts += [f"nuggets_per_call:{self._together}"] * bool(self._together)
-        parts += ["verdict:json"] * endpoint.json_verdicts
-        parts += questions.window_name(None if endpoint.window == questions.WINDOW else endpoint.window)
         parts += [] if endpoint.model in label else [f"model:{endpoint.model}"]
-        prompts_hash = folder.hash if folder else prompts.prompts_hash(examples=endpoint.examples)
-        self.name = ",".join([*parts, f"prompts:{prompts_hash}"])
+        self.name = ",".join([*parts, f"prompts:{prompts.prompts_hash(examples=endpoint.examples)}"])
         self.cache = endpoint.cache if isinstance(endpoint.cache, VerdictCache) else VerdictCache(endpoint.cache)
         self.stats = JudgeStats()
         self._turn = threading.Lock()
@@ -64,72 +51,41 @@ class ChatJudge:
             DataError: The cache can't be written.
         """
         with self._turn:
+            keyed = [(self._key(query), query) for query in queries]
+            asked = dict(keyed)
+            verdicts = self.cache.get([*asked])
+            missing = {key: query for key, query in asked.items() if key not in verdicts}
             self.stats.asked += len(queries)
-            return questions.ask_once(queries, self._ask, self.endpoint.window, self._key)
+            self.stats.cached += len(verdicts)
+            if missing:
+                self._ask_missing(missing, verdicts)
+            return [verdicts[key] for key, _ in keyed]
 
-    def calls(self, queries: Sequence[Query]) -> list[tuple[int, int]]:
-        """How many questions and bytes each request has that these questions take; nothing is sent.
-
-        What the cache answers takes none.
-        """
-        asked = {self._key(part): part for query in queries for part in questions.windows(query, self.endpoint.window)}
-        known = self.cache.get(list(asked))
-        batches = self._batches({key: query for key, query in asked.items() if key not in known})
-        sent = ["".join(message["content"] for message in self._messages(batch)) for batch in batches]
-        return [(len(batch), len(text.encode("utf-8", "replace"))) for batch, text in zip(batches, sent, strict=True)]
-
-    def known(self, queries: Sequence[Query]) -> list[Verdict]:
-        """The verdicts that the cache has; one without a value for every other question. Nothing is sent."""
-
-        def of_cache(asked: Mapping[str, Query]) -> list[Verdict]:
-            verdicts = self.cache.get(list(asked))
-            return [verdicts.get(key, Verdict(None)) for key in asked]
-
-        return questions.ask_once(queries, of_cache, self.endpoint.window, self._key)
+    def _render(self, query: Query) -> list[prompts.Message]:
+        return prompts.render(query, examples=self.endpoint.examples)
 
     def _key(self, query: Query) -> str:
-        """The key of a question in the cache; one that is asked with others has another one."""
+        """The key of a question in the cache."""
         parts: list[Any] = [self.endpoint.model, self._render(query), self.endpoint.sent]
-        if query.kind == "nugget_agreement" and self._together:
-            parts.append(self._together)
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
-    def _batches(self, missing: _Batch) -> list[_Batch]:
-        """What is asked in one request: a question, or several answers of nuggets of one sentence."""
-        groups: dict[object, list[str]] = {}
-        for key, query in missing.items():
-            about = (query.fields.get("sentence"), query.about.get("passage"))
-            groups.setdefault(about if query.kind == "nugget_agreement" else key, []).append(key)
-        most = self.endpoint.nuggets_per_call
-        parts = (keys[start : start + most] for keys in groups.values() for start in range(0, len(keys), most))
-        return [{key: missing[key] for key in part} for part in parts]
+    def _ask_missing(self, missing: Mapping[str, Query], verdicts: dict[str, Verdict]) -> None:
+        """Put the verdicts on questions that the cache lacks into ``verdicts``, and count them."""
+        start, waiting = time.perf_counter(), deque(missing.items())
+        try:
+            questions.run_to_end(self._ask_all(waiting, verdicts))
+        finally:
+            waiting.clear()  # after an interrupt, which a thread doesn't notice, nothing more is sent
+            self.stats.seconds += time.perf_counter() - start
+        reasons = Counter(verdicts[key].reason for key in missing if verdicts[key].value is None)
+        self.stats.failed += reasons.total()
+        self.stats.answered += len(missing) - reasons.total()
+        if reasons:
+            counts = ", ".join(f"{reason} {n}" for reason, n in reasons.most_common())
+            message = "judge %s: %d of %d questions without a verdict: %s"
+            _log.warning(message, self.name, reasons.total(), len(missing), counts)
 
-    def _messages(self, batch: _Batch) -> list[prompts.Message]:
-        return prompts.render_together([*batch.values()]) if len(batch) > 1 else self._render(*batch.values())
-
-    def _ask(self, asked: Mapping[str, Query]) -> list[Verdict]:
-        start = time.perf_counter()
-        verdicts = self.cache.get(list(asked))
-        missing = {key: query for key, query in asked.items() if key not in verdicts}
-        self.stats.distinct += len(asked)
-        self.stats.cached += len(verdicts)
-        if missing:
-            waiting = deque(self._batches(missing))
-            try:
-                run_to_end(self._ask_all(waiting, verdicts))
-            finally:
-                waiting.clear()  # after an interrupt, which a thread doesn't notice, nothing more is sent
-                self.stats.seconds += time.perf_counter() - start
-            reasons = Counter(verdicts[key].reason for key in missing if verdicts[key].value is None)
-            self.stats.failed += reasons.total()
-            self.stats.answered += len(missing) - reasons.total()
-            if reasons:
-                counts = ", ".join(f"{reason} {n}" for reason, n in reasons.most_common())
-                message = "judge %s: %d of %d questions without a verdict: %s"
-                _log.warning(message, self.name, reasons.total(), len(missing), counts)
-        return [verdicts[key] for key in asked]
-
-    async def _ask_all(self, waiting: deque[_Batch], verdicts: dict[str, Verdict]) -> None:
+    async def _ask_all(self, waiting: deque[tuple[str, Query]], verdicts: dict[str, Verdict]) -> None:
         """Put the verdicts on all waiting questions into ``verdicts``."""
         import asyncio
 
@@ -143,43 +99,38 @@ class ChatJudge:
             _log.warning("judge %s: asks %s", self.name, self.endpoint.url)
         client = ChatClient(self.endpoint, self.stats)
         async with client.openai:
-            with tqdm(total=sum(map(len, waiting)), desc="judge", disable=None) as bar:
+            with tqdm(total=len(waiting), desc="judge", disable=None) as bar:
 
                 async def work() -> None:
                     while waiting:
-                        batch = waiting.popleft()
-                        for key, verdict in zip(batch, await self._answer(client.ask, batch), strict=True):
-                            if verdict.reason == "unreadable" and len(batch) > 1:
-                                (verdict,) = await self._answer(client.ask, {key: batch[key]})
-                            verdicts[key] = verdict
-                            self.cache.store(key, verdict)
-                            bar.update()
+                        key, query = waiting.popleft()
+                        verdicts[key] = await self._answer(client.ask, query)
+                        self.cache.store(key, verdicts[key])
+                        bar.update()
 
                 try:
                     await asyncio.gather(*(work() for _ in range(min(self.endpoint.max_in_flight, len(waiting)))))
                 finally:
                     waiting.clear()  # nor after a refusal
 
-    async def _answer(self, ask: Callable[..., Awaitable[str]], batch: _Batch) -> list[Verdict]:
-        """The verdicts on the questions of one request; what can't be read of a question alone is asked once more."""
+    async def _answer(self, ask: Callable[[list[prompts.Message]], Awaitable[str]], query: Query) -> Verdict:
+        """The verdict on a question; an answer that can't be read is asked for once more."""
         if self._n_failures >= self.endpoint.give_up_after:
-            return [Verdict(None, "down")] * len(batch)
-        messages, n = self._messages(batch), len(batch)
-        is_graded = next(iter(batch.values())).is_graded
-        read = questions.read_graded if is_graded else questions.read_verdict
+            return Verdict(None, "down")
+        messages = self._render(query)
         sent = [message["content"] for message in messages]
         try:
-            text = await ask(messages, is_plain=n > 1, is_graded=is_graded)
-            values = [read(text, sent)] if n == 1 else questions.read_numbered(text, n, sent)
-            if values == [None]:
-                text = await ask(prompts.second_try(messages, text), is_graded=is_graded)
-                values = [read(text, sent)]
+            text = await ask(messages)
+            verdict = questions.verdict_in(text, sent, is_graded=query.is_graded)
+            if verdict.value is None:
+                text = await ask(prompts.second_try(messages, text))
+                verdict = questions.verdict_in(text, sent, is_graded=query.is_graded)
         except Unanswered as error:
             reason, words = error.args
             self._n_failures += reason != "refused"
-            return [Verdict(None, reason, questions.shorten(words))] * n
+            return Verdict(None, reason, questions.shorten(words))
         self._n_failures = 0
-        return [questions.as_verdict(value, text) for value in values]
+        return verdict
 
 
 def from_endpoint(url: str, model: str, **options: Any) -> ChatJudge:

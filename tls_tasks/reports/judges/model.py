@@ -11,21 +11,11 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError, TlsTasksError, check_whole_number
 from tls_tasks.core.secrets import check_no_secret
-from tls_tasks.reports.judges.questions import WINDOW
-from tls_tasks.reports.store import VerdictCache
+from tls_tasks.reports.judges.cache import VerdictCache
 
 DEFAULTS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 512}
 """Parameters of a request. A word takes fewer than 512 tokens, but some models think before they answer."""
 
-
-def json_format(*words: str) -> dict[str, Any]:
-    """``response_format`` of a verdict that is one of the words."""
-    fields = {"verdict": {"type": "string", "enum": list(words)}}
-    schema = {"type": "object", "properties": fields, "required": ["verdict"], "additionalProperties": False}
-    return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
-
-
-JSON_FORMAT = json_format("YES", "NO")
 
 _KEY = re.compile(r"[!-~]([ -~]*[!-~])?")
 
@@ -44,13 +34,8 @@ class Endpoint:
             512 tokens), of which None removes one, as in ``{"max_tokens": None, "max_completion_tokens": 2000}``.
             They are part of the judge's name, and of what makes two requests the same.
         examples: Whether each question comes after two others of its kind with their answers, which small models need.
-        nuggets_per_call: How many answers of nuggets a sentence is checked for in one request. Where one of several
-            verdicts can't be read, its question is asked alone. Those requests have no examples and no JSON.
-        json_verdicts: Whether the server is asked for a verdict in JSON, by the parameter ``response_format``.
-        prompts: A folder of prompts instead of ours; ``docs/judging.md`` has their form.
         cache: Where verdicts are kept, a file or a cache; by default in memory, as long as the judge lives.
         max_in_flight: How many requests are under way at a time.
-        window: How many characters of a document are shown at a time; a longer one is asked about part by part.
         timeout: Seconds until a try is given up.
         max_tries: How often a request is sent before its question is given up.
         give_up_after: After so many questions given up in a row, the rest of the call is not sent.
@@ -64,12 +49,8 @@ class Endpoint:
     name: str | None = None
     parameters: Mapping[str, Any] | None = None
     examples: bool = False
-    nuggets_per_call: int = 1
-    json_verdicts: bool = False
-    prompts: str | Path | None = None
     cache: VerdictCache | str | Path | None = None
     max_in_flight: int = 16
-    window: int = WINDOW
     timeout: float = 60.0
     max_tries: int = 7
     give_up_after: int = 8
@@ -90,11 +71,8 @@ class Endpoint:
             raise InputError("model", None, repr(self.model), "the name of a model")
         if self.api_key is not None and not _KEY.fullmatch(self.api_key):
             raise InputError("api_key", None, "something else (not shown)", "printable characters, no blanks around")
-        for name in ("max_in_flight", "max_tries", "give_up_after", "nuggets_per_call"):
+        for name in ("max_in_flight", "max_tries", "give_up_after"):
             check_whole_number(name, getattr(self, name))
-        check_whole_number("window", self.window, 100)
-        if self.prompts is not None and (self.nuggets_per_call > 1 or self.examples):
-            raise InputError("prompts", None, "examples or nuggets_per_call beside it", "one of them: both change ours")
         if not isinstance(self.timeout, int | float) or not 0 < self.timeout < math.inf:
             raise InputError("timeout", None, repr(self.timeout), "a number of seconds above 0")
         try:
@@ -105,8 +83,7 @@ class Endpoint:
     @property
     def sent(self) -> dict[str, Any]:
         """What a request has besides model and messages."""
-        form = {"response_format": JSON_FORMAT} if self.json_verdicts else {}
-        parameters = {**DEFAULTS, **form, **(self.parameters or {})}
+        parameters = {**DEFAULTS, **(self.parameters or {})}
         return {name: value for name, value in parameters.items() if value is not None}
 
 
@@ -116,10 +93,9 @@ class JudgeStats:
 
     Attributes:
         asked: Questions put to it.
-        distinct: Different questions in each call; every window of a long document is one.
-        cached: Of these, those answered from the cache.
-        answered: Of these, those that the model answered with a readable verdict.
-        failed: Of these, those left without a verdict.
+        cached: Different questions answered from the cache.
+        answered: Different questions that the model answered with a readable verdict.
+        failed: Different questions left without a verdict.
         tries: Requests sent.
         prompt_tokens: Tokens read, as the server counts them.
         completion_tokens: Tokens written, as the server counts them.
@@ -127,7 +103,6 @@ class JudgeStats:
     """
 
     asked: int = 0
-    distinct: int = 0
     cached: int = 0
     answered: int = 0
     failed: int = 0

@@ -1,20 +1,16 @@
-"""What all judges do: ask equal questions once, ask about long documents window by window, and read yes or no."""
+"""What all judges do: read yes or no in an answer, and keep the end of the answer with the verdict."""
 
 import math
 import re
 import sys
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import chain
-from operator import attrgetter
 from typing import Any
 
 from tls_tasks.core.reasoning import strip_thinking
-from tls_tasks.reports.types import PARTLY, Query, Verdict
-
-WINDOW = 24_000
-"""Default size of a window, in characters: about 6,000 tokens of English."""
+from tls_tasks.reports.types import PARTLY, Verdict
 
 RAW_LENGTH = 200
 """How many characters of a judge's words are kept with a verdict: the last ones, where the verdict stands."""
@@ -37,7 +33,6 @@ _OPENING = re.compile(rf"{_MARKS}(?:{_LABEL}(?:{_IS})?{_MARKS})?{_WORD}{_END}", 
 _LABELLED = re.compile(rf"{_MARKS}{_LABEL}(?:{_IS})?{_MARKS}{_WORD}{_END}", re.IGNORECASE)
 _SAYING = rf"{_BEFORE}(?:{_LABEL}{_IS}|I\s+(?:think|say)){_MARKS}"
 _CLOSING = re.compile(rf"(?:[.,:;!…–—-][\s\"'’*`_(]{{0,9}}|{_SAYING}){_WORD}{_MARKS}\Z", re.IGNORECASE)
-_NUMBERED = re.compile(rf"{_MARKS}(\d{{1,4}})(?:{_MARKS}{_WORD}{_END}|[*_`]{{0,3}}[.:)])", re.IGNORECASE | re.ASCII)
 _NEAR = 200
 """How far from the beginning or the end of a line its verdict may stand, in characters."""
 
@@ -48,87 +43,6 @@ _PARTLY = re.compile(rf"{_BEFORE}(?:part(?:ly|ial(?:ly)?))(?:\s(?:satisfied|met|
 _CHOICE = re.compile(rf"{_WORD}[\s,/|]+{_PARTLY.pattern}[\s,/|]+(?:or\s+)?{_WORD}", re.IGNORECASE)
 _ECHO = 200
 """So many characters of a prompt's beginning or end, words and blanks, make an answer an echo."""
-
-
-def window_name(window: int | None) -> list[str]:
-    """How a judge's name says that it was given a window of its own.
-
-    Example:
-        >>> window_name(500), window_name(None)
-        (['window:500'], [])
-    """
-    return [] if window is None else [f"window:{window}"]
-
-
-def windows(query: Query, size: int | None) -> list[Query]:
-    """A question about each window of a document longer than ``size`` characters; neighbours share a tenth.
-
-    Windows begin and end at whitespace if there is any nearby. Every passage as long as the overlap is in one of them
-    as a whole, so that what supports a claim is not cut in two. Chinese and Japanese are cut anywhere.
-
-    Example:
-        >>> text = "the talks of both sides ended on Monday without a result, and will go on"
-        >>> [part.fields["document"] for part in windows(Query("citation_support", {"document": text}), 60)]
-        ['the talks of both sides ended on Monday without a result,', ' result, and will go on']
-        >>> [part.about for part in windows(Query("citation_support", {"document": "short"}), 40)]
-        [{}]
-    """
-    document = query.fields.get("document", "")
-    if size is None or len(document) <= size:
-        return [query]
-    texts, start = [], 0
-    while len(document) - start > size:
-        end = _back_to_blank(document, start + size, size // 4)
-        texts.append(document[start:end])
-        # At most 1/10 + 1/4 + 1/8 of the size is given back, so that every step is a step forward.
-        start = _back_to_blank(document, end - size // 10, size // 8)
-    parts = enumerate([*texts, document[start:]], start=1)
-    return [Query(query.kind, {**query.fields, "document": text}, {**query.about, "window": n}) for n, text in parts]
-
-
-def _back_to_blank(text: str, position: int, reach: int) -> int:
-    """The nearest blank at or before a position, no further than ``reach``; else the position itself."""
-    blanks = (candidate for candidate in range(position, position - reach - 1, -1) if text[candidate].isspace())
-    return next(blanks, position)
-
-
-_Ask = Callable[[Mapping[Any, Query]], Sequence[Verdict]]
-"""Takes questions by their keys, and gives a verdict on each, in order."""
-
-
-def ask_once(
-    queries: Sequence[Query], ask: _Ask, window: int | None = None, key: Callable[[Query], Any] = attrgetter("identity")
-) -> list[Verdict]:
-    """Ask questions with the same key once, and about each window of a long document (:func:`windows`).
-
-    One verdict per query, in order. A single yes is a yes, and ``raw`` says which window gave it. Without a yes, a
-    window without a verdict leaves the query without one. Otherwise it is a no.
-
-    Example:
-        >>> document = "It rained. " * 30 + "Talks ended."
-        >>> def ask(asked):
-        ...     return [Verdict("Talks" in query.fields["document"], raw="said") for query in asked.values()]
-        >>> verdicts = ask_once([Query("citation_support", {"document": document, "sentence": "s"})] * 2, ask, 100)
-        >>> verdicts[0].value, verdicts[1].raw
-        (True, 'window 4 of 4: said')
-    """
-    keyed = [[(key(part), part) for part in windows(query, window)] for query in queries]
-    questions: dict[Any, Query] = {}
-    for part_key, part in chain.from_iterable(keyed):
-        questions.setdefault(part_key, part)
-    verdicts = dict(zip(questions, ask(questions), strict=True))
-    return [_combined([verdicts[part_key] for part_key, _ in parts]) for parts in keyed]
-
-
-def _combined(verdicts: Sequence[Verdict]) -> Verdict:
-    if len(verdicts) == 1:
-        return verdicts[0]
-    values = [verdict.value for verdict in verdicts]
-    position = next(values.index(value) for value in (True, None, False) if value in values)
-    raw = f"window {position + 1} of {len(verdicts)}: {verdicts[position].raw}"
-    probability = max((each.probability for each in verdicts if each.probability is not None), default=None)
-    cached = all(verdict.cached for verdict in verdicts)
-    return verdicts[position]._replace(raw=raw, probability=probability, cached=cached)
 
 
 def read_graded(text: str, prompts: Sequence[str] = ()) -> float | None:
@@ -195,27 +109,6 @@ def read_verdict(text: str, prompts: Sequence[str] = ()) -> bool | None:
     return value if all(_is_yes(match) is value for match in chain(openings, *capitals)) else None
 
 
-def read_numbered(text: str, n: int, prompts: Sequence[str] = ()) -> list[bool | None]:
-    r"""The verdicts on ``n`` questions that were asked together, one a line after its number; None where it is unclear.
-
-    A number that was not asked for, such as 0, says that the answer counts in another way: then nothing of it is read.
-
-    Example:
-        >>> read_numbered("1: YES\n2. **no**\n3: maybe\n4: YES or NO\n5: YES\n5: NO", 6)
-        [True, False, None, None, None, None]
-        >>> read_numbered("0: YES\n1: NO", 2)
-        [None, None]
-    """
-    said: dict[int, set[bool]] = {}
-    for line in _lines(_said(text, prompts)):
-        if match := _NUMBERED.match(line[:_NEAR]):
-            words = (match[2], *_CAPITALS.findall(line)) if match[2] else ()
-            said.setdefault(int(match[1]), set()).update(word.upper() == "YES" for word in words)
-    if not said.keys() <= set(range(1, n + 1)):
-        return [None] * n
-    return [_only(said.get(number, set())) for number in range(1, n + 1)]
-
-
 def _lines(answer: str) -> list[str]:
     return [line.strip() for line in _BOTH.sub(" ", answer).splitlines() if line.strip()]
 
@@ -252,11 +145,7 @@ def verdict_in(text: str, prompts: Sequence[str] = (), *, is_graded: bool = Fals
         >>> verdict_in("NOT SURE")
         Verdict(value=None, reason='unreadable', raw='NOT SURE', probability=None, cached=False)
     """
-    return as_verdict((read_graded if is_graded else read_verdict)(text, prompts), text)
-
-
-def as_verdict(value: float | None, text: str) -> Verdict:
-    """What was read in an answer, with its end; ``unreadable`` if that was nothing."""
+    value = (read_graded if is_graded else read_verdict)(text, prompts)
     return Verdict(value, "unreadable" if value is None else "", shorten(text))
 
 

@@ -29,7 +29,6 @@ from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import InputError, check_choice, describe
 from tls_tasks.data.files import read_objects
-from tls_tasks.reports.json_lines import write_rows
 from tls_tasks.reports.judges.questions import read_graded, read_verdict, shorten
 from tls_tasks.reports.types import PARTLY, QUERY_KINDS, Judge, Query, Verdict
 
@@ -238,15 +237,13 @@ class Recorded:
 
 
 class Recorder:
-    """Passes questions on to a judge and keeps what it says: every judged run is a recording.
-
-    A question that has a verdict is not passed on again, even if its sentence comes again in another passage.
+    """Passes questions on to a judge, each once, and keeps what it says: every judged run is a recording.
 
     Args:
         judge: The judge to ask.
 
     Attributes:
-        asked: The questions with its verdicts, in the order of asking.
+        asked: The questions with its verdicts by their identity, in the order of asking.
 
     Example:
         >>> recorder = Recorder(Recorded([{"kind": "negative", "sentence": "Nobody knows.", "verdict": "YES"}]))
@@ -257,25 +254,18 @@ class Recorder:
 
     def __init__(self, judge: Judge) -> None:
         self.judge, self.name = judge, judge.name
-        self.asked: list[tuple[Query, Verdict]] = []
-        self._known: dict[object, Verdict] = {}
+        self.asked: dict[object, tuple[Query, Verdict]] = {}
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
-        """What the judge says."""
-        new = {query.identity: query for query in queries if query.identity not in self._known}
-        answers = dict(zip(new, self.judge.ask(list(new.values())), strict=True)) if new else {}
-        verdicts = [self._known.get(query.identity) or answers[query.identity] for query in queries]
-        self._known |= {identity: verdict for identity, verdict in answers.items() if verdict.value is not None}
-        self.asked += zip(queries, verdicts, strict=True)
-        return verdicts
+        """What the judge says, or once said to the same question."""
+        new = {query.identity: query for query in queries if query.identity not in self.asked}
+        verdicts = self.judge.ask([*new.values()]) if new else ()
+        self.asked |= zip(new, zip(new.values(), verdicts, strict=True), strict=True)
+        return [self.asked[query.identity][1] for query in queries]
 
     def rows(self) -> list[dict[str, Any]]:
-        """The lines of the recording, in the order of asking."""
-        return [record(query, verdict, self.name) for query, verdict in self.asked]
-
-    def write(self, path: str | Path) -> int:
-        """Write the recording; returns how many lines it has."""
-        return write_rows(Path(path), self.rows())
+        """The lines of the recording."""
+        return [record(query, verdict, self.name) for query, verdict in self.asked.values()]
 
 
 def record(query: Query, verdict: Verdict, judge: str) -> dict[str, Any]:

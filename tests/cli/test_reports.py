@@ -1,4 +1,4 @@
-"""tls-tasks reports, also called judge: files, the judge that is asked, and what a bad one does."""
+"""tls-tasks reports: files, the judge that is asked, and what a bad one does."""
 
 import argparse
 import json
@@ -10,7 +10,7 @@ from tests.cli.conftest import refused, run, write
 from tests.conftest import read_jsonl
 from tests.reports.judges.conftest import serve
 from tests.reports.judges.server import truth
-from tls_tasks.cli.judge import _judge_spec, add_parser
+from tls_tasks.cli.reports import _judge_spec, add_parser
 from tls_tasks.core.errors import DataError
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.judges import Recorded
@@ -24,7 +24,7 @@ __all__ = ["serve"]
 ROOT = Path(__file__).parents[2]
 FOLDER = EMBEDDED_RECORDING.parent
 REPORTS, NUGGETS, DOCUMENTS = (FOLDER / f"{name}.jsonl" for name in ("reports", "nuggets", "documents"))
-RECORDED = [REPORTS, NUGGETS, "--documents", DOCUMENTS, "--recorded", "embedded"]
+RECORDED = ["--predictions", REPORTS, "--references", NUGGETS, "--documents", DOCUMENTS, "--recorded", "embedded"]
 
 TINY_REPORTS, TINY_NUGGETS, TINY_DOCUMENTS = (CASES["TINY"][name] for name in ("reports", "nuggets", "documents"))
 
@@ -33,7 +33,8 @@ TINY_REPORTS, TINY_NUGGETS, TINY_DOCUMENTS = (CASES["TINY"][name] for name in ("
 def tiny(tmp_path):
     """Arguments for a run of one small report."""
     files = {name: write(tmp_path / f"{name}.jsonl", *rows) for name, rows in CASES["TINY"].items()}
-    return [files["reports"], files["nuggets"], "--documents", files["documents"], "-o", tmp_path / "out"]
+    words = ["--predictions", files["reports"], "--references", files["nuggets"], "--documents", files["documents"]]
+    return [*words, "-o", tmp_path / "out"]
 
 
 def scores(folder):
@@ -41,16 +42,16 @@ def scores(folder):
 
 
 def judged(arguments, server, capsys, *more):
-    return run("judge", capsys, *arguments, "--base-url", server.url, "-m", "m", *more)
+    return run("reports", capsys, *arguments, "--base-url", server.url, "-m", "m", *more)
 
 
 # ---- a recording
 
 
 def test_a_recorded_run(tmp_path, capsys):
-    code, out, err = run("judge", capsys, *RECORDED, "-o", tmp_path / "out")
+    code, out, err = run("reports", capsys, *RECORDED, "-o", tmp_path / "out")
     rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()[:4] if line}
-    assert rows["run"] == [*KEYS, "citations_per_report", "supported_citations_per_report"]
+    assert rows["run"] == [*KEYS]
     assert rows["careful"][:2] == ["0.9061", "1.0000"] and rows["hasty"][:2] == ["0.2701", "0.4889"]
     assert "reports: 12, sentences: 88 (0 without a score), unknown citations: 2" in out
     assert "report_eval|" in out and "judge:embedded" in out and (code, err) == (0, "")
@@ -60,14 +61,14 @@ def test_a_recorded_run(tmp_path, capsys):
     assert [(row["run_id"], row["request_id"]) for row in results][::6] == [("careful", "e01"), ("hasty", "e01")]
     assert len(read_jsonl(tmp_path / "out" / "verdicts.jsonl")) == 802
     again = [*RECORDED[:-1], tmp_path / "out" / "verdicts.jsonl"]  # a judged run is a recording
-    assert run("judge", capsys, *again, "-o", tmp_path / "again")[0] == 0
+    assert run("reports", capsys, *again, "-o", tmp_path / "again")[0] == 0
     assert scores(tmp_path / "again") == found
     assert (tmp_path / "out" / "results.jsonl").read_bytes() == (tmp_path / "again" / "results.jsonl").read_bytes()
 
 
 @pytest.mark.parametrize("size", ["5", "100"])
 def test_batches_change_no_number(tmp_path, capsys, size):
-    assert run("judge", capsys, *RECORDED, "-o", tmp_path / "out", "--batch-size", size)[0] == 0
+    assert run("reports", capsys, *RECORDED, "-o", tmp_path / "out", "--batch-size", size)[0] == 0
     found, documents = scores(tmp_path / "out"), {row["id"]: row for row in read_jsonl(DOCUMENTS)}
     judge = Recorded.read(EMBEDDED_RECORDING, name="embedded")
     whole = score_run(read_run(REPORTS, NUGGETS), judge, documents=documents)
@@ -79,23 +80,22 @@ def test_a_recording_that_lacks_verdicts_leaves_sentences_unscored(tmp_path, cap
     rows = read_jsonl(EMBEDDED_RECORDING)
     part = write(tmp_path / "part.jsonl", *(row for row in rows if row.get("doc_id") != "hills-01"))
     arguments = [*RECORDED[:-1], part, "-o", tmp_path / "out"]
-    code, _, err = run("judge", capsys, *arguments)
-    assert code == 1 and err.startswith("tls-tasks judge: ") and "3.4% of the sentences have no score" in err
+    code, _, err = run("reports", capsys, *arguments)
+    assert code == 1 and err.startswith("tls-tasks reports: ") and "3.4% of the sentences have no score" in err
     assert "The recording lacks them" in err and err.count("\n") == 1
-    assert run("judge", capsys, *arguments, "--allow-unscored", "0.05")[0] == 0
     assert scores(tmp_path / "out")["n_unscored"] == 3
 
 
 def test_micro(tmp_path, capsys):
-    assert run("judge", capsys, *RECORDED, "-o", tmp_path, "--aggregate", "micro")[0] == 0
+    assert run("reports", capsys, *RECORDED, "-o", tmp_path, "--aggregate", "micro")[0] == 0
     found = scores(tmp_path)
     assert "agg:micro" in found["signature"] and found["runs"]["careful"]["recall"] == 54 / 60
 
 
 def test_compat(tiny, serve, tmp_path, capsys):
     nugget = {"question_text": "q", "gold_answers": ["a"], "info": {"importance": "okay"}}
-    write(tiny[1], {"query_id": "7", "items": [nugget]})
-    write(tiny[0], {**TINY_REPORTS[0], "collection_ids": ["c"]})  # the program asks for one
+    write(tiny[3], {"query_id": "7", "items": [nugget]})
+    write(tiny[1], {**TINY_REPORTS[0], "collection_ids": ["c"]})  # the program asks for one
     assert judged(tiny, serve(), capsys, "--compat", "report_gen_eval")[0] == 0
     found = scores(tmp_path / "out")
     # Of six sentences three are not supported; the others match the one answer.
@@ -115,7 +115,7 @@ def test_an_endpoint_judges_and_the_second_run_asks_nothing(tiny, serve, tmp_pat
     rows = [row for row in read_jsonl(tmp_path / "out" / "verdicts.jsonl") if row["kind"] == "citation_support"]
     assert [row["verdict"] for row in rows] == [truth(row["fields"]["sentence"]) for row in rows]
     assert [row["about"]["sentence"] for row in rows] == list(range(6))
-    table = {line.rsplit(maxsplit=1)[0]: line.rsplit(maxsplit=1)[1] for line in out.splitlines()[-9:] if line.strip()}
+    table = {line.rsplit(maxsplit=1)[0]: line.rsplit(maxsplit=1)[1] for line in out.splitlines()[-8:] if line.strip()}
     assert (code, table["asked"], table["cached"], table["failed"]) == (0, "12", "0", "0")
     assert (table["prompt tokens"], table["completion tokens"]) == ("1,200", "24")
     assert judged(tiny, server, capsys)[0] == 0 and len(server.requests) == n_asked
@@ -127,7 +127,7 @@ STAYS = {"no verdict": lambda sentence, n, messages: "I can't say.", "hangs": la
 
 @pytest.mark.parametrize("answer", STAYS.values(), ids=STAYS)
 def test_a_judge_that_never_answers_never_yields_a_number(tiny, serve, tmp_path, capsys, answer):
-    code, out, err = judged(tiny, serve(answer), capsys, "--max-tries", "1", "--timeout", "0.3")
+    code, out, err = judged(tiny, serve(answer), capsys, "--judge", '{"max_tries": 1, "timeout": 0.3}')
     found = scores(tmp_path / "out")
     assert code == 1 and {found[key] for key in KEYS} == {None} and found["n_unscored"] == 6
     assert "100.0% of the sentences have no score" in err and "NaN" in out
@@ -158,7 +158,7 @@ def test_a_judge_that_refuses_later_keeps_what_it_said(tiny, serve, tmp_path, ca
 
 def test_rows_that_can_not_be_read_lose_nothing_but_themselves(tiny, serve, tmp_path, capsys):
     other = {"request_id": "8", "run_id": "a", "sentences": [{"text": "Sentence 3."}]}
-    write(tiny[0], "{", *TINY_REPORTS, other, {"a": 1})
+    write(tiny[1], "{", *TINY_REPORTS, other, {"a": 1})
     code, _, err = judged(tiny, serve(), capsys)
     assert (
         code == 1
@@ -168,7 +168,6 @@ def test_rows_that_can_not_be_read_lose_nothing_but_themselves(tiny, serve, tmp_
     )
     assert "request 8: no nuggets" in err
     assert scores(tmp_path / "out")["counts"]["reports"] == 2
-    assert run("judge", capsys, *tiny[:2], "--documents", tiny[3], "--dry-run", "-p", "openai", "-m", "x")[0] == 1
 
 
 @pytest.mark.parametrize(("words", "message"), CASES["test_what_can_not_work_is_one_line_and_no_call"])
@@ -176,13 +175,13 @@ def test_what_can_not_work_is_one_line_and_no_call(tiny, capsys, monkeypatch, tm
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TOGETHER_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    places = {"reports": tiny[0], "nuggets": tiny[1], "documents": tiny[3]}
-    refused("judge", capsys, *(word.format(**places) for word in words.split()), said=message)
+    places = {"reports": tiny[1], "nuggets": tiny[3], "documents": tiny[5]}
+    refused("reports", capsys, *(word.format(**places) for word in words.split()), said=message)
 
 
-@pytest.mark.parametrize("option", [["--allow-unscored", "x"], ["--batch-size", "x"], ["-p", "acme"], ["--limit", "x"]])
+@pytest.mark.parametrize("option", [["--batch-size", "x"], ["-p", "acme"], ["--limit", "x"]])
 def test_impossible_options(tiny, capsys, option):
-    code, _, err = run("judge", capsys, *tiny, *option)
+    code, _, err = run("reports", capsys, *tiny, *option)
     assert code == 2 and option[0] in err
 
 
@@ -202,7 +201,7 @@ SAMPLE = {"doc_id": 0, "doc": DOC, "resps": [[ANSWER]], "filtered_resps": ["…"
 
 def test_a_samples_log_has_nuggets_and_documents_of_its_own(serve, tmp_path, capsys):
     log = write(tmp_path / "samples_report_generation_x.jsonl", SAMPLE, {**SAMPLE, "filter": "another"})
-    assert judged([log, "-o", tmp_path / "out"], serve(), capsys)[0] == 0
+    assert judged(["--predictions", log, "-o", tmp_path / "out"], serve(), capsys)[0] == 0
     found = scores(tmp_path / "out")
     assert found["counts"]["reports"] == 1 and found["counts"]["unknown_citations"] == 1
     assert found["citation_support"] == pytest.approx(1 / 3)
@@ -229,7 +228,7 @@ def test_a_recording_is_scored_without_a_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     code, out, err = run("reports", capsys, *RECORDED, "--json")
     assert (code, err) == (0, "") and list(tmp_path.iterdir()) == []
-    code, table, _ = run("judge", capsys, *RECORDED, "-o", "out")
+    code, table, _ = run("reports", capsys, *RECORDED, "-o", "out")
     assert code == 0 and json.loads(out) == scores(tmp_path / "out")
     assert table.splitlines()[1].startswith("all "), "the headline comes first"
 
@@ -245,7 +244,7 @@ def test_folders_say_what_their_files_do(tmp_path, capsys):
         write(runs / f"{name}.jsonl", *rows)
     for number, row in enumerate(read_jsonl(NUGGETS)):
         write(nuggets / f"{number}.jsonl", row)
-    arguments = [runs, nuggets, *RECORDED[2:]]
+    arguments = ["--predictions", runs, "--references", nuggets, *RECORDED[4:]]
     code, found, err = run("reports", capsys, *arguments, "--json")
     assert json.loads(found)["runs"] == whole["runs"] and (code, err) == (0, "")
     name, (_, *others) = next(iter(by_run.items()))
@@ -263,11 +262,13 @@ def test_folders_say_what_their_files_do(tmp_path, capsys):
 def test_the_judge_that_is_named(given, spec):
     parser = argparse.ArgumentParser()
     add_parser(parser.add_subparsers())
-    words = ["judge", "r.jsonl", "n.jsonl", "results/", "--batch-size", "1", "--verbose", *given]
-    args = parser.parse_args(words)
-    assert (args.places[2], args.batch_size, args.verbose) == (Path("results"), 1, True)
-    assert _judge_spec(args, Path("out")) == spec
+    assert _judge_spec(parser.parse_args(["reports", *given]), Path("out")) == spec
 
 
-def test_the_alias_is_installed_with_the_package():
+def test_options_of_a_judge_that_are_no_json_are_refused_and_not_shown(tiny, capsys):
+    said = "--judge: got text that is none, expected a JSON object"
+    assert "sk-" not in refused("reports", capsys, *tiny, "--judge", '{"api_key": "sk-1', said=said)
+
+
+def test_the_program_of_report_gen_eval_is_installed_with_the_package():
     assert 'report-eval = "tls_tasks.__main__:report_eval"\n' in (ROOT / "pyproject.toml").read_text()

@@ -1,37 +1,23 @@
-"""``tls-tasks bundle-docs`` and ``build-store``: documents for the judge; ``agree``: how far two judges agree."""
+"""``tls-tasks agree``: how far two judges agree, and what people's labels make of a judged score."""
 
 import argparse
 import csv
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, note, number, say, write_json
+from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, number, say, write_json
 from tls_tasks.cli.printed import corrected_text
-from tls_tasks.core.errors import DataError, InputError, check_whole_number
+from tls_tasks.core.errors import InputError, check_whole_number
 from tls_tasks.core.terminal import text_table
 from tls_tasks.core.whole import replaced
-from tls_tasks.data.files import text_lines
 from tls_tasks.reports.agreement import ALL, agreement, read_judgments
-from tls_tasks.reports.documents import read_bundle, read_documents, write_bundle
+from tls_tasks.reports.documents import PLACES
 from tls_tasks.reports.labels import both_judged, corrections, difference, read_labels, sheet
-from tls_tasks.reports.read import read_reports
-from tls_tasks.reports.store import DocumentStore, build_store
 from tls_tasks.reports.task import read_items
-
-PLACE_HELP = "a bundle (.jsonl, .jsonl.gz), store (.sqlite) or look-up file (.pkl); COLLECTION=PATH, once for each"
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """Add these commands to the command line."""
-    bundle = add_command(subparsers, "bundle-docs", _run_bundle)
-    bundle.add_argument("reports", metavar="REPORTS", type=Path, help="reports, JSON Lines")
-    bundle.add_argument("--documents", metavar="PLACE", action="append", required=True, help=PLACE_HELP)
-    bundle.add_argument("-o", "--output", metavar="FILE", type=Path, required=True, help="the bundle to write, .jsonl")
-    store = add_command(subparsers, "build-store", _run_store)
-    store.add_argument("source", metavar="SOURCE", type=Path, help="what to turn into a store")
-    store.add_argument("-o", "--output", metavar="FILE", type=Path, required=True, help="the store to write, .sqlite")
+    """Add this command to the command line."""
     agree = add_command(subparsers, "agree", _run_agree)
     agree.add_argument("a", metavar="A", type=Path, help="recording of the first judge (.jsonl, .jsonl.gz)")
     agree.add_argument("b", metavar="B", type=Path, nargs="?", help="recording of the second judge")
@@ -41,46 +27,7 @@ def add_parser(subparsers: Subparsers) -> None:
     agree.add_argument("--sample", metavar="N", type=int, help="draw N items of each kind of A for people to label")
     agree.add_argument("--seed", metavar="SEED", type=int, help="with --sample: seed of the draw (12345)")
     agree.add_argument("-o", "--output", metavar="FILE", type=Path, help="with --sample: the file to label, .csv")
-    agree.add_argument("--documents", metavar="PLACE", action="append", help=f"with --sample: {PLACE_HELP}")
-
-
-def _run_bundle(args: argparse.Namespace) -> int:
-    """Write the documents that reports cite, and no others, to one file.
-
-    That is enough to judge and score the reports, where the collection has millions. Cited ids that are in no
-    collection are listed; to the judge they are unsupported citations. Check the licence of the collection before
-    you pass a bundle on.
-
-    Exit codes: 0 written; 1 written, but some cited ids are in no collection; 2 not written
-
-    Examples:
-      tls-tasks bundle-docs reports.jsonl --documents neuclir.sqlite -o cited.jsonl
-      tls-tasks bundle-docs r.jsonl --documents neuclir/1/zh=zh.sqlite --documents neuclir/1/ru=ru.sqlite -o b.jsonl
-    """
-    reports, bad = read_reports(text_lines(args.reports), str(args.reports))
-    note(args.command, *bad)
-    if not reports:
-        raise DataError(f"{args.reports}: no report in it")
-    n_documents, missing = write_bundle(args.output, reports, open_documents(args.documents))
-    say(f"{args.output}: {count(n_documents, 'document')} of {count(len(reports), 'report')}")
-    return note(args.command, *(f"cited, but in no collection: {doc_id}" for doc_id in missing))
-
-
-def _run_store(args: argparse.Namespace) -> None:
-    """Build a store: one sqlite file with all documents of a collection.
-
-    It finds each document at once and keeps none in memory. SOURCE is JSON Lines (.jsonl, .jsonl.gz), JSON, CSV or
-    Parquet, or a look-up file of report_gen_eval (neuclir-docs-lookup, a pickle of {id: {title, text}}; plain data
-    is all that is loaded from it). A row has an id (id, doc_id, docid, docno), a text (text, contents, body) and
-    perhaps a title.
-
-    Examples:
-      tls-tasks build-store collection.jsonl.gz -o collection.sqlite
-      tls-tasks build-store neuclir-docs-lookup/doc_mapping_neuclir_1_zh.pkl -o zh.sqlite
-      ir_datasets export neuclir/1/zh docs --format jsonl > zh.jsonl && tls-tasks build-store zh.jsonl -o zh.sqlite
-    """
-    n_documents = build_store(args.output, read_documents(args.source))
-    say(f"{args.output}: {count(n_documents, 'document')}")
+    agree.add_argument("--documents", metavar="PLACE", action="append", help=f"with --sample: {PLACES}")
 
 
 def _run_agree(args: argparse.Namespace) -> None:
@@ -97,7 +44,8 @@ def _run_agree(args: argparse.Namespace) -> None:
     write YES or NO: does the cited document (source) support the sentence (text)? Does the report (source) give the
     nugget (text)? Does it meet the criterion? --labels PEOPLE reads the table and corrects the micro values of
     citation_support and nugget_coverage, and criteria_met (PPI++), with a 95 % interval for the value that people would
-    give, and the judge's sensitivity and specificity. At least 30 labels of a kind are needed, 5 of them YES and 5 NO.
+    give, beside the mean and the interval of the labels alone, which show what the judge adds to them, and the judge's
+    sensitivity and specificity. At least 30 labels of a kind are needed, 5 of them YES and 5 NO.
     With A and B, the same labels correct both.
     A and B are then OUT/results.jsonl of `tls-tasks reports` (verdicts.jsonl stands for it) or samples of
     report_generation: other recordings lack what nobody was asked, such as unknown citations.
@@ -140,7 +88,7 @@ def _draw(args: argparse.Namespace) -> None:
     check_whole_number("--sample", args.sample)
     if args.b is not None or args.labels is not None or args.json or args.common:
         raise InputError("--sample", None, "it with B, --labels, --common or --json", "A, -o, --seed and --documents")
-    items = read_items(args.a, open_documents(args.documents) if args.documents else None)
+    items = read_items(args.a, args.documents or ())
     rows = sheet(items, args.sample, 12345 if args.seed is None else args.seed)
     with replaced(args.output) as path, path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([map(no_formula, row) for row in rows])
@@ -164,27 +112,3 @@ def _correct(args: argparse.Namespace) -> None:
         return
     heads = [f"{name}: {path}" for name, path in zip("AB", places, strict=False)]
     say("\n".join([*heads, f"labels: {args.labels}", "", corrected_text(found)]))
-
-
-def open_documents(places: Sequence[str]) -> Any:
-    """The documents that ``--documents`` names, for :func:`~tls_tasks.reports.documents.look_up`.
-
-    Args:
-        places: ``PATH``, or one ``COLLECTION=PATH`` a collection.
-
-    Raises:
-        InputError: Several places of which one has no collection.
-        DataError: A file that is neither bundle nor store.
-    """
-    documents: dict[str, Any] = {}
-    for place in places:
-        is_named = "=" in place and not Path(place).exists()
-        name, _, path = place.partition("=") if is_named else ("", "", place)
-        if name in documents or not (name or len(places) == 1):
-            raise InputError("--documents", None, place, "COLLECTION=PATH, each collection once")
-        if path.endswith((".jsonl", ".jsonl.gz", ".pkl")):
-            held = dict(read_documents(path)) if path.endswith(".pkl") else read_bundle(path)
-            documents[name] = held.get(name, held)
-        else:
-            documents[name] = DocumentStore(Path(path))
-    return documents.get("", documents)

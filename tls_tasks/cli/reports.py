@@ -1,0 +1,278 @@
+"""``tls-tasks reports``, and ``report-eval`` as report_gen_eval has it: judge and score cited reports."""
+
+import argparse
+import inspect
+import json
+import logging
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, cast
+
+from tls_tasks.cli import base
+from tls_tasks.cli import main as tls_tasks_main
+from tls_tasks.cli.base import count, note, number, plain, say, write_json
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.terminal import text_table, visible
+from tls_tasks.data.keyed import some
+from tls_tasks.reports.documents import PLACES, find_lookup, open_documents
+from tls_tasks.reports.json_lines import write_rows
+from tls_tasks.reports.judges import Recorded, Recorder, choose, known_answers
+from tls_tasks.reports.report_eval import UnscoredWarning
+from tls_tasks.reports.rubrics import PROFILES
+from tls_tasks.reports.runs import ReportRun, read_run, score_run
+from tls_tasks.reports.score import KEYS, runs_of
+from tls_tasks.reports.types import PARTLY, Judge
+
+_PROGRAM = "report_gen_eval"
+DEFAULT_PROVIDER = "together"
+DEFAULT_MODEL = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
+"""Who judges where nothing is said, as in report_gen_eval."""
+
+_WORDS = {True: "YES", False: "NO", PARTLY: "PARTLY", None: "nothing"}
+_NOTE = "95 % intervals are Wilson's. A question without a verdict counts as wrong."
+
+_log = logging.getLogger(__name__)
+
+
+def add_parser(subparsers: base.Subparsers) -> None:
+    """Add this command to the command line."""
+    parser = base.add_command(subparsers, "reports", _run)
+    add = parser.add_argument_group("files").add_argument
+    add("--predictions", metavar="REPORTS", type=Path, help="the reports, a file or folder")
+    add("--references", metavar="NUGGETS", type=Path, help="the nuggets, a file or folder")
+    add("-o", "--output", metavar="OUT", type=Path, help="folder to write; without one a recording is scored")
+    _add_options(parser)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command ``report-eval REPORTS NUGGETS OUT``, with the options of ``tls-tasks reports``."""
+    layout = argparse.RawDescriptionHelpFormatter
+    text = inspect.cleandoc(_run.__doc__ or "")
+    parser = argparse.ArgumentParser("report-eval", description=text, formatter_class=layout)
+    parser.set_defaults(run=_run, command="report-eval")
+    for name, metavar in (("predictions", "REPORTS"), ("references", "NUGGETS"), ("output", "OUT")):
+        parser.add_argument(name, metavar=metavar, type=Path)
+    _add_options(parser)
+    return tls_tasks_main(sys.argv[1:] if argv is None else list(argv), parser)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("scoring").add_argument
+    add("--documents", metavar="PLACE", action="append", help=f"{PLACES}; COLLECTION=PLACE, once for each")
+    add("--rubrics", metavar="RUBRICS", type=Path, help="criteria of each request, JSON Lines; NUGGETS may be left out")
+    add("-b", "--batch-size", metavar="N", type=int, default=0, help="reports judged together (all)")
+    add("--limit", metavar="CHARS", type=int, help="characters of a report that count")
+    add("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
+    add("--compat", choices=(_PROGRAM,), help="that program's arithmetic, given the same verdicts")
+    add("--rubric-profile", choices=PROFILES, default=PROFILES[0], help="how the points of criteria are added up")
+    add("--json", action="store_true", help="print the scores as JSON")
+    add("-v", "--verbose", action="store_true", help="log progress, with a line per report")
+    add = parser.add_argument_group("the judge").add_argument
+    add("-p", "--provider", choices=[*choose.HOSTS], help=f"whose model judges ({DEFAULT_PROVIDER})")
+    add("-m", "--model", metavar="MODEL", help=f"its name there ({DEFAULT_MODEL})")
+    add("--base-url", metavar="URL", help="an OpenAI-compatible server, such as http://localhost:8000/v1")
+    add("--recorded", metavar="FILE", help="a recording, or results of report_gen_eval, instead of a model")
+    add("--judge", metavar="SPEC", help="a judge, or more of its options, as JSON like the task's --metadata has it")
+    add("--self-test", action="store_true", help="ask the judge questions with known answers, and nothing else")
+
+
+def _run(args: argparse.Namespace) -> int:
+    """Score cited reports by a judge, a model that answers yes/no questions, or by what it once said.
+
+    REPORTS   JSON Lines, a report per line, in the form of NeuCLIR (request_id, run_id, sentences, citations)
+              or of the tracks RAGTIME and RAG (metadata, responses or answer, references); or a samples log of the task
+              report_generation, which has nuggets and documents of its own
+    NUGGETS   JSON or JSON Lines, a request per line: items with question_text and gold_answers, a nugget_bank (map or
+              list) and claim_bank, or the nuggets of nuggetizer (text, importance). REPORTS and NUGGETS may also be
+              folders of such files: a run a file, the nuggets of a request a file
+    RUBRICS   JSON Lines, a request per line: request_id and rubrics, a list of criterion, points and tags (HealthBench)
+              or title and weight (ResearchRubrics); without NUGGETS nothing but the criteria is asked
+    PLACE     the documents, a row each: id, text, and perhaps title and collection. It is read through once, and what
+              is cited is kept, so that it may be a collection of millions. A look-up file of report_gen_eval (.pkl) is
+              read whole; plain data is all that is loaded from it
+    OUT       a folder for
+                verdicts.jsonl   every question and its verdict: a recording, for --recorded and `tls-tasks agree`
+                results.jsonl    for each report its scores, and how each sentence was judged
+                scores.json      the scores of each run and of all, with the signature
+                verdicts.sqlite  the verdicts of an endpoint: another run, also after one that was killed, asks only
+                                 for what is missing
+
+    The judge is one of: -p PROVIDER -m MODEL; --base-url URL -m MODEL (any OpenAI-compatible server); --recorded FILE
+    (asks nobody); --judge SPEC, such as '{"harness": "hf", "model_args": "pretrained=ORG/MODEL"}' (a model of lm_eval,
+    by the likelihood of YES and NO). SPEC may add options to the others, such as '{"timeout": 120, "examples": true}'
+    or '{"api_key_env": "MY_KEY"}'. Keys come from OPENAI_API_KEY, ANTHROPIC_API_KEY, TOGETHER_API_KEY or the variable
+    that api_key_env names, in the environment or in a file .env; OPENAI_BASE_URL there is another address of openai.
+    With --recorded FILE and no OUT the scores are printed, and nothing is written.
+
+    --self-test asks the judge 72 questions with known answers instead, and prints how many it gets right, by kind of
+    question and by trap (injected instructions, negations, pronouns, near misses), and those that it got wrong.
+
+    --compat report_gen_eval is that program's arithmetic: given the same verdicts, the same numbers. Its questions
+    differ from ours, and so do a judge's answers; --recorded RESULTS takes the verdicts from results that it wrote.
+    Without --documents the look-up files in ./neuclir-docs-lookup are used, as by the program.
+
+    Exit codes:
+      0  judged and scored
+      1  --self-test: no better than guessing (the interval of its accuracy holds 0.5)
+      1  scored, but a sentence or a criterion has no verdict, or something in REPORTS or NUGGETS could not be read:
+         file, line and keys are named, with the known forms
+      2  not scored: wrong arguments or files, or a judge that can't be used (wrong key, unknown model)
+
+    Examples:
+      tls-tasks reports --predictions r.jsonl --references n.jsonl --documents d.jsonl -o out -p openai -m gpt-4o
+      tls-tasks reports --predictions r.jsonl --references n.jsonl --documents d.jsonl -o out --base-url URL -m NAME
+      tls-tasks reports --predictions samples_report_generation_2025-01-01.jsonl -o out -p openai -m gpt-4o
+      tls-tasks reports --predictions r.jsonl --references n.jsonl --documents d.jsonl --recorded out/verdicts.jsonl
+      tls-tasks reports --predictions r.jsonl --references n.jsonl --recorded results.jsonl --compat report_gen_eval
+      tls-tasks reports --self-test -p openai -m gpt-4o
+      report-eval r.jsonl n.jsonl out --batch-size 1 --verbose
+    """
+    if args.verbose:
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(base.VisibleFormatter("%(message)s"))
+        logging.basicConfig(level=logging.INFO, handlers=[handler])
+        logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
+    if args.self_test:
+        return _self_test(args)
+    if args.predictions is None:
+        raise InputError("--predictions", None, "nothing", "a file or folder of reports (none only with --self-test)")
+    if (out := args.output) is None and not args.recorded:
+        raise InputError("output", None, "nothing", "one folder: -o OUT (none with --recorded)")
+    places = {name: getattr(args, name) for name in ("predictions", "references", "rubrics")}
+    reports = base.read_places(_read, **places)
+    note(args.command, *_lacking(reports))
+    recorded = _judge(args, out) if args.recorded is not None else None
+    documents = _documents(args, reports, recorded)
+    recorder = Recorder(judge := recorded or _judge(args, out))
+    options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
+    options |= {"rubric_profile": args.rubric_profile, "documents": documents}
+    try:
+        with base.warnings_as_notes(args.command):
+            warnings.simplefilter("ignore", UnscoredWarning)  # the exit code and the last line say so
+            score = score_run(reports, recorder, batch_size=args.batch_size, **options)
+    finally:
+        if out is not None and (rows := recorder.rows()):  # also what was answered before a judge failed
+            write_rows(out / "verdicts.jsonl", rows)
+    for item in score.items:
+        _log.info("%s", " ".join([item.run_id, item.request_id, *map(number, item.values().values())]))
+    stats = {"judge_stats": asdict(judge.stats)} if hasattr(judge, "stats") else {}
+    scores = {**score.as_dict(), **runs_of(score), "judge": recorder.name, **stats}
+    if out is not None:
+        write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
+        write_rows(out / "scores.json", [plain(scores)])
+    if args.json:
+        write_json(Path("-"), scores)
+    else:
+        say("\n".join([_scores_text(scores), *([] if out is None else [str(out)])]))
+        for name, value in scores.get("judge_stats", {}).items():
+            say(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
+    if n_unscored := scores["counts"]["unscored_sentences"]:
+        remedy = "The recording lacks them" if args.recorded else "Run the command again: only what is missing is asked"
+        share = n_unscored / scores["counts"]["sentences"]
+        return note(args.command, f"{share:.1%} of the sentences have no score, since verdicts are missing. {remedy}")
+    return int(bool(reports.bad or scores.get("criteria_unscored")))
+
+
+def _read(reports: Path, nuggets: Path | None, rubrics: Path | None) -> ReportRun:
+    return read_run(reports, nuggets or rubrics, rubrics)
+
+
+def _judge(args: argparse.Namespace, out: Path | None) -> Judge:
+    return cast(Judge, choose.make_judge(_judge_spec(args, out)))  # the command line never says none
+
+
+def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | str:
+    """What the options say of the judge, as :mod:`tls_tasks.reports.judges.choose` takes it and checks it."""
+    try:
+        spec = json.loads(args.judge or "{}")
+    except ValueError:
+        spec = None
+    if not isinstance(spec, dict):
+        raise InputError("--judge", None, "text that is none", """a JSON object, such as '{"timeout": 120}'""")
+    named = {name: getattr(args, name) for name in ("recorded", "base_url", "provider", "model")}
+    spec |= {name: value for name, value in named.items() if value is not None}
+    if spec == {"recorded": "embedded"}:
+        return "recorded"
+    if not {"recorded", "harness", "inspect"} & spec.keys():
+        spec.setdefault("cache", False if out is None else str(out / "verdicts.sqlite"))
+        if "base_url" not in spec and spec.setdefault("provider", DEFAULT_PROVIDER) == DEFAULT_PROVIDER:
+            spec.setdefault("model", DEFAULT_MODEL)
+    return spec
+
+
+def _documents(args: argparse.Namespace, run: ReportRun, recorded: Judge | None) -> Any:
+    """The cited documents; None where nobody is shown any."""
+    of_program = isinstance(recorded, Recorded) and recorded.is_of_program
+    if of_program and args.compat is None:
+        raise InputError("--recorded", None, args.recorded, f"--compat {_PROGRAM} beside it: its verdicts fit no other")
+    judged = [report for report, own in zip(run.reports, run.requests, strict=True) if own.by_sentence]
+    cited = {doc_id for report in judged for sentence in report.sentences for doc_id in sentence.citations}
+    if args.documents is not None:
+        return open_documents(args.documents, cited)
+    if of_program:
+        return lambda *_: ""  # its verdicts name no document
+    return find_lookup(run.reports) if cited and run.documents is None else None
+
+
+def _lacking(run: ReportRun) -> Iterator[str]:
+    """What REPORTS and NUGGETS lack, a sentence each."""
+    yield from (f"{bad}{' (line left out)' if bad.lost else ''}" for bad in run.bad)
+    judged = [request for request in run.requests if request.by_sentence]
+    for request_id in dict.fromkeys(request.request_id for request in judged if not request.nuggets):
+        yield f"request {request_id}: no nuggets; its reports have neither recall nor coverage"
+    for run_id, names in run.unanswered.items():
+        lacking = f"no report for {count(len(names), 'request')} of NUGGETS ({some(names)}), which are not scored"
+        yield f"run {run_id}: {lacking}"
+
+
+def _scores_text(scores: dict[str, Any]) -> str:
+    """The scores of each run and of all, what was counted, and the signature."""
+    runs, counts = scores["runs"], scores["counts"]
+    rows = {"all": scores, **runs} if len(runs) != 1 else runs
+    keys = list(next(iter(runs.values()), KEYS))
+    cells = [[run_id, *(number(values[key]) for key in keys)] for run_id, values in rows.items()]
+    summary = "reports: {reports}, sentences: {sentences} ({unscored_sentences} without a score), "
+    summary = f"{summary}unknown citations: {{unknown_citations}}".format(**counts)
+    if "criteria_unscored" in scores:
+        summary += f", criteria without a verdict: {scores['criteria_unscored']}"
+    head, first, *others = text_table([["run", *keys], *cells]).split("\n")
+    return "\n".join([head, base.styled(first), *others, "", summary, visible(scores["signature"])])
+
+
+def _self_test(args: argparse.Namespace) -> int:
+    """Ask, print accuracy and failures, and say by the exit code whether the judge can be used."""
+    judge = _judge(args, args.output)
+    cases = known_answers.self_test(judge)
+    groups = known_answers.shares(cases)
+    failures: list[dict[str, Any]] = []
+    for case in cases:
+        if not case.is_right:
+            verdicts = {"expected": _WORDS[case.expected], "got": _WORDS[case.verdict.value]}
+            passage = {"passage": str(text)} if (text := case.query.about.get("passage")) else {}
+            asked = {**passage, "fields": dict(case.query.fields), "raw": case.verdict.raw or case.verdict.reason}
+            failures.append({"kind": case.query.kind, "trap": case.trap, **verdicts, **asked})
+    if args.json:
+        tables = {name: {value: share._asdict() for value, share in group.items()} for name, group in groups.items()}
+        write_json(Path("-"), {"judge": judge.name, **tables, "failed": failures})
+    else:
+        table = [["questions", "right", "of", "unread", "accuracy", "from", "to"]]
+        for name, group in groups.items():
+            for value, share in group.items():
+                title = f"trap: {value}" if name == "trap" else value
+                table.append([title, *map(str, share[:3]), *map(number, share[3:])])
+        lines = [text_table(table), "", _NOTE, visible(judge.name)]
+        for row in failures:
+            lines += ["", visible("{kind} ({trap}): {expected} expected, got {got}: {raw}".format(**row))]
+            texts = {"passage": row.get("passage"), **row["fields"]}
+            lines += [visible(f"  {name}: {text}") for name, text in texts.items() if text]
+        say("\n".join(lines))
+    total = groups["all"]["all"]
+    said = {case.verdict.value for case in cases} - {None}
+    flaws = [f"answers {_WORDS[value]} to everything" for value in said if len(said) == 1]
+    if total.low <= 0.5:
+        accuracy = f"accuracy {total.accuracy:.2f}, interval {total.low:.2f} to {total.high:.2f}"
+        flaws.append(f"no better than guessing ({accuracy}): its verdicts can't be used")
+    return note(args.command, f"the judge: {'; '.join(flaws)}") if flaws else 0

@@ -22,7 +22,6 @@ import yaml
 import tls_tasks
 from tls_tasks.core.errors import OptionError, TlsTasksError
 from tls_tasks.core.task import Task
-from tls_tasks.core.whole import write_whole
 from tls_tasks.data.catalogue import DataSet
 
 HOOK = "_tls_tasks_hook"
@@ -80,50 +79,6 @@ def is_switched_off(environ: Mapping[str, str] = os.environ) -> bool:
     return environ.get(KILL_SWITCH, "0") not in ("", "0")
 
 
-def enable(folder: Path | None = None) -> tuple[Path, ...]:
-    """Write the start-up hook into the environment, where the installer didn't put it or ``disable`` took it away.
-
-    Args:
-        folder: A folder whose ``.pth`` files Python reads; by default that of this installation.
-
-    Returns:
-        The files that were written: none if all was in place.
-
-    Raises:
-        OSError: If the folder can't be written.
-    """
-    folder = folder or hook_folder()
-    # The module first: a .pth file without it would make every start of Python print an error.
-    contents = {folder / f"{HOOK}.py": hook_source().read_bytes(), folder / PTH: f"import {HOOK}\n".encode()}
-    changed = [path for path, text in contents.items() if not path.is_file() or path.read_bytes() != text]
-    for path in changed:
-        write_whole(path, contents[path].decode())
-    return tuple(changed)
-
-
-def disable(folder: Path | None = None) -> tuple[Path, ...]:
-    """Remove the start-up hook from the environment; :func:`enable` or a new installation brings it back.
-
-    Args:
-        folder: Where to remove it; by default where ``enable`` would write it.
-
-    Returns:
-        The files that were removed. The module stays where it belongs to the installation: without the ``.pth`` it's
-        inert.
-
-    Raises:
-        OSError: If a file can't be removed.
-    """
-    folder, installed = folder or hook_folder(), distribution()
-    files = (installed.files if installed else None) or ()
-    belongs = (folder / f"{HOOK}.py").resolve() in {Path(str(file.locate())).resolve() for file in files}
-    paths = (folder / PTH,) if belongs else (folder / PTH, folder / f"{HOOK}.py")
-    removed = tuple(path for path in paths if path.is_file())
-    for path in removed:
-        path.unlink()
-    return removed
-
-
 def hook_source() -> Path:
     """Return the hook that belongs to this package: beside it in a wheel, in ``hook/`` in a checkout.
 
@@ -135,18 +90,6 @@ def hook_source() -> Path:
         '_tls_tasks_hook.py'
     """
     return _resource(f"{HOOK}.py", f"hook/{HOOK}.py", f"../{HOOK}.py")
-
-
-def hook_folder() -> Path:
-    """Return where this installation's ``.pth`` belongs: with its metadata if Python reads such files there.
-
-    Example:
-        >>> hook_folder() in site_folders()
-        True
-    """
-    installed, folders = distribution(), site_folders()
-    home = Path(str(installed.locate_file(""))).resolve() if installed else folders[0]
-    return home if home in folders else folders[0]
 
 
 def site_folders() -> tuple[Path, ...]:

@@ -5,7 +5,8 @@ are served by ``_tls_tasks_hook``: a ``.pth`` file in site-packages imports it a
 imports either of them.
 """
 
-import importlib
+from __future__ import annotations
+
 import importlib.metadata
 import os
 import site
@@ -15,14 +16,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 import tls_tasks
 from tls_tasks.core.errors import OptionError, TlsTasksError
-from tls_tasks.core.task import Task
-from tls_tasks.data.catalogue import DataSet
+from tls_tasks.data.catalogue import DataSet, read_catalogue
+
+if TYPE_CHECKING:  # it imports numpy, and `tls-tasks list` needs no task
+    from tls_tasks.core.task import Task
 
 HOOK = "_tls_tasks_hook"
 PTH = "tls_tasks_hook.pth"
@@ -193,8 +196,12 @@ def data_set_of(task: Task | TaskFile) -> DataSet:
         >>> data_set_of(tls_tasks.task("tls_crisis_closed_book")).title
         'Crisis'
     """
-    sets: Mapping[str, DataSet] = importlib.import_module(f"tls_tasks.{task.family}.data").ALL_SETS
-    return sets[task.name.removesuffix("_closed_book")]
+    return data_sets(task.family)[task.name.removesuffix("_closed_book")]
+
+
+def data_sets(family: str) -> Mapping[str, DataSet]:
+    """All data sets of a family by name, those that stand for a user's own data among them."""
+    return read_catalogue(str(Path(tls_tasks.__file__).with_name(family) / "data.py"))[0]
 
 
 def _files() -> Iterator[TaskFile]:

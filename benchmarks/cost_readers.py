@@ -30,8 +30,7 @@ from benchmarks.cost_curves import Case, Curve, Work, curve, doubled, exponent, 
 from benchmarks.scale import TASK, write_log
 from tls_tasks.after.logs import find_runs
 from tls_tasks.after.readers import logged_runs
-from tls_tasks.after.streamed import BlockScorer, Scored, read_units, score_streamed
-from tls_tasks.after.units import Header
+from tls_tasks.after.streamed import BlockScorer, Job, Scored, score_streamed
 from tls_tasks.cli import main as command
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.evidence.read import parse_evidence
@@ -275,13 +274,13 @@ def of_blocks(n_rows: int) -> Work:
     path = log_of("harness", n_rows)
     [run] = find_runs([path])
 
-    def engine(header: Header, blocks: Sequence[int]) -> Scored:
-        yield from map(BlockScorer(header), blocks)
+    def engine(job: Job, blocks: Sequence[int]) -> Scored:
+        yield from map(BlockScorer(job), blocks)
 
     def work() -> None:
         with tempfile.TemporaryDirectory() as out:
-            score_streamed(str(path), TASK, Path(out, "units"), engine=engine, block_bytes=1 << 16)
-            assert len(read_units([Path(out, "units")], run, {}).ids) == n_rows
+            scored = score_streamed(str(path), TASK, Path(out, "units"), run, engine=engine, block_bytes=1 << 16)
+            assert len(scored.ids) == n_rows
 
     return work
 

@@ -88,7 +88,7 @@ def metrics(found):
 
 def test_which_way_is_better(stock):
     better = {key: one.better for key, one in run_of(stock / "a", "wmt16-de-en").score.definitions.items()}
-    assert better == {"bleu": True, "chrf": True, "ter": False}
+    assert better == {f"{key} (mean of documents)": key != "ter" for key in ("bleu", "chrf", "ter")}
     assert not any(one.better for one in run_of(stock / "a", "wikitext").score.definitions.values())
 
 
@@ -104,9 +104,11 @@ def test_two_systems_on_all_tasks(stock, capsys):
             assert row["difference"] == pytest.approx(row["second"] - row["first"])
             assert row["interval"][0] <= row["difference"] <= row["interval"][1] and 0 < row["p_value"] <= 1
     of = {one["task"]: {row["metric"]: row for row in one["metrics"]} for one in found}
+    bits = of["wikitext"]["bits_per_byte (mean of documents)"]
     # b knows more words: less perplexed and edited is a win.
-    assert of["wikitext"]["bits_per_byte"]["difference"] < 0 < of["wikitext"]["bits_per_byte"]["wins"] - 20
-    assert of["wmt16-de-en"]["ter"]["wins"] > of["wmt16-de-en"]["ter"]["losses"]
+    assert bits["difference"] < 0 < bits["wins"] - 20
+    edits = of["wmt16-de-en"]["ter (mean of documents)"]
+    assert edits["wins"] > edits["losses"]
     acc = of["arc_easy"]["acc"]
     rows = [read_jsonl(only(stock / name, "samples_arc_easy_*")) for name in "ab"]
     gains = [second["acc"] - first["acc"] for first, second in zip(*rows, strict=True)]
@@ -177,37 +179,6 @@ def test_equal_ids_with_other_targets_are_warned_of(inspected, tmp_path, capsys)
 
 
 @pytest.fixture
-def sent_rows(made_runs, tmp_path, capsys):
-    """Name of a run -> its rows in the form of Every Eval Ever, as ``tls-tasks submit`` writes them."""
-
-    def rows_of(name):
-        samples = max(made_runs.glob(f"{name}/**/samples_evidence_journals_*"))
-        date = samples.stem.split("_")[-1]
-        for path in (samples, samples.with_name(f"results_{date}.json")):
-            (tmp_path / name).mkdir(exist_ok=True)
-            shutil.copy(path, tmp_path / name)
-        options = ("-o", tmp_path / f"sent-{name}", "--model", f"acme/{name}", "--no-chat-template")
-        assert run("submit", capsys, tmp_path / name, *options)[0] == 0
-        return only(tmp_path / f"sent-{name}", "*_samples.jsonl")
-
-    return rows_of
-
-
-def test_rows_of_every_eval_ever(sent_rows, tmp_path, capsys):
-    """Their numbers are those of the runs, as far as a row has one."""
-    rows = [sent_rows(name) for name in ("base", "noisy")]
-    [sent], [own] = read_runs(rows[:1]), read_runs([tmp_path / "base"])
-    assert (sent.name, sent.model, sent.run.host) == ("evidence_journals", "acme/base", "every_eval_ever")
-    assert sent.ids == own.ids and [*sent.log.samples[0].answer] and sent.log.samples[0].request
-    code, found, said = compared(capsys, *rows)
-    [row] = found[0]["metrics"]
-    assert row["wins"] == 0 < row["losses"] and row["difference"] < 0
-    # The number of a corpus's F1 can't be made of rows, which is said; the mean of the rows is compared.
-    assert code == 1 and row["metric"] == "evidence_f1 (mean of documents)" and "can't be made again" in said
-    assert compared(capsys, *rows, "--join", "sample_hash")[1][0]["metrics"] == [row]
-
-
-@pytest.fixture
 def plain(tmp_path):
     """Writes plain rows: name -> values of ``score``, with what else a row has."""
 
@@ -273,7 +244,8 @@ def test_gates_of_metrics_of_which_less_is_better(plain, stock, capsys):
     files = plain("first", values), plain("second", more)
     assert compared(capsys, *files, "--fail-if-worse", "score", "--lower-is-better", "score")[0] == 3
     assert compared(capsys, *files, "--fail-if-worse", "score")[0] == 0
-    task = ("--task", "wikitext", "--metric", "bits_per_byte", "--fail-if-worse", "bits_per_byte")
+    bits = "bits_per_byte (mean of documents)"
+    task = ("--task", "wikitext", "--metric", bits, "--fail-if-worse", bits)
     assert compared(capsys, stock / "a", stock / "b", *task)[0] == 0
     assert compared(capsys, stock / "b", stock / "a", *task)[0] == 3
 
@@ -342,20 +314,17 @@ def test_the_page_of_any_log(stock, plain, tmp_path, capsys, open_page):
     assert opened.errors == [] and opened.violations() == []
 
 
-def test_the_page_of_logs_of_inspect_and_of_every_eval_ever(inspected, sent_rows, tmp_path, capsys, open_page):
-    rows, target = sent_rows("base"), tmp_path / "page.html"
-    places = [inspected / "a", inspected / "ids", rows]
-    assert run("page", capsys, *places, "-o", target)[0] == 1  # a corpus's F1 can't be made of rows
+def test_the_page_of_logs_of_inspect(inspected, tmp_path, capsys, open_page):
+    target, place = tmp_path / "page.html", inspected / "a"
+    assert run("page", capsys, place, inspected / "ids", "-o", target)[0] == 0
     opened = open_page(target)
     page = opened.page
-    for task, place in (("sums", inspected / "a"), ("evidence_journals", rows)):
-        page.select_option("#task", label=task)
-        [read] = read_runs([place])
-        shown = page.locator("#results table").text_content()
-        assert all(f"{value:.4f}" in shown for value in read.metrics.values()) and read.metrics
-        assert page.locator("#count").inner_text() == f"{len(read.ids)} documents"
-        page.fill("#words", read.ids[0])
-        page.locator("#list .row", has=page.locator(f".name:text-is('{read.ids[0]}')")).click()
-        view, first = page.locator("#view").text_content(), read.log.samples[0]
-        assert str(first.answer[0])[:20] in view and first.request.splitlines()[0][:40] in view
+    [read] = read_runs([place])
+    shown = page.locator("#results table").text_content()
+    assert all(f"{value:.4f}" in shown for value in read.metrics.values()) and read.metrics
+    assert page.locator("#count").inner_text() == f"{len(read.ids)} documents"
+    page.fill("#words", read.ids[0])
+    page.locator("#list .row", has=page.locator(f".name:text-is('{read.ids[0]}')")).click()
+    view, first = page.locator("#view").text_content(), read.log.samples[0]
+    assert str(first.answer[0])[:20] in view and first.request.splitlines()[0][:40] in view
     assert opened.errors == [] and opened.violations() == []

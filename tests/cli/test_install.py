@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 import tls_tasks
-from tests.cli.conftest import refused, run
+from tests.cli.conftest import run
 from tls_tasks.cli import main
 from tls_tasks.core.errors import DataError
 from tls_tasks.hosts import discovery as plugin

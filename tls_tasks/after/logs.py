@@ -22,9 +22,8 @@ _FILE = re.compile(
 )
 _INSPECT_NAME = re.compile(r"(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)[^_]*_(?P<task>.+)_[^_]+")
 _INSPECT = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status"')
-_EVERY_EVAL_EVER = (b'"evaluation_id"', b'"sample_id"')
 _BEGIN = 1 << 16  # bytes by which a log is known
-_EXPECTED = "results_<date>.json, samples_<task>_<date>.jsonl, a log of Inspect, Every Eval Ever's, JSONL with `id`"
+_EXPECTED = "results_<date>.json, samples_<task>_<date>.jsonl, a log of Inspect, JSONL with `id`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +103,7 @@ class RunFiles:
         date: The date in their names.
         results: The results file; None if only samples are there.
         samples: Task -> file.
-        host: Who wrote them: ``lm_eval``, ``inspect_ai``, ``every_eval_ever``, or ``rows`` for plain JSONL.
+        host: Who wrote them: ``lm_eval``, ``inspect_ai``, or ``rows`` for plain JSONL.
     """
 
     folder: Path
@@ -219,8 +218,6 @@ def _other_host(path: Path, is_named: bool) -> RunFiles | None:
             start = file.read(_BEGIN)
         if path.suffix == ".json":
             host = "inspect_ai" if _INSPECT.match(start) else ""
-        elif all(name in start.lstrip().partition(b"\n")[0] for name in _EVERY_EVAL_EVER):
-            host = "every_eval_ever"
         elif is_named and start.lstrip().startswith(b"{"):
             host = "rows"
     if not host:

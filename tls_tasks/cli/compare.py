@@ -45,9 +45,9 @@ def add_parser(subparsers: Subparsers) -> None:
 def _run(args: argparse.Namespace) -> int:
     """Test whether one system is better than another on the same documents.
 
-    RUN is a log of any task of lm_eval (--log_samples), a log of Inspect, rows of Every Eval Ever, or JSONL with
-    `id` and a column a metric; formats may be mixed. Our tasks are scored again; of others' the logged values count,
-    after the reported number has been made of them again.
+    RUN is a log of any task of lm_eval (--log_samples), a log of Inspect, or JSONL with `id` and a column a metric;
+    formats may be mixed. Our tasks are scored again. Of others' metrics the logged values count, if their mean is the
+    reported number; any other (BLEU, F1, perplexity) is compared as "NAME (mean of documents)", each scored alone.
 
     Compares the first run with each of the others, on the metrics as they are reported. Gives p-values of a paired
     approximate randomisation test (exact for up to 14 units), confidence intervals of the differences, Holm's

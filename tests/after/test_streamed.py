@@ -103,7 +103,7 @@ def files_of(path):
 def all_of(run):
     """What the command prints and writes of a run."""
     intervals = run.intervals(confidence=0.9)
-    return _text(run, intervals, papers=True), json.dumps(_as_dict(run, intervals))
+    return _text(run, intervals), json.dumps(_as_dict(run, intervals))
 
 
 def whole_of(path):

@@ -61,7 +61,7 @@ def test_after_a_run(runs, name, tmp_path, capsys):
         capsys,
         ("score", log, "--csv", tmp_path / "scores.csv"),
         ("score", log, "--json", "-"),
-        ("compare", log, log, "--resamples", 20, "--permutations", 20),
+        ("compare", log, log, "--permutations", 20),
         ("page", log, "-o", tmp_path / "page.html"),
         ("submit", log, "-o", tmp_path / "out"),
         ("verify", log),

@@ -32,9 +32,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--lower-is-better", action="append", default=[], metavar="KEY", help="of this metric, where logs don't say")
     add("--by-document", action="store_true", help="treat documents on one topic as independent")
     add("--permutations", type=int, default=10_000, metavar="N", help="random exchanges (10000)")
-    add("--resamples", type=int, default=1_000, metavar="N", help="bootstrap resamples (1000)")
     add("--confidence", type=float, default=0.95, metavar="P", help="of the intervals (0.95)")
-    add("--seed", type=int, default=12345, help="random seed (12345)")
     add("--show", type=int, default=0, metavar="N", help="show the N documents that differ most")
     worse = "exit with 3 if a later run is worse than the first by more than MARGIN (0), its whole interval"
     add("--fail-if-worse", action="append", default=[], metavar="METRIC[:MARGIN]", help=worse)
@@ -65,7 +63,7 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks compare out/a logs/b.eval --metric acc=choice --join id
     """
     gates = dict(map(_gate, args.fail_if_worse))
-    settings = Settings(args.permutations, args.resamples, args.confidence, args.seed)
+    settings = Settings(args.permutations, confidence=args.confidence)
     tasks = [_tasks(args.task, is_other=place > 0) for place in range(len(args.systems))]
     systems = [read_system(path, tasks=own, progress=progress) for path, own in zip(args.systems, tasks, strict=True)]
     plan = Plan(args.join, args.cluster, args.by_document, args.show, args.lower_is_better, settings)

@@ -1,14 +1,12 @@
 """``tls-tasks score``: score logged answers again, or any log or rows; ``page``: show runs."""
 
 import argparse
+import csv
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
-from pyarrow import csv, parquet
 
 from tls_tasks.after.logs import find_logs
 from tls_tasks.after.mapped_rows import logs_and_rows, score_logs, score_rows
@@ -17,16 +15,13 @@ from tls_tasks.after.run import Run
 from tls_tasks.after.scored_runs import ScoredTask, read_runs
 from tls_tasks.after.streamed import in_processes, on_ray, score_streamed
 from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, note, progress, say, write_json
-from tls_tasks.cli.printed import Intervals, corrected_text, intervals_of, papers_layout, value_table, with_intervals
+from tls_tasks.cli.printed import Intervals, corrected_text, intervals_of, value_table, with_intervals
 from tls_tasks.core.errors import InputError, OptionError, check_whole_number
 from tls_tasks.core.intervals import caution
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.whole import replaced, write_whole
 from tls_tasks.hosts.discovery import task_files
 from tls_tasks.registry import METRICS
-
-_NUMBERS = {"version", "n_documents", "value"}
-"""The columns of the CSV and Parquet tables that are no text."""
 
 _BELONGS = {"workers": "units", "ray": "units", "map": "metric", "option": "metric"}
 """Options without worth of their own -> the option that they need."""
@@ -43,12 +38,8 @@ def add_parser(subparsers: Subparsers) -> None:
     files.add_argument("--metric", help="score any log, or rows from another tool, with this metric")
     add("--labels", type=Path, metavar="PEOPLE", help="correct reports' scores by the labels of `tls-tasks agree`")
     add("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
-    add("--resamples", type=int, metavar="N", help="resamples of bootstrap intervals (1000)")
-    add("--seed", type=int, help="random seed of the intervals (12345)")
-    add("--papers", action="store_true", help="of timelines, also what the papers' scripts print")
     add("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
     add("--csv", type=Path, metavar="FILE", help="write a table, one row per document and metric")
-    add("--parquet", type=Path, metavar="FILE", help="write the same table as Parquet")
     add = parser.add_argument_group("with --metric").add_argument
     add("--map", action="append", metavar="NAME=FIELD,…", help="FIELDs of prediction, reference, topic, source")
     add("--option", action="append", metavar="NAME=VALUE", help="an option of the metric, as JSON or text")
@@ -88,14 +79,14 @@ def _run_score(args: argparse.Namespace) -> int:
     file, or a URL of either that fsspec opens.
 
     In the table of --csv, text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a
-    carriage return) begins with an apostrophe; the tables of --json and --parquet hold it as it is.
+    carriage return) begins with an apostrophe; --json holds it as it is.
 
     Exit codes: 0 scored; 1 scored, but a log has problems (named on stderr); 2 not scored
 
     Examples:
       tls-tasks score out/                                  everything below a folder
       tls-tasks score out/m/samples_tls_crisis_2026-11-21T04-11-39.260879.jsonl --json -
-      tls-tasks score out/ --newest --csv scores.csv --parquet scores.parquet
+      tls-tasks score out/ --newest --csv scores.csv
       tls-tasks score out/ -o units --workers 8
       tls-tasks score s3://logs/answers.jsonl --task summ_qmsum -o units --ray auto
       tls-tasks score answers.jsonl --metric rouge_l --option tokenizer=unicode
@@ -106,7 +97,7 @@ def _run_score(args: argparse.Namespace) -> int:
     for name, needed in _BELONGS.items():
         if name in given and needed not in given:
             raise InputError(f"--{name}", None, f"it without --{needed}", "both")
-    for name in ("metric", "csv", "parquet", "labels"):
+    for name in ("metric", "csv", "labels"):
         if name in given and args.units is not None:
             raise InputError(f"--{name}", None, "it with -o", f"one of both: {args.units} holds the units of our tasks")
     if args.metric is not None and args.labels is not None:
@@ -129,15 +120,12 @@ def _print_runs(runs: Iterable[Run], args: argparse.Namespace) -> int:
         scored.append(run)
         dicts.append({**_as_dict(run, intervals), **corrected})
         if str(args.json) != "-":
-            say("\n".join([_text(run, intervals, args.papers), *([corrected_text(corrected), ""] * bool(corrected))]))
+            say("\n".join([_text(run, intervals), *([corrected_text(corrected), ""] * bool(corrected))]))
         note(args.command, *run.problems)
     if args.json is not None and scored:
         write_json(args.json, dicts)
-    kinds = ("csv", csv.write_csv, no_formula), ("parquet", parquet.write_table, str)
-    for option, write, as_cell in kinds:
-        if (path := getattr(args, option, None)) is not None:
-            with replaced(path) as file:
-                write(_table([row for run in scored for row in _rows(run)], as_cell), file)
+    if args.csv is not None:
+        _write_csv(args.csv, [row for run in scored for row in _rows(run)])
     return int(any(run.problems for run in scored))
 
 
@@ -159,21 +147,21 @@ def _score_streamed(args: argparse.Namespace) -> int:
         raise OptionError.unknown("--task", ", ".join(log[1] for log in logs) or "no samples", task_files())
     engine = on_ray(args.ray, args.workers) if args.ray is not None else in_processes(args.workers)
     folders = [args.units / log[3] if len(ours) > 1 else args.units for log in ours]
-    jobs = zip(folders, ours, strict=True)
-    how = {"engine": engine, "progress": progress}
-    code = _print_runs((score_streamed(path, name, at, run, **how) for at, (run, name, path, _) in jobs), args)
+    runs = (
+        score_streamed(path, name, folder, run, engine=engine, progress=progress)
+        for folder, (run, name, path, _) in zip(folders, ours, strict=True)
+    )
+    code = _print_runs(runs, args)
     left_out = [f"{log[2]} left out: {log[1]} is no task of ours" for log in logs if log not in ours]
     return note("score", *left_out) or code
 
 
-def _text(run: Run, intervals: Intervals, papers: bool) -> str:
+def _text(run: Run, intervals: Intervals) -> str:
     made, conditions = visible(run.data), []
     if isinstance(run, ScoredTask):
         made, conditions = f"version {run.version:g}, {made}", [visible(str(run.conditions))]
     head = f"{visible(run.name)} ({made}), {count(len(run.score.units), 'document')}, {visible(run.model)}"
     lines = [f"{head}: {visible(run.log.path.name)}", *conditions]
-    if papers and run.family == "timelines":
-        lines += papers_layout(run.metrics, run.score.by_topic())
     if run.metrics:
         lines.append(value_table(run.metrics, intervals, run.headline))
     return "\n".join([*lines, *map(visible, run.signatures.values()), ""])
@@ -198,19 +186,17 @@ def _made_of(run: Run) -> dict[str, Any]:
     return {**named, "version": run.version, "edition": run.edition, "status": run.status, **conditions}
 
 
-def _table(rows: Sequence[Mapping[str, Any]], as_cell: Callable[[str], str]) -> pa.Table:
-    columns = {}
-    for name in rows[0] if rows else ():
-        cells = [row[name] for row in rows]
-        # Arrow refuses half a surrogate pair, which a name in a log may contain; its escape stands for it
-        texts = (as_cell(str(cell).encode("utf-8", "backslashreplace").decode()) for cell in cells)
-        columns[name] = pa.array(cells, pa.float64()) if name in _NUMBERS else pa.array(texts, pa.string())
-    return pa.table(columns)
+def _write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    # half a surrogate pair, which a name in a log may contain, as its escape
+    with replaced(path) as made, made.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+        writer.writerow(rows[0] if rows else ())
+        writer.writerows([no_formula(cell) if isinstance(cell, str) else cell for cell in row.values()] for row in rows)
 
 
 def _rows(run: Run) -> Iterator[dict[str, Any]]:
     """The corpus first, with an empty ``doc_id`` and ``topic``, then each document by itself."""
-    head = {"run": run.log.path, **_made_of(run), "n_documents": len(run.ids)}
+    head = {"run": str(run.log.path), **_made_of(run), "n_documents": len(run.ids)}
     documents = zip(run.ids, run.topics, map(run.of_document, range(len(run.ids))), strict=True)
     for doc_id, topic, metrics in [("", "", run.metrics), *documents]:
         for key, value in metrics.items():
@@ -228,8 +214,8 @@ def _score_with_metric(args: argparse.Namespace) -> int:
     fields = _pairs("--map", [part for text in args.map or () for part in re.split(r",(?=\w+=)", text)])
     if runs:
         return _print_runs(score_logs(runs, args.metric, fields, options), args)
-    if args.csv is not None or args.parquet is not None:
-        raise InputError("--csv, --parquet", None, "rows", "samples or other logs; of rows use --json")
+    if args.csv is not None:
+        raise InputError("--csv", None, "rows", "samples or other logs; of rows use --json")
     score = score_rows(args.metric, rows, fields, options)
     intervals, of_metric = intervals_of(args, score), score.intervals(**score.interval) if score.interval else {}
     result = with_intervals(score.as_dict(), intervals)

@@ -7,7 +7,6 @@ import pytest
 
 import tls_tasks
 from tests.cli.conftest import refused, run, write
-from tests.conftest import ROOT
 from tls_tasks.after.logs import find_runs
 from tls_tasks.after.scored_runs import score_places
 from tls_tasks.core.errors import DataError, OptionError
@@ -15,9 +14,10 @@ from tls_tasks.core.errors import DataError, OptionError
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["evidence_journals", "evidence_maccrobat"])
-def test_an_extraction_log_of_ours_has_sources_and_schema(capsys, name):
-    (log,) = (ROOT / "tests/recorded/logs-0.1.0/evid_keyword").glob(f"samples_{name}_*.jsonl")
+def test_an_extraction_log_of_ours_has_sources_and_schema(made_runs, capsys, name):
+    (log,) = made_runs.glob(f"base/**/samples_{name}_*.jsonl")
     options = ["--metric", "evidence_extraction", "--option", "require_grounding=true", "--json", "-"]
     code, out, _ = run("score", capsys, log, *options)
     (found,) = json.loads(out)

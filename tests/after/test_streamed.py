@@ -305,6 +305,8 @@ import multiprocessing, os, signal, sys
 from pathlib import Path
 from tls_tasks.after import streamed
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which the tests' own process may ignore
+
 def progress(blocks, what, n):
     for done, block in enumerate(blocks, start=1):
         yield block

@@ -22,7 +22,7 @@ from tls_tasks.reports.types import Query
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
-FILES = ROOT / "tests/recorded/files-0.2/report_gen_eval"
+FILES = ROOT / "tests/recorded/report_gen_eval"
 REPORT, NUGGETS, RESULTS = (
     json.loads((FILES / name).read_text()) for name in ("reports.jsonl", "nuggets.json", "results.jsonl")
 )

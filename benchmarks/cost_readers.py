@@ -198,20 +198,8 @@ def log_of(kind: str, n_rows: int) -> Path:
         return write_inspect_log(place, n_rows)
     rows: list[dict[str, Any]] = []
     for number, text in zip(range(n_rows), SENTENCES * n_rows, strict=False):
-        if kind != "eee":
-            score = number % (2 if kind == "rows" else 3) == 0
-            rows.append({"id": str(number), "input": f"{number}?", "output": text, "acc": int(score)})
-        else:
-            answer = {"input": {"raw": f"{number}?"}, "output": {"raw": text}, "evaluation": {"score": number % 2}}
-            rows.append(
-                {
-                    "evaluation_id": "made",
-                    "sample_id": str(number),
-                    "evaluation_name": "made",
-                    "model_id": "made",
-                    **answer,
-                }
-            )
+        score = number % (2 if kind == "rows" else 3) == 0
+        rows.append({"id": str(number), "input": f"{number}?", "output": text, "acc": int(score)})
     path = place / f"{kind}.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
@@ -295,7 +283,6 @@ def _compare(n_rows: int) -> list[Any]:
 
 LOGS: Mapping[str, Case] = {
     "lm_eval samples": Case("rows", ROWS, partial(of_log, "harness"), goal=GOAL),
-    "Every Eval Ever": Case("rows", ROWS, partial(of_log, "eee"), goal=GOAL),
     "Inspect": Case("rows", FEW_ROWS, partial(of_log, "inspect"), goal=GOAL),
     "JSONL rows": Case("rows", ROWS, partial(of_log, "rows"), goal=GOAL),
     "score": Case("rows", FEW_ROWS, partial(of_command, lambda n: ["score", log_of("harness", n)]), goal=GOAL),

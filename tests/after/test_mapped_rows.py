@@ -71,18 +71,6 @@ def test_logs_and_rows_are_not_mixed_and_a_map_needs_a_metric(tmp_path, capsys):
     assert "rouge_l_f1" in (tmp_path / "x.csv").read_text()
 
 
-def test_rows_of_every_eval_ever(tmp_path, capsys):
-    path = write(tmp_path / "e_samples.jsonl", CASES["EVERY_EVAL_EVER"])
-    code, out, _ = run("score", capsys, path, "--metric", "rouge_l", "--json", "-")
-    (found,) = json.loads(out)
-    assert code == 0 and (found["task"], found["model"]) == ("qa", "m")
-    assert found["metrics"]["rouge_l_recall"] == 1 and found["metrics"]["rouge_l_precision"] == pytest.approx(2 / 3)
-    code, out, _ = run(
-        "score", capsys, path, "--metric", "rouge_l", "--map", "reference=doc.input.choices.0", "--json", "-"
-    )
-    assert code == 0 and json.loads(out)[0]["metrics"]["rouge_l_f1"] == 0
-
-
 def test_a_log_with_broken_lines_is_scored_and_they_are_named(tmp_path, capsys):
     sample = {"doc_id": 0, "doc": {}, "filtered_resps": [None], "target": "b"}
     path = write(tmp_path / "samples_own_2026-01-01T00-00-00.jsonl", sample, {**sample, "doc_id": 1}, "{")

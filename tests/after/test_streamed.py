@@ -1,6 +1,5 @@
 """Logs scored block by block: the numbers of the whole, whoever scores what, and whatever is killed meanwhile."""
 
-import datetime
 import io
 import json
 import random
@@ -15,8 +14,6 @@ from threading import Thread
 from unittest.mock import Mock
 
 import fsspec
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -205,21 +202,13 @@ def test_each_of_several_logs_has_a_folder_of_its_name(tmp_path, capsys):
     )
 
 
-def test_parquet_and_urls_are_read_as_jsonl_is(tmp_path, capsys, log):
-    rows = read_jsonl(log)
-    nested = tmp_path / "nested.parquet"
-    pq.write_table(pa.Table.from_pylist(rows), nested, row_group_size=5)
-    flat = [{**row, "doc": json.dumps(row["doc"]), "filtered_resps": json.dumps(row["filtered_resps"])} for row in rows]
-    with fsspec.open("memory://logs/flat.parquet", "wb") as file:
-        pq.write_table(pa.Table.from_pylist(flat), file, row_group_size=1)
+def test_urls_are_read_as_files_are(tmp_path, capsys, log):
     with fsspec.open("memory://logs/log.jsonl", "wb") as file:
         file.write(log.read_bytes())
     wanted = json.loads(told(capsys, "score", log)[3])[0]["metrics"]
-    for n_blocks, path in [(3, str(nested)), (12, "memory://logs/flat.parquet"), (None, "memory://logs/log.jsonl")]:
-        folder = tmp_path / f"units{n_blocks}"
-        streamed = score_streamed(path, "summ_dialogsum", folder, engine=here, block_bytes=2000)
-        assert streamed.metrics == wanted
-        assert n_blocks is None or len([*folder.glob("block-*")]) == n_blocks
+    url = "memory://logs/log.jsonl"
+    streamed = score_streamed(url, "summ_dialogsum", tmp_path / "units", engine=here, block_bytes=2000)
+    assert streamed.metrics == wanted
 
 
 def test_a_url_of_a_server_is_read_and_one_that_opens_nothing_is_said(tmp_path, log):
@@ -241,13 +230,6 @@ def test_a_bug_in_a_reader_does_not_look_like_a_bad_file(log, monkeypatch, error
     monkeypatch.setattr("tls_tasks.after.units.sample_of", Mock(side_effect=error))
     with pytest.raises(error):
         list(LogBlocks.of(str(log), 2000).read(0))
-
-
-def test_a_timestamp_in_parquet_is_no_text(tmp_path):
-    row = {"doc_id": 0, "doc": {"day": datetime.datetime(2011, 1, 25)}, "filtered_resps": ["x"]}
-    pq.write_table(pa.Table.from_pylist([row]), "log.parquet")
-    [problem] = LogBlocks.of("log.parquet", 1).read(0)
-    assert problem.kind == "wrong_row" and "write dates as text" in problem.detail
 
 
 def test_what_is_there_is_not_scored_again(tmp_path, log):

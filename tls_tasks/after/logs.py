@@ -186,15 +186,15 @@ def find_logs(places: Iterable[str], **how: Any) -> Iterator[NamedLog]:
     """Logs one by one.
 
     Args:
-        places: As of :func:`find_runs`; also URLs of samples files, and such files in Parquet.
+        places: As of :func:`find_runs`; also URLs of samples files.
         **how: ``task`` and ``newest`` of :func:`find_runs`.
 
     Raises:
         DataError: If a place doesn't exist, or holds no log.
     """
     for place in places:
-        if "://" in place or (Path(place).is_file() and place.endswith(".parquet")):
-            match = _FILE.fullmatch(f"{Path(place).stem}.jsonl")
+        if "://" in place:
+            match = _FILE.fullmatch(Path(place).name)
             name = how["task"] or (match["task"] if match else Path(place).name)
             yield RunFiles(Path(place).parent, "", None), name, place, Path(place).stem
         else:

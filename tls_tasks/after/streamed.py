@@ -126,7 +126,7 @@ def score_streamed(
     """Score a log block by block; blocks whose units are in the folder are not scored again.
 
     Args:
-        path: A samples file in JSONL, or its rows in Parquet; a URL is opened by fsspec.
+        path: A samples file; a URL is opened by fsspec.
         name: The task.
         folder: Where the units go.
         run: The log's files, as far as they are there.

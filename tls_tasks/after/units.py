@@ -16,23 +16,20 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tls_tasks import __version__
-from tls_tasks.after.foreign import MOST_BYTES, read_json
+from tls_tasks.after.foreign import MOST_BYTES
 from tls_tasks.after.logs import LogProblem, Sample, lines_of, missing, repeated, sample_of
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Columns
 from tls_tasks.core.whole import replaced, write_whole
 
 _END = 1 << 16  # bytes at either end of a log that tell it from others
-_PARQUET = ".parquet"
-_NESTED = ("doc", "filtered_resps")
-"""The columns of Parquet that may be JSON instead of a struct or a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +40,8 @@ class LogBlocks:
         path: The file, or a URL that fsspec opens.
         n_bytes: How long it is.
         digest: A hash of how it begins and ends.
-        block_bytes: The length of a block of JSONL: a line belongs to the block in which it begins.
-        n_blocks: How many blocks there are; in Parquet its row groups.
+        block_bytes: The length of a block: a line belongs to the block in which it begins.
+        n_blocks: How many blocks there are.
     """
 
     path: str
@@ -65,18 +62,11 @@ class LogBlocks:
             n_bytes = file.seek(0, 2)
             file.seek(max(0, n_bytes - _END))
             digest = hashlib.blake2b(head + file.read(), digest_size=8).hexdigest()
-            n_blocks = pq.ParquetFile(file).num_row_groups if path.endswith(_PARQUET) else -(-n_bytes // block_bytes)
-        return cls(path, n_bytes, digest, block_bytes, n_blocks)
+        return cls(path, n_bytes, digest, block_bytes, n_blocks=-(-n_bytes // block_bytes))
 
     def read(self, number: int) -> Iterator[Sample | LogProblem | None]:
         """The lines of a block (from 0), numbered in it from 1; None for a blank one."""
         with _readable(self.path), open_log(self.path) as file:
-            if self.path.endswith(_PARQUET):
-                parquet = pq.ParquetFile(file, page_checksum_verification=True)
-                batches = parquet.iter_batches(256, row_groups=[number])
-                rows = (row for batch in batches for row in batch.to_pylist())
-                yield from (_sample_of_cells(self.path, line, row) for line, row in enumerate(rows, start=1))
-                return
             start, left = number * self.block_bytes, self.block_bytes
             if start:  # the line that is there has begun before, unless the one before ends right here
                 file.seek(start - 1)
@@ -109,20 +99,6 @@ def _readable(file: str | Path, remedy: str = "", *also: type[Exception]) -> Ite
         yield
     except (pa.ArrowException, OSError, *also) as error:
         raise DataError(f"{file}: not readable ({error!s:.120}){remedy}") from error
-
-
-def _sample_of_cells(path: str, line: int, row: dict[str, Any]) -> Sample | LogProblem:
-    """A row of Parquet, by way of JSON: what is asked of a row is then the same in both."""
-    try:
-        row |= {name: read_json(row[name].encode()) for name in _NESTED if isinstance(row.get(name), str)}
-        content = json.dumps({name: cell for name, cell in row.items() if cell is not None}, default=_refused).encode()
-    except (DataError, UnicodeEncodeError) as error:
-        return LogProblem("wrong_row", f"{path}:{line}", str(error))
-    return sample_of(path, line, content + b"\n")
-
-
-def _refused(value: Any) -> NoReturn:
-    raise DataError(f"{value!r} is a {type(value).__name__}, expected what JSON has; write dates as text")
 
 
 _HEADER = "log.json"

@@ -75,8 +75,7 @@ def _run_score(args: argparse.Namespace) -> int:
 
     With -o, samples files of any size are scored block by block on all cores. FOLDER keeps the units of each document
     (what the results are sums of) as Parquet, those of each of several files in a folder of its name; the same command
-    goes on where it was stopped. --ray scores on many machines. FILE may then be Parquet with the rows of a samples
-    file, or a URL of either that fsspec opens.
+    goes on where it was stopped. --ray scores on many machines. FILE may then be a URL that fsspec opens.
 
     In the table of --csv, text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a
     carriage return) begins with an apostrophe; --json holds it as it is.

@@ -267,7 +267,7 @@ def of_blocks(n_rows: int) -> Work:
 
     def work() -> None:
         with tempfile.TemporaryDirectory() as out:
-            scored = score_streamed(str(path), TASK, Path(out, "units"), run, engine=engine, block_bytes=1 << 16)
+            scored = score_streamed(path, TASK, Path(out, "units"), run, engine=engine, block_bytes=1 << 16)
             assert len(scored.ids) == n_rows
 
     return work

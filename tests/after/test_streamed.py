@@ -3,23 +3,17 @@
 import io
 import json
 import random
-import re
 import signal
 import subprocess
 import sys
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from unittest.mock import Mock
 
-import fsspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import tls_tasks
-from tests.conftest import read_jsonl
 from tls_tasks.after.logs import find_runs, lines_of, read_samples
 from tls_tasks.after.scored_runs import read_runs
 from tls_tasks.after.streamed import BlockScorer, on_ray, score_streamed
@@ -89,7 +83,7 @@ def stream(path, folder, block_bytes):
         return blocks
 
     run = files_of(path)
-    streamed = score_streamed(str(path), task, folder, run, engine=here, block_bytes=block_bytes, progress=progress)
+    streamed = score_streamed(path, task, folder, run, engine=here, block_bytes=block_bytes, progress=progress)
     return streamed, numbers[0]
 
 
@@ -162,7 +156,7 @@ def test_blocks_of_any_length_have_the_bits_of_the_whole(tmp_path, block_bytes):
 def test_every_line_is_in_one_block(tmp_path_factory, text, block_bytes):
     path = tmp_path_factory.mktemp("log") / "log.jsonl"
     path.write_bytes(text)
-    log = LogBlocks.of(str(path), block_bytes)
+    log = LogBlocks.of(path, block_bytes)
     wrong, before = [], 0
     for number in range(log.n_blocks):
         block = list(log.read(number))
@@ -202,34 +196,11 @@ def test_each_of_several_logs_has_a_folder_of_its_name(tmp_path, capsys):
     )
 
 
-def test_urls_are_read_as_files_are(tmp_path, capsys, log):
-    with fsspec.open("memory://logs/log.jsonl", "wb") as file:
-        file.write(log.read_bytes())
-    wanted = json.loads(told(capsys, "score", log)[3])[0]["metrics"]
-    url = "memory://logs/log.jsonl"
-    streamed = score_streamed(url, "summ_dialogsum", tmp_path / "units", engine=here, block_bytes=2000)
-    assert streamed.metrics == wanted
-
-
-def test_a_url_of_a_server_is_read_and_one_that_opens_nothing_is_said(tmp_path, log):
-    """A file of a server is no BytesIO, as one of memory:// is: it is read in pieces."""
-    handler = partial(SimpleHTTPRequestHandler, directory=tmp_path)
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}/"
-        assert [sample.row for sample in LogBlocks.of(url + log.name, 10**9).read(0)] == read_jsonl(log)
-        (tmp_path / "large.jsonl").write_bytes(b"{}\n" * 5_000_000)  # this server gives whole files only
-        for address in (url + "large.jsonl", url + "none.jsonl", "nope://logs/x.jsonl", "://"):
-            with pytest.raises(DataError, match=re.escape(f"{address}: not readable (")):
-                LogBlocks.of(address, 2000)
-        server.shutdown()
-
-
 @pytest.mark.parametrize("error", [ValueError, ImportError, KeyError])
 def test_a_bug_in_a_reader_does_not_look_like_a_bad_file(log, monkeypatch, error):
     monkeypatch.setattr("tls_tasks.after.units.sample_of", Mock(side_effect=error))
     with pytest.raises(error):
-        list(LogBlocks.of(str(log), 2000).read(0))
+        list(LogBlocks.of(log, 2000).read(0))
 
 
 def test_what_is_there_is_not_scored_again(tmp_path, log):
@@ -296,7 +267,8 @@ def progress(blocks, what, n):
             FAULT
 
 two = streamed.in_processes(2)
-streamed.score_streamed(sys.argv[1], "summ_dialogsum", Path("units"), engine=two, block_bytes=600, progress=progress)
+log = Path(sys.argv[1])
+streamed.score_streamed(log, "summ_dialogsum", Path("units"), engine=two, block_bytes=600, progress=progress)
 """
 
 
@@ -341,7 +313,7 @@ def test_ray_goes_on_without_a_node(tmp_path, capsys):
 
     try:
         how = {"engine": on_ray(cluster.address), "block_bytes": 30_000, "progress": progress}
-        run = score_streamed(str(path), "tls_crisis", tmp_path / "units", files_of(path), **how)
+        run = score_streamed(path, "tls_crisis", tmp_path / "units", files_of(path), **how)
     finally:
         cluster.shutdown()
     capsys.readouterr()  # what Ray says of the node

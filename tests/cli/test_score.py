@@ -148,10 +148,10 @@ def test_compare_two_systems(made_runs, tmp_path, capsys):
     assert sorted(heads) == ["3 documents", "8 documents, 4 topics"], "units are named where they are not the documents"
 
 
-def test_compare_three_systems_by_document(made_runs, capsys):
+def test_compare_three_systems(made_runs, capsys):
     systems = [made_runs / "base", made_runs / "noisy", made_runs / "base"]
-    code, out, _ = run("compare", capsys, *systems, "--task", "tls_crisis", "--metric", "date_f1", "--by-document")
-    assert code == 0 and out.count("); 8 documents\n") == 2 and "p (Holm)" in out
+    code, out, _ = run("compare", capsys, *systems, "--task", "tls_crisis", "--metric", "date_f1")
+    assert code == 0 and out.count("; 8 documents, 4 topics\n") == 2 and "p (Holm)" in out
     rows = [line.split() for line in re.findall(r"^date_f1 +[01]\..*", out, re.MULTILINE)]
     adjusted, itself = float(rows[0][-1]), float(rows[1][-1])
     assert adjusted == pytest.approx(min(1.0, 2 * float(rows[0][-2])), abs=2e-4) and itself == 1.0

@@ -177,32 +177,23 @@ def _newest(runs: Iterable[RunFiles]) -> Iterator[RunFiles]:
             yield replace(run, samples=samples)
 
 
-NamedLog = tuple[RunFiles, str, str, str]
-"""The files of a log's run, its task (of a file whose name says none, that name), where it is (a file or URL), and a
-name that no other log has in its place."""
+NamedLog = tuple[RunFiles, str, Path, Path]
+"""The files of a log's run, its task (of a file whose name says none, that name), the log, and a path that no other log
+has in its place."""
 
 
-def find_logs(places: Iterable[str], **how: Any) -> Iterator[NamedLog]:
-    """Logs one by one.
-
-    Args:
-        places: As of :func:`find_runs`; also URLs of samples files.
-        **how: ``task`` and ``newest`` of :func:`find_runs`.
+def find_logs(places: Iterable[str | Path], **how: Any) -> Iterator[NamedLog]:
+    """Logs one by one; with the arguments of :func:`find_runs`.
 
     Raises:
         DataError: If a place doesn't exist, or holds no log.
     """
-    for place in places:
-        if "://" in place:
-            match = _FILE.fullmatch(Path(place).name)
-            name = how["task"] or (match["task"] if match else Path(place).name)
-            yield RunFiles(Path(place).parent, "", None), name, place, Path(place).stem
-        else:
-            for run in find_runs([place], **how):
-                for name, path in run.samples.items():
-                    inside = path.relative_to(place) if Path(place).is_dir() else Path(path.name)
-                    known = name if run.host == "lm_eval" else f"{run.host}:{name}"
-                    yield run, how["task"] or known, str(path), str(inside.with_suffix(""))
+    for place in map(Path, places):
+        for run in find_runs([place], **how):
+            for name, path in run.samples.items():
+                inside = path.relative_to(place) if place.is_dir() else Path(path.name)
+                known = name if run.host == "lm_eval" else f"{run.host}:{name}"
+                yield run, how["task"] or known, path, inside.with_suffix("")
 
 
 def _other_host(path: Path, is_named: bool) -> RunFiles | None:

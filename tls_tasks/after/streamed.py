@@ -67,7 +67,7 @@ class Job:
         Raises:
             DataError: If the first document is none of the task's.
         """
-        return task_of(task_file(self.task), Path(self.log.path), self.first)
+        return task_of(task_file(self.task), self.log.path, self.first)
 
 
 Engine = Callable[[Job, Sequence[int]], Scored]
@@ -81,8 +81,7 @@ class BlockScorer:
 
     def __init__(self, job: Job) -> None:
         """``job``: what is scored."""
-        self._log, self._path = job.log, Path(job.log.path)
-        self._task, _ = job.scorer()
+        self._log, (self._task, _) = job.log, job.scorer()
 
     def __call__(self, number: int) -> Block:
         """A block's number, and its file."""
@@ -94,14 +93,14 @@ class BlockScorer:
         if isinstance(read, LogProblem):
             row = {"line": int(read.place.rpartition(":")[2]), "problem": read.kind, "detail": read.detail}
         else:
-            unit, problem = score_sample(self._task, self._path, read)
+            unit, problem = score_sample(self._task, self._log.path, read)
             answer = hashlib.blake2b(json.dumps(read.answer).encode(), digest_size=8).digest()
             row = {
                 **unit,
                 "doc_id": read.doc_id,
                 "line": read.line,
                 "answer": int.from_bytes(answer, "little", signed=True),
-                "asked": was_asked(self._task, self._path, read),
+                "asked": was_asked(self._task, self._log.path, read),
                 "filter": read.filter,
                 "name": name_of(read),
                 "topic": topic_of(read),
@@ -114,7 +113,7 @@ class BlockScorer:
 
 
 def score_streamed(
-    path: str,
+    path: Path,
     name: str,
     folder: Path,
     run: RunFiles | None = None,
@@ -126,7 +125,7 @@ def score_streamed(
     """Score a log block by block; blocks whose units are in the folder are not scored again.
 
     Args:
-        path: A samples file; a URL is opened by fsspec.
+        path: A samples file.
         name: The task.
         folder: Where the units go.
         run: The log's files, as far as they are there.
@@ -153,10 +152,10 @@ def score_streamed(
     except BrokenProcessPool as error:
         advice = "--workers 1 takes the least memory, and the same command goes on where it stopped"
         raise DataError(f"{folder}: a worker was killed (is there too little memory?); {advice}") from error
-    units, run = StoredUnits(folder, log), run or RunFiles(Path(path).parent, "", None)
+    units, run = StoredUnits(folder, log), run or RunFiles(path.parent, "", None)
     results = run.read_results([name])
     sizes = results.get("n-samples", {}).get(name)
-    read = SampleLog(Path(path), job.first, tuple(units.problems(sizes["effective"] if sizes else None)))
+    read = SampleLog(path, job.first, tuple(units.problems(sizes["effective"] if sizes else None)))
     score = Score(name, "", units, table, units.text("topic"))
     logged = Run(run, name, model_name(results, run.folder), read, units.text("name"), results=results, score=score)
     return of_task(logged, task_file(name), task, units.not_asked())
@@ -227,8 +226,7 @@ def on_ray(address: str, n_actors: int | None = None) -> Engine:
             actors = ray.data.ActorPoolStrategy(min_size=1, max_size=most, initial_size=most)
             # Ray Data gets the numbers of the blocks alone: its own readers turn dates in JSON into timestamps.
             numbers = ray.data.from_items([{"block": block} for block in blocks], override_num_blocks=len(blocks))
-            path = job.log.path  # on all machines, whatever their working folder
-            log = job.log if "://" in path else replace(job.log, path=str(Path(path).absolute()))
+            log = replace(job.log, path=job.log.path.absolute())  # whatever the working folders of the machines
             scored = numbers.map(_Actor, fn_constructor_args=(replace(job, log=log),), num_cpus=1, compute=actors)
             for row in scored.iter_rows():
                 yield row["block"], row["content"]

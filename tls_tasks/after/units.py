@@ -12,11 +12,10 @@ import json
 import math
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -37,27 +36,27 @@ class LogBlocks:
     """A log and its blocks.
 
     Attributes:
-        path: The file, or a URL that fsspec opens.
+        path: The file.
         n_bytes: How long it is.
         digest: A hash of how it begins and ends.
         block_bytes: The length of a block: a line belongs to the block in which it begins.
         n_blocks: How many blocks there are.
     """
 
-    path: str
+    path: Path
     n_bytes: int
     digest: str
     block_bytes: int
     n_blocks: int
 
     @classmethod
-    def of(cls, path: str, block_bytes: int) -> LogBlocks:
+    def of(cls, path: Path, block_bytes: int) -> LogBlocks:
         """The blocks of a file.
 
         Raises:
-            DataError: If it can't be read.
+            OSError: If it can't be read.
         """
-        with _readable(path, "", ValueError), open_log(path) as file:  # ValueError: a server gives whole files only
+        with path.open("rb") as file:
             head = file.read(_END)
             n_bytes = file.seek(0, 2)
             file.seek(max(0, n_bytes - _END))
@@ -66,39 +65,13 @@ class LogBlocks:
 
     def read(self, number: int) -> Iterator[Sample | LogProblem | None]:
         """The lines of a block (from 0), numbered in it from 1; None for a blank one."""
-        with _readable(self.path), open_log(self.path) as file:
+        with self.path.open("rb") as file:
             start, left = number * self.block_bytes, self.block_bytes
             if start:  # the line that is there has begun before, unless the one before ends right here
                 file.seek(start - 1)
                 left -= len(file.readline(MOST_BYTES + 1)) - 1
             for line, content in lines_of(file, f"{self.path} (counted from byte {start})", left):
                 yield None if content.isspace() else sample_of(self.path, line, content)
-
-
-def open_log(path: str) -> BinaryIO:
-    """A file of this machine, or what fsspec opens by a URL.
-
-    Raises:
-        DataError: If a URL can't be opened.
-        OSError: If a file can't.
-    """
-    if "://" not in path:
-        return Path(path).open("rb")
-    import fsspec
-
-    try:
-        return io.BufferedReader(fsspec.open(path, "rb").open())  # fsspec's own files read no lines up to a length
-    except Exception as error:  # of any package: no such protocol, the package is missing, no server or no key
-        raise DataError(f"{path}: not readable ({error!s:.120})") from error
-
-
-@contextmanager
-def _readable(file: str | Path, remedy: str = "", *also: type[Exception]) -> Iterator[None]:
-    """Say which file can't be read; a bug of ours in a reader is none of these errors."""
-    try:
-        yield
-    except (pa.ArrowException, OSError, *also) as error:
-        raise DataError(f"{file}: not readable ({error!s:.120}){remedy}") from error
 
 
 _HEADER = "log.json"
@@ -119,7 +92,7 @@ def begin_folder(folder: Path, task: str, log: LogBlocks) -> list[int]:
         DataError: If it is of something else already.
         OSError: If it can't be written.
     """
-    header = json.dumps({"task": task, **asdict(log), "path": Path(log.path).name, "tls_tasks": __version__})
+    header = json.dumps({"task": task, **asdict(log), "path": log.path.name, "tls_tasks": __version__})
     if not (file := folder / _HEADER).exists():
         write_whole(file, header)
     elif (stated := file.read_text("utf-8", "replace")) != header:
@@ -217,8 +190,10 @@ class StoredUnits(Columns):
 
 
 def _read(file: Path, *names: str) -> Any:
-    with _readable(file, _AGAIN, KeyError, ValueError):
+    try:
         return pq.ParquetFile(file).read(names).select(names)
+    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+        raise DataError(f"{file}: not readable ({error!s:.120}){_AGAIN}") from error
 
 
 def _distinct(rows: Any, numbers: Any) -> tuple[Any, list[tuple[int, int]]]:

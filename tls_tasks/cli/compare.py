@@ -30,7 +30,6 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--join", default="", metavar="BY", help="match by document, id, input or a field; FIRST=OTHER if it differs")
     add("--cluster", default="", metavar="FIELD", help="keep documents with equal FIELD together")
     add("--lower-is-better", action="append", default=[], metavar="KEY", help="of this metric, where logs don't say")
-    add("--by-document", action="store_true", help="treat documents on one topic as independent")
     add("--permutations", type=int, default=10_000, metavar="N", help="random exchanges (10000)")
     add("--confidence", type=float, default=0.95, metavar="P", help="of the intervals (0.95)")
     add("--show", type=int, default=0, metavar="N", help="show the N documents that differ most")
@@ -66,7 +65,7 @@ def _run(args: argparse.Namespace) -> int:
     settings = Settings(args.permutations, confidence=args.confidence)
     tasks = [_tasks(args.task, is_other=place > 0) for place in range(len(args.systems))]
     systems = [read_system(path, tasks=own, progress=progress) for path, own in zip(args.systems, tasks, strict=True)]
-    plan = Plan(args.join, args.cluster, args.by_document, args.show, args.lower_is_better, settings)
+    plan = Plan(args.join, args.cluster, args.show, args.lower_is_better, settings)
     comparisons = compare_systems(systems, args.metric or (), plan)
     problems = [problem for system in systems for task in system.tasks.values() for problem in task.problems]
     verdicts = list(_verdicts(comparisons, gates))

@@ -75,7 +75,7 @@ def _run_score(args: argparse.Namespace) -> int:
 
     With -o, samples files of any size are scored block by block on all cores. FOLDER keeps the units of each document
     (what the results are sums of) as Parquet, those of each of several files in a folder of its name; the same command
-    goes on where it was stopped. --ray scores on many machines. FILE may then be a URL that fsspec opens.
+    goes on where it was stopped. --ray scores on many machines.
 
     In the table of --csv, text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a
     carriage return) begins with an apostrophe; --json holds it as it is.
@@ -87,7 +87,7 @@ def _run_score(args: argparse.Namespace) -> int:
       tls-tasks score out/m/samples_tls_crisis_2026-11-21T04-11-39.260879.jsonl --json -
       tls-tasks score out/ --newest --csv scores.csv
       tls-tasks score out/ -o units --workers 8
-      tls-tasks score s3://logs/answers.jsonl --task summ_qmsum -o units --ray auto
+      tls-tasks score answers.jsonl --task summ_qmsum -o units --ray auto
       tls-tasks score answers.jsonl --metric rouge_l --option tokenizer=unicode
       tls-tasks score out/ --metric rouge_l --map reference=doc.summary
       tls-tasks score answers.jsonl --metric date_f1 --map prediction=output.text,reference=gold,topic=event

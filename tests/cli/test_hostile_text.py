@@ -75,7 +75,7 @@ def test_reports_and_verdicts(tmp_path, capsys):
     judged = ("--documents", docs, "--recorded", verdicts)
     check_commands(
         capsys,
-        ("judge", reports, nuggets, "-o", tmp_path / "out", "-v", *judged),
+        ("reports", reports, nuggets, "-o", tmp_path / "out", "-v", *judged),
         ("reports", reports, nuggets, *judged),
         ("bundle-docs", reports, "--documents", docs, "-o", tmp_path / "cited.jsonl"),
         ("agree", verdicts, reports),

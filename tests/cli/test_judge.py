@@ -41,14 +41,14 @@ def scores(folder):
 
 
 def judged(arguments, server, capsys, *more):
-    return run("judge", capsys, *arguments, "--base-url", server.url, "-m", "m", *more)
+    return run("reports", capsys, *arguments, "--base-url", server.url, "-m", "m", *more)
 
 
 # ---- a recording
 
 
 def test_a_recorded_run(tmp_path, capsys):
-    code, out, err = run("judge", capsys, *RECORDED, "-o", tmp_path / "out")
+    code, out, err = run("reports", capsys, *RECORDED, "-o", tmp_path / "out")
     rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()[:4] if line}
     assert rows["run"] == [*KEYS, "citations_per_report", "supported_citations_per_report"]
     assert rows["careful"][:2] == ["0.9061", "1.0000"] and rows["hasty"][:2] == ["0.2701", "0.4889"]
@@ -60,14 +60,14 @@ def test_a_recorded_run(tmp_path, capsys):
     assert [(row["run_id"], row["request_id"]) for row in results][::6] == [("careful", "e01"), ("hasty", "e01")]
     assert len(read_jsonl(tmp_path / "out" / "verdicts.jsonl")) == 802
     again = [*RECORDED[:-1], tmp_path / "out" / "verdicts.jsonl"]  # a judged run is a recording
-    assert run("judge", capsys, *again, "-o", tmp_path / "again")[0] == 0
+    assert run("reports", capsys, *again, "-o", tmp_path / "again")[0] == 0
     assert scores(tmp_path / "again") == found
     assert (tmp_path / "out" / "results.jsonl").read_bytes() == (tmp_path / "again" / "results.jsonl").read_bytes()
 
 
 @pytest.mark.parametrize("size", ["5", "100"])
 def test_batches_change_no_number(tmp_path, capsys, size):
-    assert run("judge", capsys, *RECORDED, "-o", tmp_path / "out", "--batch-size", size)[0] == 0
+    assert run("reports", capsys, *RECORDED, "-o", tmp_path / "out", "--batch-size", size)[0] == 0
     found, documents = scores(tmp_path / "out"), {row["id"]: row for row in read_jsonl(DOCUMENTS)}
     judge = Recorded.read(EMBEDDED_RECORDING, name="embedded")
     whole = score_run(read_run(REPORTS, NUGGETS), judge, documents=documents)
@@ -79,15 +79,15 @@ def test_a_recording_that_lacks_verdicts_leaves_sentences_unscored(tmp_path, cap
     rows = read_jsonl(EMBEDDED_RECORDING)
     part = write(tmp_path / "part.jsonl", *(row for row in rows if row.get("doc_id") != "hills-01"))
     arguments = [*RECORDED[:-1], part, "-o", tmp_path / "out"]
-    code, _, err = run("judge", capsys, *arguments)
-    assert code == 1 and err.startswith("tls-tasks judge: ") and "3.4% of the sentences have no score" in err
+    code, _, err = run("reports", capsys, *arguments)
+    assert code == 1 and err.startswith("tls-tasks reports: ") and "3.4% of the sentences have no score" in err
     assert "The recording lacks them" in err and err.count("\n") == 1
-    assert run("judge", capsys, *arguments, "--allow-unscored", "0.05")[0] == 0
+    assert run("reports", capsys, *arguments, "--allow-unscored", "0.05")[0] == 0
     assert scores(tmp_path / "out")["n_unscored"] == 3
 
 
 def test_micro(tmp_path, capsys):
-    assert run("judge", capsys, *RECORDED, "-o", tmp_path, "--aggregate", "micro")[0] == 0
+    assert run("reports", capsys, *RECORDED, "-o", tmp_path, "--aggregate", "micro")[0] == 0
     found = scores(tmp_path)
     assert "agg:micro" in found["signature"] and found["runs"]["careful"]["recall"] == 54 / 60
 
@@ -168,7 +168,7 @@ def test_rows_that_can_not_be_read_lose_nothing_but_themselves(tiny, serve, tmp_
     )
     assert "request 8: no nuggets" in err
     assert scores(tmp_path / "out")["counts"]["reports"] == 2
-    assert run("judge", capsys, *tiny[:2], "--documents", tiny[3], "--dry-run", "-p", "openai", "-m", "x")[0] == 1
+    assert run("reports", capsys, *tiny[:2], "--documents", tiny[3], "--dry-run", "-p", "openai", "-m", "x")[0] == 1
 
 
 @pytest.mark.parametrize(("words", "message"), CASES["test_what_can_not_work_is_one_line_and_no_call"])
@@ -177,12 +177,12 @@ def test_what_can_not_work_is_one_line_and_no_call(tiny, capsys, monkeypatch, tm
     monkeypatch.delenv("TOGETHER_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     places = {"reports": tiny[0], "nuggets": tiny[1], "documents": tiny[3]}
-    refused("judge", capsys, *(word.format(**places) for word in words.split()), said=message)
+    refused("reports", capsys, *(word.format(**places) for word in words.split()), said=message)
 
 
 @pytest.mark.parametrize("option", [["--allow-unscored", "x"], ["--batch-size", "x"], ["-p", "acme"], ["--limit", "x"]])
 def test_impossible_options(tiny, capsys, option):
-    code, _, err = run("judge", capsys, *tiny, *option)
+    code, _, err = run("reports", capsys, *tiny, *option)
     assert code == 2 and option[0] in err
 
 
@@ -229,7 +229,7 @@ def test_a_recording_is_scored_without_a_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     code, out, err = run("reports", capsys, *RECORDED, "--json")
     assert (code, err) == (0, "") and list(tmp_path.iterdir()) == []
-    code, table, _ = run("judge", capsys, *RECORDED, "-o", "out")
+    code, table, _ = run("reports", capsys, *RECORDED, "-o", "out")
     assert code == 0 and json.loads(out) == scores(tmp_path / "out")
     assert table.splitlines()[1].startswith("all "), "the headline comes first"
 

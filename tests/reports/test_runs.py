@@ -101,7 +101,7 @@ def test_reports_without_a_judge_are_judged_later(tmp_path, capsys):
     assert found["n_unscored"] == 60
     log = tmp_path / f"samples_{NAME}_2025-01-01.jsonl"
     log.write_text("".join(json.dumps(sample, default=str) + "\n" for sample in outcome["samples"][NAME]))
-    assert main(["judge", str(log), "-o", str(tmp_path / "out"), "--recorded", "embedded"]) == 0
+    assert main(["reports", str(log), "-o", str(tmp_path / "out"), "--recorded", "embedded"]) == 0
     scores = json.loads((tmp_path / "out" / "scores.json").read_text())
     judged = results(run(lead(), judge="recorded"))
     assert {key: scores[key] for key in KEYS} == pytest.approx({key: judged[key] for key in KEYS}, abs=1e-12)

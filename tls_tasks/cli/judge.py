@@ -1,4 +1,4 @@
-"""``tls-tasks reports``, also called ``judge`` and ``report-eval``: judge and score cited reports."""
+"""``tls-tasks reports``, also called ``report-eval``: judge and score cited reports."""
 
 import argparse
 import logging
@@ -48,11 +48,11 @@ _log = logging.getLogger(__name__)
 
 def add_parser(subparsers: base.Subparsers) -> None:
     """Add this command to the command line."""
-    parser = base.add_command(subparsers, "reports", _run, "judge")
+    parser = base.add_command(subparsers, "reports", _run)
     add = parser.add_argument_group("files").add_argument
     add("--predictions", metavar="REPORTS", type=Path, help="the reports, a file or folder")
     add("--references", metavar="NUGGETS", type=Path, help="the nuggets, a file or folder")
-    base.add_places(parser, "predictions", "references", "output", needed=False)
+    parser.add_argument("places", nargs="*", type=Path, help=argparse.SUPPRESS)
     add("-o", "--output", metavar="OUT", type=Path, help="folder to write; without one a recording is scored")
     add("--json", action="store_true", help="print the scores as JSON")
     add("--documents", metavar="PLACE", action="append", help=PLACE_HELP)
@@ -130,8 +130,6 @@ def _run(args: argparse.Namespace) -> int:
     report_gen_eval/prompts; their hash is in the signature), or --recorded RESULTS takes the verdicts from results that
     it wrote. Without --documents the look-up files in ./neuclir-docs-lookup are used, as by the program.
 
-    `tls-tasks judge` is another name of this command.
-
     Exit codes:
       0  judged and scored
       1  --self-test: less accurate than --least, or no better than guessing (the interval of its accuracy holds 0.5)
@@ -149,6 +147,9 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks reports --predictions r.jsonl --references n.jsonl --documents d.jsonl --dry-run -p openai -m gpt-4o
       tls-tasks reports --self-test -p openai -m gpt-4o
     """
+    names = (name for name in ("predictions", "references", "output") if getattr(args, name) is None)
+    for name, place in zip(names, args.places, strict=False):
+        setattr(args, name, place)
     if args.verbose:
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(base.VisibleFormatter("%(message)s"))
@@ -200,7 +201,7 @@ def _read(args: argparse.Namespace) -> tuple[ReportRun, Any]:
     if args.nugget_assignments is None:
         places = {name: getattr(args, name) for name in ("predictions", "references", "rubrics")}
         documents = Path(args.documents[0]) if len(args.documents or ()) == 1 else None
-        return base.read_places(_read_files, **places, documents=documents)
+        return _read_files(**places, documents=documents)
     if args.predictions or args.references or args.rubrics:
         expected = "no REPORTS, NUGGETS or RUBRICS beside it; tls_tasks.report_eval takes them together"
         raise InputError("--nugget-assignments", None, str(args.nugget_assignments), expected)
@@ -208,9 +209,9 @@ def _read(args: argparse.Namespace) -> tuple[ReportRun, Any]:
 
 
 def _read_files(
-    reports: Path, nuggets: Path | None, rubrics: Path | None, documents: Path | None
+    predictions: Path, references: Path | None, rubrics: Path | None, documents: Path | None
 ) -> tuple[ReportRun, Any]:
-    run = read_run(reports, nuggets or rubrics, rubrics)
+    run = read_run(predictions, references or rubrics, rubrics)
     return run, documents and open_documents([str(documents)])
 
 

@@ -41,7 +41,7 @@ def add_parser(subparsers: Subparsers) -> None:
         add("--source", type=Path, required=True, help="the data set's folder or file, or its parent")
         add("--out", type=Path, required=True, help="folder to write")
         add("--schema", type=Path, help="evidence: JSON file with the schema; default: that of journals")
-        add("--licence", "--license", help="licence for the card: an identifier of the hub, or any text")
+        add("--licence", help="licence for the card: an identifier of the hub, or any text")
         add("--force", action="store_true", help="write although the folder is not empty")
 
 

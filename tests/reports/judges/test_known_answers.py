@@ -51,7 +51,7 @@ def test_accuracy_by_kind_and_trap():
 def ask(serve):
     def run(answer, *more):
         server = serve(answer)
-        return main(["judge", "--self-test", "--base-url", server.url, "-m", "m", *more])
+        return main(["reports", "--self-test", "--base-url", server.url, "-m", "m", *more])
 
     return run
 

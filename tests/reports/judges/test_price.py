@@ -124,7 +124,7 @@ def test_a_number_that_was_not_asked_for_makes_the_answer_unread(serve, text):
 
 
 def dry_run(capsys, *more):
-    assert main(["judge", *FILES, "--dry-run", "--json", *more]) == 0
+    assert main(["reports", *FILES, "--dry-run", "--json", *more]) == 0
     return json.loads(capsys.readouterr().out)
 
 
@@ -173,14 +173,14 @@ def test_a_dry_run_needs_no_key_and_writes_nothing(capsys, tmp_path, monkeypatch
     found = dry_run(capsys, "-p", "openai", "-m", "m", "-o", str(tmp_path / "out"))
     assert found["all"]["calls"][0] > 0 and not list(tmp_path.iterdir())
     assert dry_run(capsys, "--recorded", "embedded")["all"]["calls"] == [0, 0]
-    assert main(["judge", *FILES, "--dry-run", "-p", "openai", "-m", "m", "--price", "2.5"]) == 2
+    assert main(["reports", *FILES, "--dry-run", "-p", "openai", "-m", "m", "--price", "2.5"]) == 2
     assert "--price: got '2.5'" in capsys.readouterr().err
 
 
 def test_what_the_cache_answers_is_not_paid_again(serve, capsys, tmp_path):
     server = serve(lambda *_: "NO")
     asked = [*FILES, "-o", str(tmp_path / "out"), "--base-url", server.url, "-m", "m"]
-    assert main(["judge", *asked]) == 0
+    assert main(["reports", *asked]) == 0
     n_requests = len(server.requests)
     capsys.readouterr()
     after = dry_run(capsys, *asked[4:])
@@ -188,7 +188,7 @@ def test_what_the_cache_answers_is_not_paid_again(serve, capsys, tmp_path):
     with sqlite3.connect(tmp_path / "out" / "verdicts.sqlite") as store:  # as a run that was killed leaves it
         store.execute("DELETE FROM verdicts WHERE request IN (SELECT request FROM verdicts LIMIT 5)")
     low, high = dry_run(capsys, *asked[4:])["all"]["calls"]
-    assert main(["judge", *asked]) == 0
+    assert main(["reports", *asked]) == 0
     assert low <= len(server.requests) - n_requests == 5 <= high < n_requests
 
 

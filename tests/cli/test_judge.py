@@ -263,7 +263,7 @@ def test_folders_say_what_their_files_do(tmp_path, capsys):
 def test_the_judge_that_is_named(given, spec):
     parser = argparse.ArgumentParser()
     add_parser(parser.add_subparsers())
-    words = ["judge", "r.jsonl", "n.jsonl", "results/", "--batch-size", "1", "--verbose", *given]
+    words = ["reports", "r.jsonl", "n.jsonl", "results/", "--batch-size", "1", "--verbose", *given]
     args = parser.parse_args(words)
     assert (args.places[2], args.batch_size, args.verbose) == (Path("results"), 1, True)
     assert _judge_spec(args, Path("out")) == spec

@@ -212,7 +212,7 @@ def test_the_command_line_word_for_word(run_installed, commands, tmp_path):
     assert logged["results"][NAME]["citation_support,none"] == 1.0
     (samples,) = tmp_path.glob(f"out/**/samples_{NAME}_*.jsonl")
     done = subprocess.run(
-        ["tls-tasks", "judge", str(samples), "-o", "judged", "--recorded", "embedded"],
+        ["tls-tasks", "reports", str(samples), "-o", "judged", "--recorded", "embedded"],
         cwd=tmp_path, env=walk.environment(commands), capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -12,8 +12,7 @@ SECONDS_EACH ?= 60
 BIN := $(VENV)/bin
 # Not all that is installed is compiled, only what is imported, and then.
 INSTALL := $(BIN)/python -m pip install --quiet --no-compile
-# The validators of what is written for others. Every Eval Ever's needs Python 3.12 or newer; without one its test is skipped,
-# and so is that of Inspect's model of eval.yaml, which shares the environment.
+# Inspect, whose model of eval.yaml reads what we write, in an environment of its own; without Python 3.12 its test is skipped.
 NEWER := $(firstword $(shell for python in python3.14 python3.13 python3.12 $(PYTHON) $(wildcard $(HOME)/.pyenv/versions/*/bin/python); do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo $$python; done))
 VALIDATORS := $(VENV)-validators/done
@@ -74,11 +73,11 @@ compiled: $(VENV)/dev
 	-@$(BIN)/python -m pytest --collect-only >/dev/null 2>&1
 
 $(VALIDATORS):
-	if [ -n "$(NEWER)" ]; then $(NEWER) -m venv $(VENV)-validators && $(VENV)-validators/bin/python -m pip install --quiet --no-compile every_eval_ever==0.3.0 inspect-ai==0.3.285; fi
+	if [ -n "$(NEWER)" ]; then $(NEWER) -m venv $(VENV)-validators && $(VENV)-validators/bin/python -m pip install --quiet --no-compile inspect-ai==0.3.285; fi
 	@mkdir -p $(@D) && touch $@
 
 unit: $(VENV)/dev $(VALIDATORS)
-	EVERY_EVAL_EVER="$$(ls $(abspath $(VENV)-validators)/bin/every_eval_ever 2>/dev/null)" \
+	INSPECT_PYTHON="$$(ls $(abspath $(VENV)-validators)/bin/python 2>/dev/null)" \
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations 20
 
 upstream: $(VENV)/dev ## The tests of lm-eval against a checkout of it: make upstream LM_EVAL_SOURCE=FOLDER

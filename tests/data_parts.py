@@ -92,8 +92,8 @@ def crisis(tmp_path):
     return folder
 
 
-def prepare(name, source, out, *, licence=None, force=False):
+def prepare(name, source, out, *, licence=None):
     """Run ``tls-tasks prepare``; returns what it says of the data."""
     prepared = read_prepared(name, source)
-    prepared.write(out, licence, force)
+    prepared.write(out, licence)
     return prepared.counts

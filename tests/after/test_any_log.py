@@ -315,11 +315,11 @@ def test_the_page_of_any_log(stock, plain, tmp_path, capsys, open_page):
 
 
 def test_the_page_of_logs_of_inspect(inspected, tmp_path, capsys, open_page):
-    target, place = tmp_path / "page.html", inspected / "a"
-    assert run("page", capsys, place, inspected / "ids", "-o", target)[0] == 0
+    target = tmp_path / "page.html"
+    assert run("page", capsys, inspected / "a", inspected / "ids", "-o", target)[0] == 0
     opened = open_page(target)
     page = opened.page
-    [read] = read_runs([place])
+    [read] = read_runs([inspected / "a"])
     shown = page.locator("#results table").text_content()
     assert all(f"{value:.4f}" in shown for value in read.metrics.values()) and read.metrics
     assert page.locator("#count").inner_text() == f"{len(read.ids)} documents"

@@ -1,6 +1,5 @@
 """A competent forger recomputes every hash, score and record with our own code. Each forgery is refused or marked."""
 
-import dataclasses
 import json
 import math
 import shutil
@@ -17,7 +16,6 @@ from tests.cli.conftest import write
 from tests.conftest import ROOT, made_once, read_jsonl
 from tls_tasks.after.scored_runs import score_places
 from tls_tasks.after.submission import archive, checks, golds
-from tls_tasks.after.submission.verification import Verified, ask_again
 from tls_tasks.cli import main
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -57,7 +55,7 @@ def sent(honest, tmp_path):
     return tmp_path / "sent"
 
 
-def forge(folder, rows=None, results=None, manifest=None, records=True):
+def forge(folder, rows=None, results=None, manifest=None):
     """Change what is asked for, and make everything else fit it."""
     path, results_path = only(folder / "run", f"samples_{TASK}_*"), only(folder / "run", "results_*")
     stated = json.loads(results_path.read_text(encoding="utf-8"))
@@ -81,13 +79,10 @@ def forge(folder, rows=None, results=None, manifest=None, records=True):
     write_both()
     if manifest:
         change_json(folder / "manifest.json", manifest)
-    if records:
-        [scored] = score_places([folder / "run"])
-        listed = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        shutil.rmtree(folder / "every_eval_ever")  # its paths name the model
-        for name, content in archive.records_of([scored], listed, False).items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(content)
+    [scored] = score_places([folder / "run"])
+    if content := archive.eval_results([scored], tls_tasks.__version__):
+        (folder / archive.EVAL_RESULTS).parent.mkdir(exist_ok=True)
+        (folder / archive.EVAL_RESULTS).write_bytes(content)
     sign_again(folder)
 
 
@@ -176,14 +171,8 @@ def dressed(change):
     return each(lambda row: answer(row, change(json.loads(row["target"]))))
 
 
-def quotes(gold):
-    return " ".join(row["evidence_span"] for row in json.loads(gold))
-
-
-def around(change, template):
-    """Put something before all prompts; without a template it is the system prompt."""
-    text = change(GOLDS)
-    told = template or {"system_instruction": text}
+def around(text, told):
+    """Put something before all prompts, and say so in the results."""
     return each(lambda row: ask(row, f"{text}\n{request_of(row)}")) | stated(**told)
 
 
@@ -203,7 +192,6 @@ def cut(samples):
 
 
 GOLDS = [gold for doc in tls_tasks.task(TASK).documents(edition="embedded") if len(gold := doc["references"]) > 2]
-EXAMPLES = [gold for doc in tls_tasks.task(TASK).fewshot(TASK) if len(gold := doc["references"]) > 20]
 TEMPLATE = {"chat_template": "{{ messages }}", "chat_template_sha": checks.sha256("{{ messages }}")}
 
 FORGERIES = {
@@ -228,9 +216,8 @@ FORGERIES = {
     "a chat template of another name": stated(chat_template="{{ x }}", chat_template_sha="0" * 64),
     "scores that are not numbers": results(put("results", TASK, "evidence_f1,none", value=math.nan)),
     "a task that is not there": {"manifest": lambda listed: listed["tasks"].append("tls_crisis")},
-    "a name that is none": manifest(model="acme/honest\u202e") | {"records": False},
+    "a name that is none": manifest(model="acme/honest\u202e"),
     "a name with a path": manifest(model="acme/../gpt"),
-    "records of another release": manifest(tls_tasks="0.0.1", organization="else") | {"records": False},
     "the gold without blanks": dressed(lambda gold: json.dumps(gold, separators=(",", ":"))),
     "the gold in a fence": dressed(lambda gold: f"```json\n{json.dumps(gold)}\n```"),
     "the gold after a sentence": dressed(lambda gold: f"Here it is: {json.dumps(gold, indent=1)}"),
@@ -238,22 +225,13 @@ FORGERIES = {
     "the gold in reverse": dressed(lambda gold: json.dumps(gold[::-1])),
     "the keys of the gold in reverse": dressed(lambda gold: json.dumps([dict(reversed(row.items())) for row in gold])),
     "an edition that is stated": each(lambda row: row["doc"].update(edition="hub")) | provenance(edition="hub"),
-    "an answer key in a chat template": around(lambda golds: "\n".join(golds), TEMPLATE),
-    "an answer key in another order": around(lambda golds: str([json.loads(gold)[::-1] for gold in golds]), TEMPLATE),
-    "an answer key of quotes alone": around(lambda golds: "_".join(map(quotes, golds)).replace(" ", "_"), TEMPLATE),
-    "an answer key in the model's arguments": results(put("config", "model_args", value=str(list(map(quotes, GOLDS))))),
-    "an answer key in the system prompt": around(lambda golds: "".join(golds[:2]), {}),
-    "an answer key in a setting": generation(stop=GOLDS),
-    "the answer to one document in a template": around(lambda golds: golds[0], TEMPLATE) | manifest(model="eve/hint"),
+    "an answer key in a chat template": around("\n".join(GOLDS), TEMPLATE),
     "settings of the generation": generation(temperature=0.7),
-    "own examples in another form": around(lambda golds: f"Q: …\nA: {EXAMPLES[0]}", TEMPLATE),
     "a text changed, and fitted as it says": rows(easier) | provenance(context="512 tokens"),
     "a text changed under a schema": rows(easier) | metadata(schema="schema.json"),
     "a text changed under an automatic budget": rows(easier) | metadata(context_budget="auto"),
     "a text that was cut": rows(cut) | manifest(model="eve/cut"),
     "an option that can't be": metadata(context_budget=0),
-    "a name that the hub would not take today": manifest(model=f"acme/a--{'b' * 96}"),
-    "a name that looks the same": manifest(model="acrne/h0nest", organization="acrne"),
 }
 """Name -> what is changed; what is what the board says of it lies in the JSON file beside."""
 
@@ -290,47 +268,23 @@ def test_the_page_on_threats_has_the_table():
 
 
 @pytest.mark.parametrize("name", ["summ_qmsum", "tls_crisis", "report_generation"])
-@pytest.mark.parametrize(
-    "wear",
-    ["```\n{}\n```".format, "Here it is:\n\n{}".format, str.upper, lambda gold: "\n".join(gold.split("\n")[::-1])],
-)
-def test_texts_that_are_the_gold_in_other_clothes_are_refused(made_runs, tmp_path, name, wear):
-    """Where a text is asked for, nobody writes the reference; what the baselines write is not meant."""
+@pytest.mark.parametrize("wear", ["{}".format, "```\n{}\n```".format])
+def test_answers_that_equal_the_reference_once_read_are_counted(made_runs, tmp_path, name, wear):
+    """In each family; what the baselines write is not meant."""
     source = only(made_runs / "base", f"samples_{name}_*")
     [honest] = score_places([source])
     path = change_rows(source, each_row(lambda row: answer(row, wear(str(row["target"])))), tmp_path / source.name)
     [forged] = score_places([path])
     n = len(honest.ids)
-    [refusal] = gold_refusals(forged)
-    assert f"gold: {name}: answers that are the gold answer" in refusal and f": {n} of {n}" in refusal
-    assert gold_refusals(honest) == []
-    key = "_".join(wear(str(sample.row["target"])) for sample in honest.log.samples).replace(" ", "_")
-    assert golds.golds_around(dataclasses.replace(honest, results={"system_instruction": key})) == n
+    assert golds.facts(forged)[golds.EQUAL] == f"{n} of {n}" and golds.facts(honest)[golds.EQUAL] == f"0 of {n}"
 
 
-def gold_refusals(task):
-    """What is said of the answers; a results file, without which nothing is, has only to be there."""
-    said = checks.refusals([dataclasses.replace(task, results={"date": 0.0, "results": {}})], "acme/m")
-    return [refusal for refusal in said if refusal.startswith("gold: ")]
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new", "words"),
-    [
-        (".eval_results/tls_tasks.yaml", "", "value: 1", "record: .eval_results/tls_tasks.yaml is not what"),
-        ("every_eval_ever/**/*[0-9a-f].json", '"score": ', '"score": 1', ".json is not what the samples give"),
-        ("every_eval_ever/**/*_samples.jsonl", '"score": ', '"score": 1', ".jsonl is not what the samples give"),
-        ("model-index.yml", "value: ", "value: 1", "record: model-index.yml is not what"),
-        ("run/readme.html", "", "<script>", "file: run/readme.html is no part of a submission"),
-    ],
-)
-def test_files_for_others_are_made_again_and_no_file_is_extra(sent, call, file, old, new, words):
-    path = next(sent.glob(file), sent / file)
-    path.parent.mkdir(exist_ok=True)
-    path.write_text((path.read_text() if path.exists() else "").replace(old, new))
+@pytest.mark.parametrize("name", [".eval_results/tls_tasks.yaml", "run/readme.html", "labels.csv"])
+def test_no_file_is_extra(sent, call, name):
+    write(sent / name, {})
     sign_again(sent)
     code, _, err = call("verify", sent)
-    assert code == 1 and words in err
+    assert code == 1 and f"file: {name} is no part of a submission" in err
 
 
 def test_without_data_it_is_self_consistent_and_never_verified(sent, call):
@@ -350,22 +304,11 @@ def of_unknown_data(folder):
     forge(folder, **provenance(fingerprint="1" * 64, edition="local"))
 
 
-def test_what_ran_out_of_time_is_not_checked_and_not_refused(honest, sent, tmp_path, call):
-    code, out, err = call("verify", sent, "--data", "embedded", "--time-limit", 0.001)
-    said = "not checked: answers, scores and records: the time limit of 0.001 s is over"
-    assert (code, err) == (0, "") and f"{sent}: not checked: acme/honest, {TASK}; unsigned" in out and said in out
-    code, out, err = call("leaderboard", sent, "-o", tmp_path, "--time-limit", 0.001)
-    assert code == 0 and "1 submission, 0 left out, 1 not checked in time" in out and f"acme/honest {said}" in err
-    assert f"<p>acme/honest: {said}" in (tmp_path / "index.html").read_text(encoding="utf-8")
-    code, _, err = call("verify", sent, "--time-limit", 0)
-    assert code == 2 and "--time-limit: got 0, expected seconds" in err
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         (RENAMED, "documents invented: 50, first 'XJ001'"),
-        (each(easy_gold), "gold answers unlike those of the data: "),
+        (each(easy_gold), "documents unlike the data: 47, first 'J001' in references"),
         (FIRST_ONLY, "33 of 50 documents not there"),
         ({}, "the fingerprint 111111111111, embedded has 6b87cb726fdc"),
     ],
@@ -412,14 +355,6 @@ def test_other_conditions_are_other_boards(honest, sent, tmp_path, call):
     assert "eve/copy gave the same answers as acme/honest, word by word" in first
 
 
-def test_who_submitted_is_quoted_where_it_says_more_than_a_name(honest, sent, tmp_path, call):
-    forge(sent, **manifest(organization=f"acme, signed by acme\u202e\x1b{'x' * 90}"))
-    assert call("leaderboard", sent, honest / "sent", "-o", tmp_path)[0] == 0
-    page = (tmp_path / "index.html").read_text()
-    assert "(by &#x27;acme, signed by acme\\\\u202e\\\\x1bxxx" in page and "…&#x27;, unsigned)</th>" in page
-    assert "\u202e" not in page and "x" * 60 not in page
-
-
 def test_runs_that_measure_different_things_are_not_ranked_together(sent, tmp_path, call):
     """Two strangers state one fingerprint for documents with different schemas."""
     of_unknown_data(sent)
@@ -436,13 +371,11 @@ def test_runs_that_measure_different_things_are_not_ranked_together(sent, tmp_pa
 
 
 def test_the_hubs_own_reader_takes_the_eval_results(sent, tmp_path, call):
-    """Only on request, and only of the tasks that read a data set of the hub, since no other can take them."""
+    """Only of the tasks that read a data set of the hub, since no other can take them."""
     from huggingface_hub import parse_eval_result_entries
 
-    arguments = ("--model", "acme/honest", "--no-chat-template", "--eval-results", "-o")
-    code, _, err = call("submit", sent / "run", *arguments, tmp_path / "none")
-    assert code == 2 and "no task here ran on a data set of the hub, but on the embedded data" in err
-    assert not (tmp_path / "none").exists() and not (sent / ".eval_results").exists()
+    arguments = ("--model", "acme/honest", "--no-chat-template", "-o")
+    assert not (sent / ".eval_results").exists()
     origin = {"edition": "hub", "origin": "acme/journals@" + "a" * 40}
     forge(sent, **each(lambda row: row["doc"].update(edition="hub")), **provenance(**origin))
     assert call("submit", sent / "run", *arguments, tmp_path / "some")[0] == call("verify", tmp_path / "some")[0] == 0
@@ -453,11 +386,17 @@ def test_the_hubs_own_reader_takes_the_eval_results(sent, tmp_path, call):
     assert {key: entry.value for key, entry in entries.items()} == ranked
     assert {(entry.dataset_id, entry.dataset_revision) for entry in entries.values()} == {("acme/journals", "a" * 40)}
     assert "evidence_extraction|" in entries[f"{TASK}.evidence_f1"].notes
+    change_json(tmp_path / "some" / "manifest.json", lambda listed: listed.update(tls_tasks="0.0.1"))
+    assert "tls_tasks.yaml is not what the samples give" in call("verify", tmp_path / "some")[2]
 
 
 def test_half_a_surrogate_pair_in_the_options(sent, call):
     forge(sent, **provenance(origin="\ud800"))
     assert call("verify", sent)[0] == 0
+
+
+def write_signers(path, *lines):
+    path.write_text("".join(f"{name} {' '.join(key.read_text().split()[:2])}\n" for name, key in lines))
 
 
 class TestSigners:
@@ -478,34 +417,43 @@ class TestSigners:
         code, _, _ = call("leaderboard", sent, tmp_path / "eve", own, "-o", tmp_path / "site", *signers)
         page = (tmp_path / "site" / "index.html").read_text()
         assert code == 0 and '<th scope="row">acme/honest</th>' in page
-        assert '<th scope="row">acme/honest (by acme, unsigned)</th>' in page
-        assert '<th scope="row">acme/honest (by acme, signed by a key without a name here (SHA256:' in page
+        assert '<th scope="row">acme/honest (unsigned)</th>' in page
+        assert '<th scope="row">acme/honest (signed by a key without a name here (SHA256:' in page
         assert "<td>signed by acme</td>" in page and "<td>unsigned</td>" in page
 
-    @pytest.mark.parametrize(
-        ("names", "is_bound"),
-        [("acme", True), ("beta,acme", True), ("Acme", True), ("ac*", True), ("*,!acme", False), ("beta", False)],
-    )
-    def test_a_copy_never_displaces_the_original(self, honest, sent, tmp_path, call, names, is_bound):
-        """The copy is read first; a line that binds the key to another name stands before."""
+    @pytest.mark.parametrize(("name", "is_bound"), [("acme", True), ("Acme", True), ("beta", False)])
+    def test_a_copy_never_displaces_the_original(self, honest, sent, tmp_path, call, name, is_bound):
+        """The copy is read first."""
         shutil.copytree(sent, tmp_path / "copy")
         self.sign(sent, honest, "acme")
-        key = " ".join((honest / "acme.pub").read_text().split()[:2])
-        (tmp_path / "signers").write_text(f"gamma {key}\n{names} {key}\n")
+        write_signers(tmp_path / "signers", (name, honest / "acme.pub"))
         places = (tmp_path / "copy", sent, "-o", tmp_path / "site", "--allowed-signers", tmp_path / "signers")
         code, out, err = call("leaderboard", *places)
         page = (tmp_path / "site" / "index.html").read_text()
         kept, copy = (sent, tmp_path / "copy") if is_bound else (tmp_path / "copy", sent)
         assert code == 1 and "1 submission, 1 left out" in out
-        assert f"{copy} left out: a copy: a second submission of acme/honest with the same files as {kept}\n" in err
-        assert (f"<td>signed by {names}</td>" in page or "signed by acme</td>" in page) == is_bound
-        assert '<th scope="row">acme/honest</th>' in page and f"&#x27;{copy.name}&#x27; (" in page
+        assert f"{copy} left out: a copy: a second submission of acme/honest with the files of {kept}\n" in err
+        assert f'<th scope="row">acme/honest{"" if is_bound else " (unsigned)"}</th>' in page
 
-    @pytest.mark.parametrize("model", ["acme/honest", "Acme/honest", "ACME/other"])
-    def test_an_unsigned_one_has_no_right_to_a_bound_name_in_any_capitals(self, honest, sent, tmp_path, call, model):
-        forge(sent, **manifest(model=model, organization="eve"))
+    @pytest.mark.parametrize(
+        ("lines", "words"),
+        [
+            ([("acme", "acme.pub"), ("beta", "acme.pub")], "signers:2: a second line of beta, or of its key"),
+            ([("acme", "acme.pub"), ("Acme", "eve.pub")], "signers:2: a second line of acme, or of its key"),
+            ([("acme,beta", "acme.pub")], "signers:1: expected one name and its key"),
+            ([("ac*", "acme.pub")], "signers:1: expected one name and its key"),
+        ],
+    )
+    def test_one_name_has_one_key(self, honest, sent, tmp_path, call, lines, words):
+        write_signers(tmp_path / "signers", *((name, honest / key) for name, key in lines))
+        code, _, err = call("verify", sent, "--allowed-signers", tmp_path / "signers")
+        assert code == 2 and words in err
+
+    @pytest.mark.parametrize("model", ["acme/honest", "ACME/other", "acrne/h0nest"])
+    def test_an_unsigned_one_says_so(self, honest, sent, tmp_path, call, model):
+        forge(sent, **manifest(model=model))
         assert call("leaderboard", sent, "-o", tmp_path, "--allowed-signers", honest / "signers")[0] == 0
-        assert f'<th scope="row">{model} (by eve, unsigned)</th>' in (tmp_path / "index.html").read_text()
+        assert f'<th scope="row">{model} (unsigned)</th>' in (tmp_path / "index.html").read_text()
 
     def test_a_manifest_that_was_edited_after_it_was_signed(self, honest, sent, call):
         self.sign(sent, honest, "acme")
@@ -525,7 +473,7 @@ class TestSigners:
         """A public key as OpenSSH writes it names nobody: with it every submission would be nobody's."""
         self.sign(sent, honest, "acme")
         code, _, err = call("verify", sent, "--allowed-signers", honest / "acme.pub")
-        assert code == 2 and "acme.pub:1: no key in this line, expected ORG ssh-ed25519 AAAA…" in err
+        assert code == 2 and "acme.pub:1: expected one name and its key in this line: ORG ssh-ed25519" in err
 
     def test_data_that_is_not_there(self, sent, call):
         code, out, err = call("verify", sent, "--data", "nowhere")
@@ -538,17 +486,6 @@ class TestSigners:
         monkeypatch.setenv("PATH", str(tmp_path))
         code, _, err = call(*arguments[:-1], tmp_path / "out2", "--sign", honest / "acme")
         assert code == 2 and "OpenSSH's ssh-keygen, which is not installed" in err and not (tmp_path / "out2").exists()
-
-
-def test_verdicts_that_were_flipped_are_found_by_asking_again(made_runs, tmp_path):
-    source = only(made_runs / "base", "samples_report_generation_*")
-    copy = shutil.copyfile(source, tmp_path / source.name)
-    same, flipped = Verified([], {}, ()), Verified([], {}, ())
-    ask_again(same, *score_places([copy]), "recorded", 2)
-    assert same.refusals == [] and " on 2 of 6 documents asked again; other: 0" in same.checked[0]
-    copy.write_text(copy.read_text().replace('\\"verdict\\": \\"NO\\"', '\\"verdict\\": \\"YES\\"'))
-    ask_again(flipped, *score_places([copy]), "recorded", 6)
-    assert flipped.refusals[0].startswith("verdicts: ")
 
 
 if __name__ == "__main__":

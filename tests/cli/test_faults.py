@@ -18,7 +18,7 @@ import pytest
 from tests.after.conftest import make_chat_runs
 from tests.cli.conftest import refused, write
 from tests.cli.test_judge import serve
-from tests.cli.test_publish import sources
+from tests.cli.test_prepare_repo import sources
 from tests.conftest import made_once
 from tests.fault_parts import SIGNALS, contents, end, own_disk, read_only, start
 from tls_tasks.cli import main

@@ -28,7 +28,7 @@ FAMILIES = {
     "evidence": ("evidence_custom", "2 documents, 1 object of the schema journal", "`schema.json` is their"),
     "summaries": ("summ_custom", "2 documents", "`references`, a list of summaries."),
     "trees": ("tree_custom", "1 document", "`schema` and `reference`, both JSON text"),
-    "reports": ("report_custom", "1 request, 1 nugget, 2 documents", "data_files: documents.jsonl"),
+    "reports": ("report_custom", "1 request, 1 nugget, 2 documents", "path: documents.jsonl"),
 }
 
 
@@ -73,18 +73,17 @@ def test_what_is_refused(tmp_path, capsys):
     out.mkdir()
     (out / "mine.txt").touch()
     for name, source, options, message in (
-        ("summaries", rows, [], "not an empty folder"),
+        ("summaries", rows, [], "not empty; choose another folder"),
         ("summaries", tmp_path / "none.jsonl", [], "no such file or folder"),
         ("summaries", rows, ["--schema", "s.json"], "--schema: got s.json, expected none: it belongs to evidence"),
         ("tls_crisis", rows, ["--schema", "s.json"], "it belongs to evidence, not to tls_crisis"),
-        ("summaries", EMBEDDED / "summ_qmsum", ["--force"], "the embedded edition stays"),
-        ("evidence", EMBEDDED / "evidence_journals", ["--force"], "the embedded edition stays"),
-        ("reports", EMBEDDED / "report_generation", ["--force"], "the embedded edition stays"),
-        ("reports", tmp_path, ["--force"], "no requests.jsonl; a folder has requests, documents"),
+        ("summaries", EMBEDDED / "summ_qmsum", [], "the embedded edition stays"),
+        ("evidence", EMBEDDED / "evidence_journals", [], "the embedded edition stays"),
+        ("reports", EMBEDDED / "report_generation", [], "the embedded edition stays"),
+        ("reports", tmp_path, [], "no requests.jsonl; a folder has requests, documents"),
     ):
         code, _, err = prepared(capsys, name, source, out, *options)
-        assert code == 2 and message in err
-    assert prepared(capsys, "summaries", rows, out, "--force")[0] == 0 and (out / "mine.txt").is_file()
+        assert code == 2 and message in err and [path.name for path in out.iterdir()] == ["mine.txt"]
 
 
 def test_evidence_in_two_files_and_a_schema_of_ones_own(tmp_path, capsys):

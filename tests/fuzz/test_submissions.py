@@ -36,10 +36,11 @@ def sent(tmp_path_factory):
         if TASK in file.name or file.name.startswith("results_"):
             (folder / "run").mkdir(exist_ok=True)
             shutil.copy(file, folder / "run")
-    assert main(["submit", str(folder / "run"), "-o", str(folder / "sent"), "--zip", str(folder / "sent.zip")]) == 0
+    for out in ("sent", "sent.zip"):
+        assert main(["submit", str(folder / "run"), "-o", str(folder / out)]) == 0
     shutil.copytree(runs / "data" / TASK, folder / "data" / TASK)
     documents = documents_of(verified(folder / "sent"))
-    assert verified(folder / "sent").word() == AGAINST_DATA and documents
+    assert verified(folder / "sent").level == AGAINST_DATA and documents
     return folder / "sent", documents
 
 
@@ -63,7 +64,7 @@ def check(folder, documents):
         return False
     (task,) = found.scored
     assert not task.disagreements and task.reported
-    assert found.word() != AGAINST_DATA or documents_of(found) == documents
+    assert found.level != AGAINST_DATA or documents_of(found) == documents
     return True
 
 
@@ -101,7 +102,7 @@ def test_a_zip_that_was_changed(sent, tmp_path_factory, data):
     path.write_bytes(data.draw(changed_bytes(folder.with_suffix(".zip").read_bytes())))
     try:
         with archive.opened(path) as unpacked:
-            found, *_ = archive.verify(unpacked)
+            found, _ = archive.verify(unpacked)
             files = {one.relative_to(unpacked): one.read_bytes() for one in unpacked.rglob("*") if one.is_file()}
     except DataError as error:
         assert str(path) in str(error)

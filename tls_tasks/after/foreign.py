@@ -96,19 +96,16 @@ class SampleRow(TypedDict, total=False):
     target_hash: str
 
 
-class Manifest(TypedDict, total=False):
+class Manifest(TypedDict):
     """``manifest.json`` of a submission."""
 
     __pydantic_config__ = _STRICT  # type: ignore[misc]
-    format: Required[Literal[1]]
-    files: Required[dict[str, str]]
-    model: Required[str]
-    tasks: Required[list[str]]
+    format: Literal[1]
+    files: dict[str, str]
+    model: str
+    tasks: list[str]
     tls_tasks: str
     chat_template: bool
-    organization: str
-    relationship: str
-    corrected: dict[str, Any]
 
 
 _RESULTS, _ROW, _MANIFEST = TypeAdapter(Results), TypeAdapter(SampleRow), TypeAdapter(Manifest)

@@ -1,4 +1,4 @@
-"""``tls-tasks prepare`` and ``tls-tasks publish``: data as Parquet with a card, for tasks and for the hub."""
+"""``tls-tasks prepare``: data as Parquet with a card, for tasks and for the hub."""
 
 import argparse
 import importlib
@@ -11,8 +11,7 @@ from typing import Any
 
 from tls_tasks.cli.base import Subparsers, add_command, count, say
 from tls_tasks.core.errors import DataError, OptionError
-from tls_tasks.core.whole import made_folder
-from tls_tasks.data.cards import Prepared, write_eval_yaml
+from tls_tasks.data.cards import Prepared
 from tls_tasks.data.catalogue import find_data_set
 from tls_tasks.data.order import Loaded, read_place
 from tls_tasks.evidence.data import schema_at
@@ -30,19 +29,14 @@ _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """Add both commands."""
-    prepare = add_command(subparsers, "prepare", _run_prepare)
-    prepare.add_argument("name", choices=[*_MAKERS, *sorted(timelines.DATA_SETS)], help="the data set, or a family")
-    publish = add_command(subparsers, "publish", _run_publish)
-    publish.add_argument("task", metavar="TASK", help="the task that the data is for: tls_crisis, summ_custom …")
-    publish.add_argument("--repo", required=True, metavar="ORG/NAME", help="the data set repository that it will be")
-    for parser in (prepare, publish):
-        add = parser.add_argument
-        add("--source", type=Path, required=True, help="the data set's folder or file, or its parent")
-        add("--out", type=Path, required=True, help="folder to write")
-        add("--schema", type=Path, help="evidence: JSON file with the schema; default: that of journals")
-        add("--licence", help="licence for the card: an identifier of the hub, or any text")
-        add("--force", action="store_true", help="write although the folder is not empty")
+    """Add the command."""
+    add = add_command(subparsers, "prepare", _run_prepare).add_argument
+    add("name", choices=[*_MAKERS, *sorted(timelines.ALL_SETS)], help="the data set, or a family")
+    add("--source", type=Path, required=True, help="the data set's folder or file, or its parent")
+    add("--out", type=Path, required=True, help="folder to write")
+    add("--schema", type=Path, help="evidence: JSON file with the schema; default: that of journals")
+    add("--licence", help="licence for the card: an identifier of the hub, or any text")
+    add("--repo", metavar="ORG/NAME", help="also write what makes it a benchmark in this repository of the hub")
 
 
 def _run_prepare(args: argparse.Namespace) -> None:
@@ -58,38 +52,23 @@ def _run_prepare(args: argparse.Namespace) -> None:
     first row that can't be used is named with its file and line (of evidence also the first object that breaks the
     schema or quotes what is not in its text), and nothing is written.
 
+    With --repo ORG/NAME it also holds the task's prompts with their targets, and an eval.yaml with an id for each
+    result, such as tls_crisis.ar1_f1: in that repository the hub collects the .eval_results that tls-tasks submit
+    writes. eval.yaml admits only the scorers that Inspect brings along, and none of ours is among them: f1 stands there
+    in their place, and a comment in the file says so. Nothing is uploaded; the last line says how.
+
     Examples:
       tls-tasks prepare tls_crisis --source datasets/crisis --out prepared/tls_crisis
       tls-tasks prepare evidence --source my_journals --out prepared/journals
-      tls-tasks prepare summaries --source meetings.csv --out prepared/meetings
+      tls-tasks prepare summaries --source meetings.csv --out prepared/meetings --repo ORG/NAME --licence cc-by-4.0
     """
-    prepared = read_prepared(args.name, args.source, args.schema)
-    prepared.write(args.out, args.licence, args.force)
-    say(f"{args.out}: {prepared.counts}\ntry it: {prepared.command(str(args.out))}")
-
-
-def _run_publish(args: argparse.Namespace) -> None:
-    """Write a data set repository for the hub, for whoever may publish the data.
-
-    The folder holds what tls-tasks prepare writes (Parquet and card), the task's prompts with their targets, and an
-    eval.yaml with an id for each result, such as tls_crisis.ar1_f1. That file makes the repository one whose
-    leaderboard takes the .eval_results of tls-tasks submit --eval-results. Nothing is uploaded; the last line says how.
-
-    eval.yaml admits only the scorers that Inspect brings along, and none of ours is among them: f1 stands there in
-    their place, and a comment in the file says so.
-
-    Examples:
-      tls-tasks publish summ_custom --repo ORG/NAME --source meetings.jsonl --out publish/meetings --licence cc-by-4.0
-    """
-    if not _REPOSITORY.fullmatch(args.repo):
+    if args.repo is not None and not _REPOSITORY.fullmatch(args.repo):
         raise OptionError("--repo", None, repr(args.repo), "ORG/NAME, a data set repository on the hub")
-    task = find_task(args.task)
-    with made_folder(args.out, into=args.force) as folder:
-        prepared = read_prepared(args.task if task.family == "timelines" else task.family, args.source, args.schema)
-        prepared.write(folder, args.licence, args.force)
-        n_prompts = write_eval_yaml(task, args.repo, folder)
-    say(f"{args.out}: {prepared.counts}, {count(n_prompts, 'prompt')}, eval.yaml")
-    say(f"upload it: hf upload {args.repo} {args.out} . --repo-type dataset")
+    prepared = read_prepared(args.name, args.source, args.schema)
+    prepared.write(args.out, args.licence, find_task(prepared.task) if args.repo else None, args.repo or "")
+    say(f"{args.out}: {prepared.counts}\ntry it: {prepared.command(str(args.out))}")
+    if args.repo:
+        say(f"upload it: hf upload {args.repo} {args.out} . --repo-type dataset")
 
 
 def read_prepared(name: str, source: Path, schema: Path | None = None) -> Prepared:

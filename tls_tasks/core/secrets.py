@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,10 @@ import yaml
 from tls_tasks.core.errors import InputError
 
 _KNOWN = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
-_PATTERNS: Mapping[str, str] = _KNOWN["patterns"]
 _NAME, _HEADER, _RANDOM = (re.compile(_KNOWN[kind]) for kind in ("name", "header", "random"))
 """How options are called whose values are secrets, where the values of headers lie, and values that nobody words."""
 
-_ANY = re.compile("|".join(f"(?P<k{number}>{pattern})" for number, pattern in enumerate(_PATTERNS.values())))
-_ESCAPED_BLANK = re.compile(r"\\[nrt]")  # in JSON, where it is no part of a word
 _SECRET_VARIABLE = re.compile(r"(?i)key|token|secret|passw|credential|auth")
-_SHORTEST = 12  # characters of a variable's value that can't stand in a text by chance
 
 _ADVICE = 'the name of an environment variable: api_key_env for a key, {"env": "NAME"} for a header'
 
@@ -31,8 +27,8 @@ def secret_in(text: str) -> str:
         >>> secret_in("http://me:1234@host/v1"), secret_in("a text on keys and passwords")
         ('a password in a URL', '')
     """
-    found = _ANY.search(_ESCAPED_BLANK.sub(" ", text))
-    return list(_PATTERNS)[int(str(found.lastgroup)[1:])] if found else ""
+    text = re.sub(r"\\[nrt]", " ", text)  # in JSON, where it is no part of a word
+    return next((kind for kind, pattern in _KNOWN["patterns"].items() if re.search(pattern, text)), "")
 
 
 def secret_values(environment: Mapping[str, str]) -> dict[str, str]:
@@ -42,9 +38,10 @@ def secret_values(environment: Mapping[str, str]) -> dict[str, str]:
         >>> secret_values({"MY_TOKEN": "correct horse battery", "NAME": "correct horse battery", "KEY": "short"})
         {'correct horse battery': 'MY_TOKEN'}
     """
-    secret = {name: value.strip() for name, value in environment.items() if _SECRET_VARIABLE.search(name)}
-    long = {name: value for name, value in secret.items() if len(value) >= _SHORTEST and not value.startswith("/")}
-    return {text: name for name, value in long.items() for text in (value, json.dumps(value)[1:-1])}
+    secret = {value.strip(): name for name, value in environment.items() if _SECRET_VARIABLE.search(name)}
+    # Shorter ones may stand in a text by chance, and so may paths.
+    long = {value: name for value, name in secret.items() if len(value) >= 12 and value[0] != "/"}
+    return long | {json.dumps(value)[1:-1]: name for value, name in long.items()}
 
 
 _hidden: dict[str, str] = {}  # hash -> value, of this process
@@ -61,14 +58,12 @@ def hide_headers(spec: Any) -> None:
         >>> spec, hidden_value(spec["headers"]["X-Team"])
         ({'headers': {'X-Team': {'masked': 'b1f51a511f1d'}}}, 'red')
     """
-    for name, value in spec.items() if isinstance(spec, Mapping) else ():
-        if name == "headers" and isinstance(value, MutableMapping):
-            for header, text in value.items():
-                if isinstance(text, str):
-                    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
-                    _hidden[digest], value[header] = text, {"masked": digest}
-        else:
-            hide_headers(value)
+    for name, value in spec.items() if isinstance(spec, dict) else ():
+        for header, text in value.items() if name == "headers" and isinstance(value, dict) else ():
+            if isinstance(text, str):
+                digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
+                _hidden[digest], value[header] = text, {"masked": digest}
+        hide_headers(value)
 
 
 def hidden_value(value: Any) -> str | None:
@@ -84,9 +79,8 @@ def without_secrets(text: str, secrets: Iterable[str | None]) -> str:
         'You are ***.'
     """
     parts = {part for secret in (*secrets, *_hidden.values()) if secret for part in (secret, secret.split()[-1])}
-    for part in sorted(parts, key=len, reverse=True):
-        text = text.replace(part, "***") if len(part) >= 8 else text
-    return text
+    longest_first = sorted((re.escape(part) for part in parts if len(part) >= 8), key=len, reverse=True)
+    return re.sub("|".join(longest_first) or "(?!)", "***", text)  # the second matches nowhere
 
 
 def check_no_secret(options: Any, field: str, expected: str = _ADVICE, *, headers: bool = False) -> None:
@@ -107,29 +101,15 @@ def check_no_secret(options: Any, field: str, expected: str = _ADVICE, *, header
         ...
         tls_tasks.core.errors.InputError: judge.headers.Authorization: got a secret (not shown), expected the name of an environment variable: api_key_env for a key, {"env": "NAME"} for a header
     """  # noqa: E501
-    for place, text in _texts(options, field):
-        is_secret = _NAME.search(place) or (headers and _HEADER.search(place))
-        if text and (kind := "a secret" if is_secret else _secret_in_option(text)):
-            raise InputError(place, None, f"{kind} (not shown)", expected)
-
-
-def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, str):
-        yield place, value
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            if not (set(value) in ({"env"}, {"masked"}) and isinstance(item, str)):
-                yield from _texts(item, f"{place}.{key}")
-    elif isinstance(value, Sequence) and not isinstance(value, bytes):
-        for number, item in enumerate(value):
-            yield from _texts(item, f"{place}[{number}]")
-
-
-def _secret_in_option(text: str) -> str:
-    """As :func:`secret_in`, and stricter: an option has no prose in it that could look like a secret by chance."""
-    if re.search(r"://[^\s/?#]*@", text):
-        return "a URL with a user's name or password"
-    # The parameters of a URL, and the harness's way to write a model's arguments.
-    pairs = re.findall(r"(?:^|([?&])|[,\s])([\w-]+)=([^&,\s]+)", text)
-    is_secret = any(_NAME.search(name) or (of_url and _RANDOM.search(value)) for of_url, name, value in pairs)
-    return "a secret" if is_secret else secret_in(text)
+    is_list = isinstance(options, list | tuple)
+    items = enumerate(options) if is_list else options.items() if isinstance(options, Mapping) else ()
+    for key, item in items:
+        check_no_secret(item, f"{field}[{key}]" if is_list else f"{field}.{key}", expected, headers=headers)
+    if isinstance(options, str) and options:
+        is_header = headers and _HEADER.search(field) and not field.endswith((".env", ".masked"))
+        # The parameters of a URL, and the harness's way to write a model's arguments; an option has no prose in it.
+        pairs = re.findall(r"(?:^|([?&])|[,\s])([\w-]+)=([^&,\s]+)", options)
+        is_given = any(_NAME.search(name) or (of_url and _RANDOM.search(value)) for of_url, name, value in pairs)
+        kind = "a secret" if is_given or is_header or _NAME.search(field) else secret_in(options)
+        if kind := "a URL with a user's name or password" if re.search(r"://[^\s/?#]*@", options) else kind:
+            raise InputError(field, None, f"{kind} (not shown)", expected)

@@ -57,48 +57,76 @@ class Prepared:
         options = {"data": folder, **{key: value.format(folder=folder) for key, value in self.options.items()}}
         return f"lm_eval --tasks {self.task} --metadata '{json.dumps(options, ensure_ascii=False)}' …"
 
-    def write(self, out: Path, licence: str | None = None, force: bool = False) -> None:
+    def write(self, out: Path, licence: str | None = None, task: Task | None = None, repo: str = "") -> None:
         """Write the folder, as a whole or not at all.
 
         Args:
             out: The folder.
             licence: Licence for the card: an identifier of the hub (``cc-by-4.0``), or any other text.
-            force: Write although there is something in the folder; other files in it are left alone.
+            task: Whose prompts are written beside the data, with ``eval.yaml``; None: neither.
+            repo: The repository that the folder will then be, ``ORG/NAME``.
 
         Raises:
-            DataError: If the embedded edition was read, or ``out`` is neither new nor an empty folder and ``force``
-                isn't set.
-            OSError: If it can't be written.
+            DataError: If the embedded edition was read.
+            OSError: If it can't be written, or ``out`` is neither new nor an empty folder.
         """
         if self.found.edition == "embedded":
             raise DataError(f"{self.found.origin}: the embedded edition stays where it is; prepare data of your own")
-        if out.exists() and not (out.is_dir() and (force or not any(out.iterdir()))):
-            raise DataError(f"{out}: exists and is not an empty folder; name another one or pass --force")
-        with made_folder(out, into=force) as folder:
+        with made_folder(out) as folder:
+            configs = [_config(Path(name).stem, name) for name in self.texts]
             if self.rows is not None:
                 (folder / _PARQUET_FILE).parent.mkdir()
                 write_parquet = self.rows if callable(self.rows) else partial(write_rows, self.rows)
                 write_parquet(folder / _PARQUET_FILE)
-            for name, text in {**self.texts, "README.md": self._card(licence)}.items():
+                configs = [_config("default", "data/test-*.parquet")]
+            for name, text in self.texts.items():
                 (folder / name).write_text(text, encoding="utf-8")
+            if task is not None:
+                configs.append(_config(task.name, self._write_benchmark(task, repo, folder)))
+            (folder / "README.md").write_text(self._card(licence, configs), encoding="utf-8")
 
-    def _front_matter(self, licence: str | None) -> str:
-        """The YAML at the head of the card; one split, ``test``, or a configuration for each file of rows."""
+    def _card(self, licence: str | None, configs: Sequence[Mapping[str, Any]]) -> str:
+        """The card, with YAML at its head; each configuration is a file of rows with one split, ``test``."""
         title, category, tag = self.labels
         head: dict[str, Any] = {"pretty_name": title, "license": licence or "unknown"}
         if licence and not _LICENCE_ID.fullmatch(licence):
             head |= {"license": "other", "license_name": licence}
-        configs = [_config("default", "data/test-*.parquet")]
-        if self.rows is None:
-            configs = [{"config_name": Path(name).stem, "data_files": name} for name in self.texts]
-        return as_yaml({**head, "task_categories": [category], "tags": [tag], "configs": configs})
-
-    def _card(self, licence: str | None) -> str:
+        front = as_yaml({**head, "task_categories": [category], "tags": [tag], "configs": configs})
         command = self.command("FOLDER" if self.texts else "FOLDER or ORG/NAME")  # texts are read in folders only
-        about = {"title": self.labels[0], "card": self.card, "counts": self.counts, "licence": licence or self.licence}
+        about = {"title": title, "card": self.card, "counts": self.counts, "licence": licence or self.licence}
         upload = "```" if self.rows is None else filled_text(_TEXTS / "card_upload.txt")
-        card = _TEXTS / "card.txt"
-        return filled_text(card, front=self._front_matter(licence), **about, command=command, upload=upload) + "\n"
+        return filled_text(_TEXTS / "card.txt", front=front, **about, command=command, upload=upload) + "\n"
+
+    def _write_benchmark(self, task: Task, repo: str, folder: Path) -> str:
+        """Write the task's prompts, and ``eval.yaml`` with an id for each result; returns the name of the prompts."""
+        documents = task.documents(data=str(folder))
+        rows = [{"id": str(doc["doc_id"]), "input": task.prompt(doc), "target": task.target(doc)} for doc in documents]
+        # datasets reads all files of a repository with one builder, so that the prompts come in the form of the data.
+        # They have a folder of their own: readers of the data look in data/ and beside the card.
+        name = "prompts/prompts.jsonl" if self.rows is None else "prompts/prompts.parquet"
+        (folder / name).parent.mkdir()
+        if self.rows is None:
+            (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        else:
+            write_rows(rows, folder / name)
+        fields = {
+            "config": task.name,
+            "split": "test",
+            "field_spec": {"input": "input", "target": "target", "id": "id"},
+        }
+        # Of the scorers that the format admits none is ours.
+        scored = {**fields, "solvers": [{"name": "generate"}], "scorers": [{"name": "f1"}]}
+        results = task.for_document(documents[0]).table.items()
+        keys = [key for key, result in results if result.better is not None and not result.best_of_nothing]
+        benchmark = {
+            "name": task.name,
+            "description": f"{task.name} of tls-tasks ({task.family})",
+            "evaluation_framework": "inspect-ai",
+            "tasks": [{"id": f"{task.name}.{key}", **scored} for key in keys],
+        }
+        comment = textwrap.indent(filled_text(_TEXTS / "eval_yaml.txt", task=task.name, repo=repo), "# ")
+        (folder / "eval.yaml").write_text(f"{comment}\n{as_yaml(benchmark)}", encoding="utf-8")
+        return name
 
 
 def write_rows(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
@@ -118,50 +146,3 @@ def _config(name: str, path: str) -> dict[str, Any]:
 def as_yaml(value: Any) -> str:
     """A value as YAML, in the order of its keys."""
     return str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True))
-
-
-def write_eval_yaml(task: Task, repo: str, folder: Path) -> int:
-    """Add prompts and ``eval.yaml`` to a prepared data set.
-
-    Args:
-        task: Whose prompts and results they are.
-        repo: The repository that the folder will be, ``ORG/NAME``.
-        folder: The folder, with a card.
-
-    Returns:
-        The number of prompts.
-    """
-    documents = task.documents(data=str(folder))
-    rows = [{"id": str(doc["doc_id"]), "input": task.prompt(doc), "target": task.target(doc)} for doc in documents]
-    # datasets reads all files of a repository with one builder, so that the prompts come in the form of the data. They
-    # have a folder of their own: readers of the data look in data/ and beside the card.
-    file = folder / "prompts" / ("prompts.parquet" if any(folder.glob("data/*.parquet")) else "prompts.jsonl")
-    file.parent.mkdir(exist_ok=True)
-    if file.suffix == ".parquet":
-        write_rows(rows, file)
-    else:
-        file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    card = folder / "README.md"
-    _, head, body = card.read_text(encoding="utf-8").split("---\n", 2)
-    front = yaml.safe_load(head)
-    front["configs"].append(_config(task.name, file.relative_to(folder).as_posix()))
-    card.write_text(f"---\n{as_yaml(front)}---\n{body}", encoding="utf-8")
-    results = task.for_document(documents[0]).table.items()
-    keys = [key for key, result in results if result.better is not None and not result.best_of_nothing]
-    benchmark = {
-        "name": task.name,
-        "description": f"{task.name} of tls-tasks ({task.family})",
-        "evaluation_framework": "inspect-ai",
-        "tasks": [
-            {
-                **{"id": f"{task.name}.{key}", "config": task.name, "split": "test"},
-                "field_spec": {"input": "input", "target": "target", "id": "id"},
-                "solvers": [{"name": "generate"}],
-                "scorers": [{"name": "f1"}],
-            }
-            for key in keys
-        ],
-    }
-    comment = filled_text(_TEXTS / "eval_yaml.txt", task=task.name, repo=repo)
-    (folder / "eval.yaml").write_text(f"{textwrap.indent(comment, '# ')}\n{as_yaml(benchmark)}", encoding="utf-8")
-    return len(rows)

@@ -1,6 +1,7 @@
-"""The archive: the harness's files, records, a manifest of hashes; and one that somebody sent, unpacked safely."""
+"""The archive: the harness's files and a manifest of hashes; and one that somebody sent, unpacked safely."""
 
 import contextlib
+import datetime
 import hashlib
 import io
 import json
@@ -10,17 +11,16 @@ import shutil
 import stat
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from tls_tasks import __version__
 from tls_tasks.after.foreign import Manifest, read_file, read_manifest
 from tls_tasks.after.scored_runs import ScoredTask, score_places
 from tls_tasks.after.submission.checks import packed_files, refusals
-from tls_tasks.after.submission.records import EVAL_RESULTS, encoded, records_of
-from tls_tasks.core.errors import DataError, InputError, TlsTasksError
+from tls_tasks.core.errors import DataError
 from tls_tasks.core.whole import replaced
+from tls_tasks.data.cards import as_yaml
 
 MOST_FILES = 1_000
 """Of a submission. That of all our tasks has some hundred."""
@@ -37,14 +37,14 @@ MOST_ROWS = 100_000
 MANIFEST = "manifest.json"
 """The file that lists all others, and is signed."""
 
-LABELS = "labels.csv"
-"""People's labels of a judge's verdicts, where a submission has some."""
+EVAL_RESULTS = ".eval_results/tls_tasks.yaml"
+"""The file for the model's repository on the hub, where a task read a data set there."""
 
 AS_WRITTEN = "ask the submitter for the archive as it was written"
 """The advice about one that was changed."""
 
-_MOST_PARTS = 20  # of a name; a record of Every Eval Ever has six
-_FREE_BYTES = 16 << 20  # whatever the ratio: a short answer to every prompt shrinks to nearly nothing; and of labels
+_MOST_PARTS = 3  # of a name
+_FREE_BYTES = 16 << 20  # whatever the ratio: a short answer to every prompt shrinks to nearly nothing
 _MOST_BYTES_OF_LIST = 1 << 20  # of the manifest, and of the list of files at a zip's end: they are read as a whole
 _CHUNK = 1 << 20
 _NAME = re.compile(r"(?!.*\.\.)[\w.+=@-]{1,200}", re.ASCII)
@@ -167,11 +167,6 @@ def check_rows(path: Path) -> None:
         raise DataError(f"{path}: more than {MOST_ROWS:,} rows")
 
 
-def n_rows(folder: Path) -> int:
-    """The rows of all samples files of a submission."""
-    return sum(chunk.count(b"\n") for path in (folder / _RUN).glob("samples_*") for chunk in _chunks(path))
-
-
 def _chunks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
@@ -190,63 +185,49 @@ def file_hashes(folder: Path) -> dict[str, str]:
     return hashes
 
 
-def corrected(scored: Sequence[ScoredTask], labels: Path) -> dict[str, Any]:
-    """The results of the one judged task (``task``) that people's labels correct, as a manifest holds them.
+def eval_results(scored: Sequence[ScoredTask], release: str) -> bytes:
+    """The ``.eval_results`` for the model's repository on the hub, of the tasks that read a data set there; else empty.
 
-    Raises:
-        DataError: A file that can't be read, or is too large.
-        InputError: Labels of another run, or too few; no run of a task with a judge, or several.
+    Args:
+        scored: The tasks.
+        release: The release of this package that made the numbers.
     """
-    if labels.is_file() and labels.stat().st_size > _FREE_BYTES:
-        raise DataError(f"{labels}: more than {_FREE_BYTES >> 20} MiB")
-    judged = [(task.name, task.log.path, task.task.correct) for task in scored if task.task.correct is not None]
-    if len(judged) != 1:
-        raise InputError(str(labels), None, f"runs of {len(judged)} tasks whose answers are judged", "of one")
-    [(name, log, correct)] = judged
-    # Rounded: another machine may give another last digit.
-    text = json.dumps({"task": name, **correct(log, labels)})
-    return dict(json.loads(text, parse_float=lambda digits: round(float(digits), 9), parse_constant=str))
+    entries = []
+    for task in (task for task in scored if task.edition == "hub"):
+        repository, _, revision = task.provenance.get("origin", "").partition("@")
+        date = datetime.datetime.fromtimestamp(task.results["date"], datetime.timezone.utc).isoformat()
+        documents = f"task version {task.version:g}, {len(task.ids)} documents, {task.data}, {task.conditions}"
+        notes = f"tls-tasks {release}, {documents}; {'; '.join(task.signatures.values())}"
+        for key, value in task.ranked.items():
+            data = {"id": repository, "task_id": f"{task.name}.{key}", **({"revision": revision} if revision else {})}
+            entries.append({"dataset": data, "value": value, "date": date, "notes": notes})
+    return _encoded(as_yaml(entries)) if entries else b""
 
 
-def _other_corrections(manifest: Manifest, scored: Sequence[ScoredTask], labels: Path) -> Iterator[str]:
-    """Where a manifest's corrected results are not what the labels give."""
-    try:
-        made = corrected(scored, labels)
-    except TlsTasksError as error:
-        yield str(error).replace(str(labels), LABELS)
-        return
-    stated = manifest["corrected"]
-    for key in sorted(stated.keys() | made.keys()):
-        if (said := stated.get(key)) != (again := made.get(key)):
-            yield f"{key:.60} is {said!r:.60} in the manifest, {again!r:.60} by {LABELS}"
+def _encoded(text: str) -> bytes:
+    """Text that every reader takes: half a surrogate pair, which JSON can hold, becomes a question mark."""
+    return text.encode("utf-8", "replace")
 
 
-def write(scored: Sequence[ScoredTask], folder: Path, stated: Mapping[str, Any], *, hub_records: bool = False) -> None:
+def write(scored: Sequence[ScoredTask], folder: Path, model: str, *, chat_template: bool) -> None:
     """Write the archive of tasks that passed :func:`~tls_tasks.after.submission.checks.refusals`.
 
     Args:
         scored: The tasks.
-        folder: Where to; there, and empty but for :data:`LABELS`, if there are some.
-        stated: What the submitter says: ``model``, ``organization``, ``relationship`` and ``chat_template``, which is
-            False where the model was meant to run without one; and ``corrected``, if there are labels.
-        hub_records: Also write ``.eval_results``, of the tasks that read a data set on the hub.
-
-    Raises:
-        DataError: If no task read a data set on the hub for ``hub_records``.
+        folder: Where to; there, and empty.
+        model: The model's name.
+        chat_template: False where the model was meant to run without one.
     """
-    if hub_records and all(task.edition != "hub" for task in scored):
-        problem = f"no task here ran on a data set of the hub, but on the {scored[0].edition} data"
-        raise DataError(f".eval_results: {problem}")
     (folder / _RUN).mkdir()
     for path in packed_files(scored):
         shutil.copyfile(path, folder / _RUN / path.name)
-    for name, content in records_of(scored, stated, hub_records).items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
-    ours = {"format": 1, "tls_tasks": __version__, "tasks": [task.name for task in scored]}
-    manifest = {**stated, **ours, "files": file_hashes(folder)}
+    if content := eval_results(scored, __version__):
+        (folder / EVAL_RESULTS).parent.mkdir()
+        (folder / EVAL_RESULTS).write_bytes(content)
+    stated = {"model": model, "chat_template": chat_template, "tasks": [task.name for task in scored]}
+    manifest = {"format": 1, "tls_tasks": __version__, **stated, "files": file_hashes(folder)}
     text = json.dumps(manifest, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
-    (folder / MANIFEST).write_bytes(encoded(text))
+    (folder / MANIFEST).write_bytes(_encoded(text))
 
 
 def pack(folder: Path, target: Path) -> None:
@@ -257,40 +238,34 @@ def pack(folder: Path, target: Path) -> None:
             packed.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
 
 
-def verify(folder: Path) -> tuple[list[str], Manifest, list[ScoredTask]]:
-    """Check an archive with nothing but itself and this package: files, hashes, scores, records.
+def verify(folder: Path) -> tuple[list[str], list[ScoredTask]]:
+    """Check an archive with nothing but itself and this package: files, hashes, scores.
 
     Returns:
-        Why it is refused, its manifest, and its tasks, scored again; no tasks where a file is not as it was written,
-        since nothing in such an archive is read.
+        Why it is refused, and its tasks, scored again; no tasks where a file is not as it was written, since nothing
+        in such an archive is read.
 
     Raises:
         DataError: If it is not an archive of ours.
     """
-    manifest, present = manifest_of(folder), file_hashes(folder)
-    stated, version = manifest["files"], manifest.get("tls_tasks")
-    if wrong := [name for name in sorted({*stated, *present}) if stated.get(name) != present.get(name)]:
+    manifest, hashes = manifest_of(folder), file_hashes(folder)
+    stated = manifest["files"]
+    if wrong := [name for name in sorted({*stated, *hashes}) if stated.get(name) != hashes.get(name)]:
         how = {True: "is not in the manifest with this hash", False: "is missing"}
-        return [f"file: {name} {how[name in present]}; {AS_WRITTEN}" for name in wrong], manifest, []
+        return [f"file: {name} {how[name in hashes]}; {AS_WRITTEN}" for name in wrong], []
     for path in (folder / _RUN).glob("samples_*"):
         check_rows(path)
     scored = list(score_places([folder / _RUN], newest=True))
-    problems = refusals(scored, manifest["model"], without_chat_template=not manifest.get("chat_template", True))
+    problems = refusals(scored, manifest["model"], without_chat_template=not manifest["chat_template"])
     if sorted(manifest["tasks"]) != sorted(task.name for task in scored):
         problems.append(f"manifest: its tasks are not those of the samples; {AS_WRITTEN}")
-    if problems:  # of what can't be submitted no records can be made
-        return problems, manifest, scored
-    records = records_of(scored, manifest, EVAL_RESULTS in stated)
-    advice = AS_WRITTEN if version == __version__ else f"verify it with tls-tasks {version}, which wrote it"
-    other = [name for name, content in records.items() if present.get(name) != hashlib.sha256(content).hexdigest()]
-    problems = [f"record: {name} is not what the samples give; {advice}" for name in other]
-    own = {f"{_RUN}/{path.name}" for path in packed_files(scored)}
-    if "corrected" in manifest:
-        own.add(LABELS)
-        problems += [f"labels: {why}; {advice}" for why in _other_corrections(manifest, scored, folder / LABELS)]
-    extra = sorted(present.keys() - own - records.keys())
-    problems += [f"file: {name} is no part of a submission; {AS_WRITTEN}" for name in extra]
-    return problems, manifest, scored
+    if not problems:  # of what can't be submitted nothing more can be made
+        content = eval_results(scored, manifest["tls_tasks"])
+        if content and hashes.pop(EVAL_RESULTS, "") != hashlib.sha256(content).hexdigest():
+            problems.append(f"file: {EVAL_RESULTS} is not what the samples give; {AS_WRITTEN}")
+        extra = sorted(hashes.keys() - {f"{_RUN}/{path.name}" for path in packed_files(scored)})
+        problems += [f"file: {name} is no part of a submission; {AS_WRITTEN}" for name in extra]
+    return problems, scored
 
 
 def manifest_of(folder: Path) -> Manifest:

@@ -12,27 +12,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from tls_tasks.after.logs import Sample
-from tls_tasks.after.run import BUDGET, model_arguments, stated_metadata
+from tls_tasks.after.run import model_arguments, stated_metadata
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.submission import golds
-from tls_tasks.core.custom import is_unsigned
-from tls_tasks.core.errors import DataError, InputError, check_whole_number
+from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.secrets import check_no_secret, secret_in, secret_values
 from tls_tasks.core.task import Doc, answer_text
 from tls_tasks.core.terminal import shown
 from tls_tasks.data.editions import EMBEDDED, editions_of, golds_hash
 from tls_tasks.hosts.discovery import data_set_of, group_files, task_files
 
-# As on the Hugging Face hub; with what was built around it, if anything was.
-_MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(\+tls_corpus)?", re.ASCII)
-
-# What the hub takes today, each half of it.
+# Each half of what the Hugging Face hub takes as a name.
 _HUB_NAME = re.compile(r"(?!.*(?:--|\.\.|\.git$))[A-Za-z0-9_](?:[\w.-]{0,94}[A-Za-z0-9_])?", re.ASCII)
 
 # Settings of tokenisers, no secrets whatever they end in.
 _SPECIAL_TOKEN = re.compile(r"(add_)?(bos|eos|pad|unk|sep|cls|mask)_token")
-
-_LONGEST_NAME = 96  # characters
 
 
 def refusals(scored: Sequence[ScoredTask], model: str, *, without_chat_template: bool = False) -> list[str]:
@@ -64,9 +58,11 @@ def _problems(task: ScoredTask, check: Callable[[ScoredTask], Iterable[str]]) ->
 
 def _of_run(scored: Sequence[ScoredTask], model: str) -> Iterator[str]:
     """One model with a name, and groups that are complete: without a member a group's average means something else."""
-    if not _MODEL_NAME.fullmatch(model):
+    halves = model.split("/")
+    if len(halves) != 2 or not all(map(_HUB_NAME.fullmatch, halves)):
+        rules = "ASCII letters, digits, - _ . (not twice or at an end), at most 96 characters before and after the /"
         advice = "run with pretrained=ORG/NAME, or give the published model's name: --model ORG/NAME"
-        yield f"model: the model is called {model!r}, not ORG/NAME; {advice}"
+        yield f"model: the model is called {shown(model)!r}, not ORG/NAME as on the hub ({rules}); {advice}"
     names = sorted({task.model for task in scored})
     if len(names) > 1:
         yield f"model: the runs are of {len(names)} models: {', '.join(names)}; submit one model at a time"
@@ -75,21 +71,6 @@ def _of_run(scored: Sequence[ScoredTask], model: str) -> Iterator[str]:
     for name in sorted(groups & set(group_files())):
         if missing := [member for member in group_files()[name].members if member not in present]:
             yield f"group: {name} lacks {', '.join(missing)}; run the whole group: lm_eval --tasks {name}"
-
-
-def new_names(model: str, organization: str) -> Iterator[str]:
-    """What is wrong with the names of a new submission; what older ones are called stays.
-
-    Example:
-        >>> list(new_names("acme/m-7b", "Société Générale")), len(list(new_names("acme/a--b", "x" * 97)))
-        ([], 2)
-    """
-    if not all(map(_HUB_NAME.fullmatch, model.removesuffix("+tls_corpus").split("/"))):
-        rules = "ASCII letters, digits, - _ . (not twice or at an end), at most 96 characters before and after the /"
-        yield f"model: {shown(model, 100)} is no name on the hub: {rules}; give the published name: --model ORG/NAME"
-    if not 0 < len(organization) <= _LONGEST_NAME or not organization.isprintable():
-        problem = f"{len(organization)} characters, or one that can't be seen"
-        yield f"organization: it has {problem}; give at most {_LONGEST_NAME}: --organization NAME"
 
 
 def _limit(task: ScoredTask) -> Iterator[str]:
@@ -155,8 +136,8 @@ def _names(task: ScoredTask) -> Iterator[str]:
 def _signatures(task: ScoredTask) -> Iterator[str]:
     """What made a number must be known to whoever reads it."""
     for metric, signature in {**task.signatures, "the verdicts": str(task.conditions.judge)}.items():
-        if is_unsigned(signature):
-            yield f"nobody can tell what made {metric}: {signature}"
+        if re.search(r"\b(?:custom|unsigned)\(", signature):
+            yield f"nobody here can tell what made {metric}: {signature}"
 
 
 def _hashes(task: ScoredTask) -> Iterator[str]:
@@ -197,16 +178,6 @@ def _scores(task: ScoredTask) -> Iterator[str]:
         yield f"{key} is {reported!r} in the results, rescored {rescored!r}"
 
 
-def _budget(task: ScoredTask) -> Iterator[str]:
-    """Under a budget that no task takes a run would have a board of its own."""
-    budget = stated_metadata(task.name, task.results).get(BUDGET)
-    try:
-        if budget not in (None, "auto"):
-            check_whole_number(BUDGET, budget)
-    except InputError as error:
-        yield f"{error}, or auto"
-
-
 def _answers(task: ScoredTask) -> Iterator[str]:
     """The task's filters give the first response, and the report in it where a judge reads reports."""
     samples = task.log.samples
@@ -242,7 +213,7 @@ def _requests(task: ScoredTask) -> Iterator[str]:
     text, n_stated = "".join(frames[first]), task.conditions.shots
     opening = str(task.made_of(task.log.samples[0], task.task.prompt)).strip().split("\n")[0][:24]
     escaped = json.dumps(opening, ensure_ascii=False)[1:-1]
-    n_shots = max(golds.examples_around(task, text), *map(text.count, (opening, escaped, '"role": "assistant"')))
+    n_shots = max(map(text.count, (opening, escaped, '"role": "assistant"')))
     instruction = str(task.results.get("system_instruction") or "").strip()
     if n_shots != n_stated:
         yield f"examples in the requests: {n_shots}, the results say {n_stated}-shot"
@@ -250,22 +221,8 @@ def _requests(task: ScoredTask) -> Iterator[str]:
         yield f"text ({len(text)} characters) stands around each prompt, though the results say no chat template"
 
 
-def _answer_key(task: ScoredTask) -> Iterator[str]:
-    if (n_held := golds.golds_around(task)) > 1:
-        yield f"the reference answers of {n_held} documents stand around the prompts, in the template or in settings"
-
-
-def _copied(task: ScoredTask) -> Iterator[str]:
-    """No model writes the references, in whatever clothes; where they are what is right, not word by word."""
-    found = golds.returned_golds(task)
-    if 2 * found.verbatim > found.n:
-        yield f"answers that are the gold answer word by word: {found.verbatim} of {found.n}"
-    elif 2 * found.equal > found.n and not found.is_right:
-        yield f"answers that are the gold answer in other clothes: {found.equal} of {found.n}"
-
-
 _AGAIN = "run lm_eval again without changing its files"
-_SIGNED = "give functions and judges whose source is in a file or an installed package, with this release"
+_SIGNED = "score and judge with what this release has, not with functions of your own"
 _CHECKS: Sequence[tuple[str, str, Callable[[ScoredTask], Iterable[str]]]] = (
     ("limit", "run all documents, each once, without --limit", _limit),
     ("edition", "run on the real data (tls-tasks list --obtain says how), and submit the run's own files", _edition),
@@ -278,11 +235,8 @@ _CHECKS: Sequence[tuple[str, str, Callable[[ScoredTask], Iterable[str]]]] = (
     ("prompts", "run it again with --cache_requests refresh", lambda task: map(str, task.stale)),
     ("hash", _AGAIN, _hashes),
     ("scores", "run lm_eval again, without --predict_only and without changing its files", _scores),
-    ("options", _AGAIN, _budget),
     ("answers", _AGAIN, _answers),
     ("prompts", _AGAIN, _requests),
-    ("prompts", "ask without the references: no system prompt, template or example may hold them", _answer_key),
-    ("gold", "submit what the model wrote; if it wrote this, it has seen the references", _copied),
 )
 
 
@@ -291,7 +245,7 @@ def packed_files(scored: Sequence[ScoredTask]) -> list[Path]:
     return sorted({path for task in scored for path in (task.log.path, task.run.results) if path is not None})
 
 
-def secrets(scored: Sequence[ScoredTask], labels: Path | None = None) -> Iterator[str]:
+def secrets(scored: Sequence[ScoredTask]) -> Iterator[str]:
     """What looks like a secret in a run's options, or in a line of the files; and secrets of this environment there."""
     advice = "give secrets by the name of an environment variable, run again, and change what is written in a file"
     for task in scored:
@@ -302,7 +256,7 @@ def secrets(scored: Sequence[ScoredTask], labels: Path | None = None) -> Iterato
         except InputError as error:
             yield f"secret: {task.run.results}: {error.field} holds {error.got}; {advice}"
     values = secret_values(os.environ)
-    for path in filter(None, [*packed_files(scored), labels]):
+    for path in packed_files(scored):
         with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
             for line, text in enumerate(lines, start=1):
                 kind = next((f"the value of {name}" for value, name in values.items() if value in text), "")

@@ -6,10 +6,8 @@ A ranking is a table in HTML: a dot on its interval for each system, and all res
 import datetime
 import html
 import json
-import math
-import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from itertools import pairwise
 from typing import Any
@@ -19,10 +17,9 @@ from tls_tasks.after.comparisons import System, compare_systems, documents_of
 from tls_tasks.after.page import document
 from tls_tasks.after.run import Conditions
 from tls_tasks.after.scored_runs import ScoredTask, references_of
-from tls_tasks.after.submission.golds import EQUAL
-from tls_tasks.after.submission.verification import Verified, is_bound
+from tls_tasks.after.submission.golds import AROUND, EQUAL
+from tls_tasks.after.submission.verification import Verified
 from tls_tasks.core.intervals import LEAST_TRUSTED
-from tls_tasks.core.terminal import shown
 from tls_tasks.data.editions import KNOWN, UNKNOWN, editions_of
 
 SIGNIFICANT = 0.05
@@ -34,57 +31,34 @@ Row = Mapping[str, Any]
 Without ``rank`` if published; with an empty one if it is no system, but people's references.
 """
 
-CORRECTED = "corrected by labels"
-"""The column of results that people's labels correct; only where a row has some."""
-
-_BESIDE = ("equal to the reference", "characters around the prompt", "chat template", "generation")
-_FACTS = ("interval", "n", "checks", "signed", "submitter", "date", "edition", "budget", *_BESIDE)
+_BESIDE = (EQUAL, AROUND, "chat template", "generation")
+_FACTS = ("interval", "n", "checks", "signed", "date", "edition", "budget", *_BESIDE)
 _TOPS = (0.1, 0.2, 0.4, 1.0)  # where the axis of a share may end; an empty end is cut
 
-# What needs no quotes; commas and brackets could be taken for what the board says of a signature.
-_PLAIN_NAME = re.compile(r"[\w.&-]+(?: [\w.&-]+){0,5}", re.ASCII)
-_ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l"})
-
 _DOUBT = f"† Unreliable interval: fewer than {LEAST_TRUSTED} topics or documents, or no variation"
-_CORRECTED = "Corrected by PPI++ with the submitter's labels; nobody here knows who labelled, and the order ignores it."
 _UNKNOWN_DATA = " This release does not know the data, so nothing here compares with other tables."
 
 
-def told_apart(submissions: Mapping[str, Verified], bound: Collection[str]) -> dict[str, Verified]:
+def told_apart(submissions: Mapping[str, Verified], *, has_signers: bool) -> dict[str, Verified]:
     """Names for submissions, no two the same. Being first gives no right to a name; a signature of its ORG does.
 
     Args:
         submissions: By a hash of what they hold.
-        bound: The names and patterns that allowed signers bind to keys.
+        has_signers: Whether keys have names here: who signed then stands beside each name that its ORG did not sign.
 
     Returns:
         Name -> submission.
     """
-    # Acme is nobody else than acme, nor is Acrne; m-1 and m-l are told apart by who sent them.
-    keys = {digest: _look(submission.manifest["model"]) for digest, submission in submissions.items()}
-    rightful = {digest for digest in keys if submissions[digest].is_rightful}
     names = {}
     for digest, submission in submissions.items():
-        names[digest] = name = submission.manifest["model"]
-        rivals = {other for other, key in keys.items() if key == keys[digest]}
-        if (len(rivals) > 1 or is_bound(_look(submission.org), map(_look, bound))) and rivals & rightful != {digest}:
-            names[digest] = f"{name} (by {_submitter(submission)}, {submission.signed})"
+        is_bare = submission.is_rightful or not has_signers
+        names[digest] = submission.manifest["model"] + ("" if is_bare else f" ({submission.signed})")
     n_of_name = Counter(names.values())
     unique = {digest: name if n_of_name[name] == 1 else f"{name} #{digest[:8]}" for digest, name in names.items()}
     return {name: submissions[digest] for digest, name in unique.items()}
 
 
-def _look(name: str) -> str:
-    return name.casefold().translate(_ALIKE).replace("rn", "m").replace("vv", "w")
-
-
-def _submitter(submission: Verified) -> str:
-    manifest = submission.manifest
-    name = manifest.get("organization") or submission.org
-    return name if _PLAIN_NAME.fullmatch(name) else repr(shown(name, 60))
-
-
-def site(submissions: Mapping[str, Verified], pages: Mapping[str, str] | None = None) -> str:
+def site(submissions: Mapping[str, Verified]) -> str:
     """The page, without script and network: a ranking for each task, version, data, prompt options, shots and judge.
 
     Two systems are in one significance group if the paired test cannot tell them apart from the group's best, after
@@ -92,7 +66,6 @@ def site(submissions: Mapping[str, Verified], pages: Mapping[str, str] | None = 
 
     Args:
         submissions: Name -> submission.
-        pages: Name -> address of a page that shows the submission's answers.
     """
     # What is measured may depend on the documents, and a fingerprint is only what a stranger says of them.
     by_task: dict[str, dict[tuple[Conditions, str, tuple[str, ...]], dict[str, ScoredTask]]] = {}
@@ -117,7 +90,7 @@ def site(submissions: Mapping[str, Verified], pages: Mapping[str, str] | None = 
             intro = html.escape(known + _UNKNOWN_DATA * (status == UNKNOWN))
             test = f"at p < {SIGNIFICANT} (paired randomisation over topics or documents, Holm)."
             caption = f"Ranked by {metrics[0]}. The systems of a group do not differ significantly from its best {test}"
-            table = ranking(metrics, rows, caption, f"All results of {anchor}", pages or {})
+            table = ranking(metrics, rows, caption, f"All results of {anchor}")
             texts = "".join(f"<p class='soft'>{html.escape(note)}</p>" for note in notes)
             heading = name if status == KNOWN else f"{name} ({status})"
             sections.append(_section(anchor, heading, f"<p>{intro}</p>{table}{texts}"))
@@ -125,11 +98,8 @@ def site(submissions: Mapping[str, Verified], pages: Mapping[str, str] | None = 
         if paper and not is_beside:
             why = f"these were made on the original data ({paper['edition']}), on which no submission here ran"
             caption = f"{source}. Not ranked with the rows above: {why}."
-            table = ranking(metrics, paper["rows"], caption, f"All published results of {name}", {})
+            table = ranking(metrics, paper["rows"], caption, f"All published results of {name}")
             sections.append(_section(f"{name}-published", f"{name}, published", table))
-    if late := [(name, submission.late) for name, submission in submissions.items() if not submission.scored]:
-        lines = "".join(f"<p>{html.escape(f'{name}: not checked: {text}')}</p>" for name, text in late)
-        sections.append(_section("not-checked", "Not checked", lines))
     return document("leaderboard.html", "tls-tasks leaderboard", version=__version__, sections="\n".join(sections))
 
 
@@ -147,10 +117,7 @@ def _ranked(
         interval = task.intervals().get(metrics[0])
         doubt = "" if interval is None or interval.is_trusted else " †"
         date = datetime.datetime.fromtimestamp(task.results["date"], datetime.timezone.utc).date()
-        numbers = submission.manifest.get("corrected", {})
-        has_labels = numbers.get("task") == task.name
-        caveats = {_DOUBT: doubt or (has_labels and numbers["ci_caution"]), _CORRECTED: has_labels}
-        notes += [note for note, is_due in caveats.items() if is_due and note not in notes]
+        notes += [_DOUBT] * bool(doubt and _DOUBT not in notes)
         row = {
             "rank": str(place),
             "system": system,
@@ -158,34 +125,18 @@ def _ranked(
             "ends": tuple(interval or ()),
             "interval": f"{interval.low:.4f} to {interval.high:.4f}{doubt}" if interval else "",
             "n": str(len(task.ids)),
-            "checks": submission.word(task.name),
+            "checks": submission.level,
             "signed": submission.signed,
-            "submitter": _submitter(submission),
             "date": date.isoformat(),
             "edition": submission.edition(task),
             "budget": task.conditions.budget,
-            **({CORRECTED: _corrected(numbers)} if has_labels else {}),
             **submission.facts.get(task.name, {}),
         }
         rows.append({**task.metrics, **row})
-        if submission.late:
-            notes.append(f"{system}: not checked: {submission.late}")
-        if not (equal := submission.facts.get(task.name, {}).get(EQUAL, "0 ")).startswith("0 "):
-            notes.append(f"{system}: {equal} longer answers {EQUAL}: they are right, or were copied from it")
     if metrics[0] in (found := references_of(list(tasks.values()))).get("values", {}):
-        rows.append({**found["values"], "rank": "", "group": "", "system": found["name"], "submitter": found["about"]})
+        rows.append({**found["values"], "rank": "", "group": "", "system": found["name"], "checks": found["about"]})
     # All are scored by this release, so that one signature says how the numbers of the whole table were made.
-    notes = [*(f"Signature: {text}" for text in first.signatures.values()), *notes, *_copies(order, tasks)]
-    return rows, [*notes, *(f"{copy} is a copy of {system}" for system in order for copy in submissions[system].copies)]
-
-
-def _corrected(numbers: Mapping[str, Any]) -> str:
-    """Each result that labels correct: its estimate, interval, and the number of labels."""
-    told, doubt = [], " †" if numbers["ci_caution"] else ""
-    for key in [key for key in numbers if key.endswith("_micro_corrected")]:
-        name, (low, high) = key.removesuffix("_micro_corrected"), numbers[f"{key}_ci"] or (math.nan, math.nan)
-        told.append(f"{name} {numbers[key]:.4f} ({low:.4f} to {high:.4f}){doubt}, {numbers[f'{name}_labels']} labels")
-    return f"corrected: {'; '.join(told)}"
+    return rows, [*(f"Signature: {text}" for text in first.signatures.values()), *notes, *_copies(order, tasks)]
 
 
 def _copies(order: Sequence[str], tasks: Mapping[str, ScoredTask]) -> Iterator[str]:
@@ -223,9 +174,9 @@ def _section(anchor: str, heading: str, content: str) -> str:
     return f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{heading}</h2>{content}</section>'
 
 
-def ranking(metrics: Sequence[str], rows: Sequence[Row], caption: str, label: str, pages: Mapping[str, str]) -> str:
-    """The ranking by the first metric, and all results below; names of systems that have a page link to it."""
-    metric, beside = metrics[0], [CORRECTED] * any(CORRECTED in row for row in rows)
+def ranking(metrics: Sequence[str], rows: Sequence[Row], caption: str, label: str) -> str:
+    """The ranking by the first metric, and all results below."""
+    metric = metrics[0]
     most = max(float(value) for row in rows for value in (row[metric], *row.get("ends", ())))
     top = next((top for top in _TOPS if most <= top), most)
     ticks = [top * quarter / 4 for quarter in range(5)]
@@ -234,29 +185,26 @@ def ranking(metrics: Sequence[str], rows: Sequence[Row], caption: str, label: st
     ends_group = [row.get("group") != after.get("group") for row, after in pairwise([*rows, rows[-1]])]
     lines = []
     for row, is_last in zip(rows, ends_group, strict=True):
-        facts = " · ".join(str(row[key]) for key in ("submitter", "checks", "signed", "date") if key in row)
-        name = html.escape(row["system"])
-        linked = f'<a href="{html.escape(pages[row["system"]])}">{name}</a>' if row["system"] in pages else name
+        facts = " · ".join(str(row[key]) for key in ("checks", "signed", "date") if key in row)
         cells = (
-            f'<td class="soft">{row.get("rank", "")}</td><th scope="row">{linked}</th>'
+            f'<td class="soft">{row.get("rank", "")}</td><th scope="row">{html.escape(row["system"])}</th>'
             f'<td class="soft">{html.escape(facts or "published, not recomputed")}</td>'
             f'<td class="cell"><svg class="plot" aria-hidden="true">{grid}{_dot(row, metric, top)}</svg></td>'
             f'<td class="figure"><b>{row[metric]:.4f}</b><span class="soft">{row.get("interval", "")}</span></td>'
         )
-        cells += "".join(f'<td class="soft beside">{html.escape(row.get(title, ""))}</td>' for title in beside)
         lines.append(f"<tr{_class('last' if is_last else '')}>{cells}</tr>")
-    titles = ("rank", "system", "checks", "plot", f"{metric}, interval", *beside)
+    titles = ("rank", "system", "checks", "plot", f"{metric}, interval")
     head = "".join(f'<th scope="col" class="unseen">{html.escape(title)}</th>' for title in titles)
     axis = f'<td class="cell"><svg class="axis" aria-hidden="true">{labels}</svg></td>'
-    foot = f"<tfoot><tr><td></td><td></td><td></td>{axis}<td></td>{'<td></td>' * len(beside)}</tr></tfoot>"
+    foot = f"<tfoot><tr><td></td><td></td><td></td>{axis}<td></td></tr></tfoot>"
     body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>{foot}"
     table = f'<table class="forest ranking"><caption>{html.escape(caption)}</caption>{body}</table>'
-    return table + _all_results(metrics, rows, beside, label)
+    return table + _all_results(metrics, rows, label)
 
 
-def _all_results(metrics: Sequence[str], rows: Sequence[Row], beside: Sequence[str], label: str) -> str:
+def _all_results(metrics: Sequence[str], rows: Sequence[Row], label: str) -> str:
     """All results and facts, folded."""
-    titles = ["rank", metrics[0], *beside, "system", "group", *_FACTS, *metrics[1:]]
+    titles = ["rank", metrics[0], "system", "group", *_FACTS, *metrics[1:]]
     classes = {title: _class("number" if title in {*metrics, "n", "budget"} else "") for title in titles}
     head = "".join(f'<th scope="col"{classes[title]}>{html.escape(title)}</th>' for title in titles)
     body = []

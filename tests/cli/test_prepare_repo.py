@@ -1,4 +1,4 @@
-"""``tls-tasks publish``: for each family a repository that datasets, the tasks and Inspect's own model take."""
+"""``tls-tasks prepare --repo``: for each family a repository that datasets, the tasks and Inspect's own model take."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from tls_tasks.registry import find_task
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 SOURCES = CASES["SOURCES"]
-"""Task -> a file of docs/your_data.md with two documents, and a result of the task."""
+"""Task -> the data's name, a file of docs/your_data.md with two documents, and a result of the task."""
 
 
 @pytest.fixture(scope="module")
@@ -30,12 +30,12 @@ def sources(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_what_is_published(name, sources, tmp_path, capsys):
-    source, result = SOURCES[name]
+def test_what_is_written(name, sources, tmp_path, capsys):
+    data, source, result = SOURCES[name]
     out = tmp_path / "repository"
     places = ("--source", sources / source, "--out", out)
-    code, printed, _ = run("publish", capsys, name, "--repo", "acme/data", *places)
-    assert code == 0 and "2 prompts, eval.yaml" in printed
+    code, printed, _ = run("prepare", capsys, data, "--repo", "acme/data", *places)
+    assert code == 0 and f"hf upload acme/data {out} . --repo-type dataset" in printed
     task = find_task(name)
     text = (out / "eval.yaml").read_text(encoding="utf-8")
     benchmark = yaml.safe_load(text)
@@ -62,23 +62,23 @@ for path in sys.argv[1:]:
 
 @pytest.mark.slow
 def test_inspects_own_model_takes_the_file(sources, tmp_path, capsys):
-    """In the environment of the validators, since Inspect is no dependency of ours."""
-    validator = os.environ.get("EVERY_EVAL_EVER")
-    if not validator:
-        pytest.skip("EVERY_EVAL_EVER names no environment with validators: make test sets it where Python 3.12 is")
-    for name, (source, _) in SOURCES.items():
+    """In an environment of its own, since Inspect is no dependency of ours."""
+    python = os.environ.get("INSPECT_PYTHON")
+    if not python:
+        pytest.skip("INSPECT_PYTHON names no interpreter with Inspect: make test sets it where Python 3.12 is")
+    for name, (data, source, _) in SOURCES.items():
         places = ("--source", sources / source, "--out", tmp_path / name)
-        assert run("publish", capsys, name, "--repo", "acme/data", *places)[0] == 0
+        assert run("prepare", capsys, data, "--repo", "acme/data", *places)[0] == 0
     files = [str(tmp_path / name / "eval.yaml") for name in SOURCES]
-    command = [str(Path(validator).with_name("python")), "-c", _INSPECT, *files]
+    command = [python, "-c", _INSPECT, *files]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    for line, (_, result) in zip(done.stdout.splitlines(), SOURCES.values(), strict=True):
+    for line, (*_, result) in zip(done.stdout.splitlines(), SOURCES.values(), strict=True):
         assert result in line.split()
 
 
 @pytest.mark.parametrize(("arguments", "said"), CASES["test_mistakes"])
 def test_mistakes_are_one_line_and_write_nothing(arguments, said, sources, tmp_path, capsys):
     places = ("--source", sources / "invoices.jsonl", "--out", tmp_path / "out")
-    refused("publish", capsys, *arguments.split(), *places, said=said)
+    refused("prepare", capsys, *arguments.split(), *places, said=said)
     assert not (tmp_path / "out").exists()

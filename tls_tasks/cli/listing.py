@@ -50,11 +50,11 @@ def _run_list(args: argparse.Namespace) -> None:
       tls-tasks list --json
     """
     tasks = list(map(_row, task_files().values()))
-    groups = [
+    groups: list[dict[str, Any]] = [
         {"name": group.name, "version": group.version, "members": ", ".join(group.members)}
         for group in group_files().values()
     ]
-    metrics = [
+    metrics: list[dict[str, Any]] = [
         {"name": spec.name, "family": spec.family, "keys": ", ".join(spec.result_keys), "summary": spec.summary}
         for spec in METRICS.values()
     ]

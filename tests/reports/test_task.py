@@ -55,7 +55,7 @@ def test_a_task_without_a_judge_says_at_load_what_to_type(name, monkeypatch):
     (text,) = (str(one.message) for one in told if one.category is UnscoredWarning)
     (metadata,) = re.findall(r"--metadata '(.*)'", text)
     assert check_judge(json.loads(metadata)["judge"]).startswith("openai/MODEL")
-    assert "tls-tasks reports SAMPLES.jsonl -o OUT -p openai -m MODEL" in text
+    assert "tls-tasks reports --predictions SAMPLES.jsonl -o OUT -p openai -m MODEL" in text
     with warnings.catch_warnings(record=True) as told:
         TASKS[name].documents(judge="recorded", **data)
     assert not [one for one in told if one.category is UnscoredWarning]

@@ -43,7 +43,7 @@ _NOBODY = "none"
 _NO_JUDGE = """{}: no judge is named, so that every score will be NaN. To have the reports judged, type
   --metadata '{{"judge": {{"provider": "openai", "model": "MODEL"}}}}'
 or run with --log_samples and judge them afterwards:
-  tls-tasks reports SAMPLES.jsonl -o OUT -p openai -m MODEL"""
+  tls-tasks reports --predictions SAMPLES.jsonl -o OUT -p openai -m MODEL"""
 
 
 def _f1_of_ratios(support_of: float, support_hits: float, coverage_of: float, coverage_hits: float) -> float:

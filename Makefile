@@ -21,7 +21,7 @@ export TOKENIZERS_PARALLELISM = false
 # Set somewhere, this makes each of the many processes that the tests start compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types compiled unit upstream quick coverage versions fuzz hooks docs people bench readings mutants wheel space clean
+.PHONY: help demo test lint types compiled unit upstream quick coverage versions fuzz hooks docs people bench readings mutants wheel clean
 
 help: ## What can be made
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -37,8 +37,8 @@ $(VENV)/dev: $(VENV)/base
 	$(INSTALL) --editable '.[dev]'
 	@touch $@
 
-$(VENV)/peers: $(VENV)/dev
-	$(INSTALL) --editable '.[dev,bench]'
+$(VENV)/peers: $(VENV)/base
+	$(INSTALL) --editable '.[bench]'
 	@touch $@
 
 $(VENV)/docs: $(VENV)/base
@@ -104,7 +104,7 @@ docs: $(VENV)/docs ## The site of the documentation, into build/site; a dead lin
 people: $(VENV)/dev ## How far metrics agree with people: fetch the ratings, measure, write docs/people.md and the cards
 	$(BIN)/python scripts/make_people_tables.py --measure
 
-bench: $(VENV)/peers ## Every comparison with the original tools and with peers: build/bench has the table; see benchmarks/run.py
+bench: $(VENV)/peers ## Every comparison with the original tools and with peers, in one table
 	$(BIN)/python benchmarks/run.py
 
 $(VENV)/mutants: $(VENV)/dev
@@ -121,10 +121,6 @@ mutants: $(VENV)/mutants ## Change the code in COUNT places drawn by SEED, and s
 
 wheel: $(VENV)/dev ## Build the wheel and the source archive into dist/
 	$(BIN)/python -m build
-
-METRIC ?= alignment_rouge
-space: $(VENV)/dev ## The Space of a METRIC as a folder that can be pushed: build/space/METRIC
-	$(BIN)/python scripts/make_space.py $(METRIC) build/space/$(METRIC)
 
 clean: ## Remove the virtual environment and everything that was built
 	rm -rf $(VENV) $(VENV)-lowest $(VENV)-validators dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

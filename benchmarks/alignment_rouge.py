@@ -1,7 +1,7 @@
 """Time alignment_rouge against tilse, side by side in one run.
 
     make bench
-    OPEN_TLS=FOLDER python benchmarks/alignment_rouge.py
+    OPEN_TLS=FOLDER python benchmarks/run.py alignment_rouge
 
 FOLDER holds ``TOPIC/timelines.jsonl`` in news-tls' layout (Open-TLS from the CHRONOS repository; default: beside the
 checkout). Each topic's prediction is its own reference, changed by a seeded rule: a quarter of the dates dropped, a
@@ -17,12 +17,11 @@ import json
 import os
 import random
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 
-from benchmarks.comparisons import MOST, ROOT, Comparison, Skipped, Work, in_a_process, repeated, run, timed, versus
+from benchmarks.run import MOST, ROOT, Comparison, Skipped, Work, in_a_process, repeated, timed, versus
 from tls_tasks.timelines.alignment import VARIANTS
 from tls_tasks.timelines.alignment_rouge import alignment_rouge, tilse_counts
 from tls_tasks.timelines.types import Timeline
@@ -144,7 +143,3 @@ def comparisons() -> Iterator[Comparison]:
     yield versus(all_topics, "tilse reimpl", partial(against, "reimpl"), 40, same=None)  # it approximates
     one_topic = "a topic of middle size, five variants"
     yield versus(one_topic, "tilse with ROUGE-1.5.5 (Perl)", partial(against, "original"), 2000, same=None)
-
-
-if __name__ == "__main__":
-    sys.exit(run("alignment_rouge", comparisons()))

@@ -1,7 +1,7 @@
 """Time evidence_extraction on many documents and on large pages, beside the original scorer's algorithm.
 
     make bench
-    python benchmarks/evidence_extraction.py
+    python benchmarks/run.py evidence_extraction
 
 Documents are made up by a seeded rule: spans of 2 to 8 words as frequent as in English, predictions that crop or extend
 them. The original compares all pairs of a document, sorts them, and takes them in turn; that algorithm is written down
@@ -11,11 +11,10 @@ here, since its repository has no licence. Both sides must give the same counts,
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from benchmarks.comparisons import Comparison, in_a_process, repeated, run, timed, versus
+from benchmarks.run import Comparison, in_a_process, repeated, timed, versus
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 
 Object = dict[str, str]
@@ -125,7 +124,3 @@ def comparisons() -> Iterator[Comparison]:
     for what, (make, goal) in made_documents.items():
         note = "its time is that of the matching alone" if goal < 1 else ""
         yield versus(what, "all pairs", partial(beside_all_pairs, make), goal, note)
-
-
-if __name__ == "__main__":
-    sys.exit(run("evidence_extraction", comparisons()))

@@ -1,24 +1,23 @@
-"""Time rouge_l against rouge_score and against context-bench's algorithm, side by side in one run.
+"""Time rouge_l against rouge_score, rouge-score-rs and context-bench's algorithm, side by side in one run.
 
     make bench
-    python benchmarks/rouge_l.py
+    python benchmarks/run.py rouge_l
 
 The 300 pairs are passages from the articles of the embedded edition, two of the same topic; the long texts are made up
 by a seeded rule, with words as rare and as frequent as in news. Each side reads the same texts and must give the same
 F, which is checked. context-bench's evaluators aren't on the package index, so that its algorithm (words between
-blanks, two rows of the table) is written down here. Needs the extra
-``bench``.
+blanks, two rows of the table) is written down here. rouge-score-rs is written in Rust and quicker than this package;
+its threads' processor time counts. Needs the extra ``bench``.
 """
 
 from __future__ import annotations
 
 import json
 import random
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 
-from benchmarks.comparisons import ROOT, Comparison, in_a_process, run, versus
+from benchmarks.run import ROOT, Comparison, in_a_process, versus
 from tls_tasks.summaries.rouge_l import rouge_l
 
 Pair = tuple[str, str]
@@ -88,6 +87,19 @@ def rouge_score(rouge_type: str, use_stemmer: bool) -> Work:
     return lambda pairs: [scorer.score(reference, prediction)[rouge_type].fmeasure for prediction, reference in pairs]
 
 
+def rouge_score_rs(rouge_type: str, use_stemmer: bool) -> Work:
+    """F by the package rouge-score-rs, one call for all pairs."""
+    from rouge_score_rs.rouge_scorer import RougeScorer
+
+    scorer = RougeScorer([rouge_type], use_stemmer=use_stemmer)
+
+    def work(pairs: Sequence[Pair]) -> list[float]:
+        predictions, references = zip(*pairs, strict=True)
+        return [row[rouge_type].fmeasure for row in scorer.score_batch(list(references), list(predictions))]
+
+    return work
+
+
 def ours(rouge_type: str = "rougeL", tokenizer: str = "whitespace", use_stemmer: bool = False) -> Work:
     """F by this package, one call for all pairs."""
 
@@ -134,7 +146,5 @@ def comparisons() -> Iterator[Comparison]:
             kind, stems = kinds[label]
             both = partial(sides, partial(rouge_score, kind, stems), ours(kind, "rouge", stems), make)
             yield versus(what, f"rouge_score {label}", both, goal)
-
-
-if __name__ == "__main__":
-    sys.exit(run("rouge_l", comparisons()))
+            both = partial(sides, partial(rouge_score_rs, kind, stems), ours(kind, "rouge", stems), make)
+            yield versus(what, f"rouge-score-rs {label}", both, note="none: below 1 it is quicker")

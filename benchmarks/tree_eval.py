@@ -1,7 +1,7 @@
 """Time tree_eval against treeval as shipped, and against peers.
 
     make bench
-    TREEVAL_SOURCE=/path/to/Treeval python benchmarks/tree_eval.py
+    TREEVAL_SOURCE=/path/to/Treeval python benchmarks/run.py tree_eval
 
 treeval is not on the package index: TREEVAL_SOURCE names a checkout (git a56937f), without which its rows are skipped.
 As shipped it loads its metrics from the Hub, or from folders of their names below the working directory; the stand-ins
@@ -22,7 +22,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.comparisons import Comparison, Skipped, pairs, repeated, run, timed, versus
+from benchmarks.run import Comparison, Skipped, pairs, repeated, timed, versus
 from tls_tasks.trees.tree_eval import tree_eval
 
 Trees = tuple[list[Any], list[Any]]
@@ -257,7 +257,3 @@ def comparisons() -> Iterator[Comparison]:
     ]
     for what, schema, make, limit in limits:
         yield Comparison(what, partial(seconds, schema, make), unit="s", goal=limit, at_most=True)
-
-
-if __name__ == "__main__":
-    sys.exit(run("tree_eval", comparisons()))

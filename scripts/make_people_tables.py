@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import math
 import re
 import sys
 import tempfile
@@ -26,7 +25,6 @@ from tls_tasks.core.errors import DataError
 from tls_tasks.data.files import file_rows
 from tls_tasks.reports.judges.endpoint import from_endpoint
 from tls_tasks.summaries.public_files import PEOPLE_FILE, RATED
-from tls_tasks.text.numbers import share_in_source
 from tls_tasks.text.tokenizers import sentences
 from tls_tasks.timelines.public_files import PUBLIC
 
@@ -159,10 +157,8 @@ def qags(known: Known) -> None:
             judge = from_endpoint(server.url.removesuffix("/chat/completions"), "word-overlap", cache=None)
             columns = [row["summary"] for row in rows], [row["source"] for row in rows]
             copied = tls_tasks.rouge_l(*columns, use_aggregator=False).as_dict()["rouge_l_precision"]
-            numbers = [share_in_source(row["summary"], row["source"]) for row in rows]
             values = {"citation_support": support(rows, judge), "rouge_l_precision": copied}
-            values |= {"numbers_in_source": numbers}
-            own["qags"][system] = {"n": len(rows), "n_with_numbers": sum(one is not None for one in numbers)}
+            own["qags"][system] = {"n": len(rows)}
             own["qags"][system] |= {name: _spearman(people, one) for name, one in values.items()}
     finally:
         server.close()
@@ -174,12 +170,9 @@ def qags(known: Known) -> None:
     own["data"] = RATED["qags"].origin
 
 
-def _spearman(people: Sequence[float], values: Sequence[float | None]) -> list[float]:
-    """Rho of those that have a value, and its 95 % interval: 1,000 resamples of summaries."""
-    pairs = np.array([pair for pair in zip(people, values, strict=True) if pair[1] is not None], float)
-    if len(pairs) < 2:
-        return [math.nan] * 3
-    pairs = pairs.T
+def _spearman(people: Sequence[float], values: Sequence[float]) -> list[float]:
+    """Rho and its 95 % interval: 1,000 resamples of summaries."""
+    pairs = np.array([people, values], float)
     draw, n = np.random.default_rng(12345), pairs.shape[1]
     drawn = [spearmanr(*pairs[:, draw.integers(0, n, n)]).statistic for _ in range(1000)]
     return [float(spearmanr(*pairs).statistic), *np.nanquantile(drawn, [0.025, 0.975]).tolist()]
@@ -235,13 +228,13 @@ def summeval_table(known: Known) -> str:
 def qags_table(known: Known) -> str:
     """A row a system."""
     rows = [
-        "| summaries of | n | citation_support, toy judge | rouge_l_precision against the source | numbers_in_source |",
-        "|---|---|---|---|---|",
+        "| summaries of | n | citation_support, toy judge | rouge_l_precision against the source |",
+        "|---|---|---|---|",
     ]
     for system, own in known["report_eval"]["qags"].items():
-        names = "citation_support", "rouge_l_precision", "numbers_in_source"
+        names = "citation_support", "rouge_l_precision"
         rhos = ["{:.3f} [{:.2f}, {:.2f}]".format(*own[name]) for name in names]
-        rows.append(f"| {' | '.join([system, str(own['n']), *rhos])} (n = {own['n_with_numbers']}) |")
+        rows.append(f"| {' | '.join([system, str(own['n']), *rhos])} |")
     return "\n".join(rows) + "\n"
 
 

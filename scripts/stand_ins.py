@@ -120,7 +120,6 @@ def words(folder: Path, url: str) -> dict[str, str]:
         "--compat report_gen_eval": "--compat report_gen_eval --allow-unscored 1",  # it loses what cites the unknown
         "-p openai -m MODEL": f"--base-url {url.removesuffix('/chat/completions')} -m MODEL",
         '"PLACE"': '"meetings.jsonl"',
-        "tls_corpus.py --data": "tls_corpus.py --chunks 32768 --budgets 24000 --data",  # one of three is enough here
         "shared/data": str(folder / "data"),
         "python benchmarks/": f"python {ROOT}/benchmarks/",
         "pip install .": f"pip install {ROOT}",

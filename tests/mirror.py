@@ -10,16 +10,14 @@ class Mirror(http.server.ThreadingHTTPServer):
     """Serves ``files`` (path -> bytes) and keeps what it was asked for.
 
     ``cuts``: path -> how many bytes to send before the connection ends, one entry a request. ``status``: path -> an
-    error to answer with. ``redirects``: path -> an address. ``stalls``: paths of which the first half is sent, and no
-    more until ``go_on`` is set. ``says_length``: whether it says how much will come.
+    error to answer with. ``stalls``: paths of which the first half is sent, and no more until ``go_on`` is set.
     """
 
     daemon_threads = True
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.files, self.cuts, self.status, self.redirects = {}, {}, {}, {}
-        self.says_length, self.asked = True, []
+        self.files, self.cuts, self.status, self.asked = {}, {}, {}, []
         self.stalls, self.go_on = set(), threading.Event()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -32,18 +30,12 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         mirror, path = self.server, self.path.lstrip("/")
         mirror.asked.append(path)
-        if path in mirror.redirects:
-            self.send_response(302)
-            self.send_header("Location", mirror.redirects[path])
-            self.end_headers()
-            return
         if path in mirror.status or path not in mirror.files:
             self.send_error(mirror.status.get(path, 404))
             return
         content = mirror.files[path]
         self.send_response(200)
-        if mirror.says_length:
-            self.send_header("Content-Length", str(len(content)))
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         if path in mirror.stalls:
             self.wfile.write(content[: len(content) // 2])

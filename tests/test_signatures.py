@@ -3,22 +3,16 @@
 ``python -m tests.test_signatures`` writes the table of docs/signatures.md.
 """
 
-import ast
+import functools
 import json
-import os
-import random
 import re
-import subprocess
-import sys
-import types
 import warnings
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
-from tls_tasks.core.custom import custom_sign, is_unsigned
-from tls_tasks.core.options import options_of
+from tls_tasks.core.options import has_custom, options_of
 from tls_tasks.registry import METRICS
 from tls_tasks.reports.judges.choose import _KINDS, check_judge, make_judge
 from tls_tasks.reports.report_eval import report_eval
@@ -35,6 +29,19 @@ ROWS = CASES["ROWS"]
 """Family -> rows, and what each call is given besides."""
 INTERVAL, OF_TIMELINES = CASES["INTERVAL"], CASES["OF_TIMELINES"]
 """What several metrics move alike."""
+
+
+class Always:
+    """Gives one answer to everything, under two names."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def yes(self, *_):
+        return self.answer
+
+    def no(self, *_):
+        return self.answer
 
 
 def commas(text):
@@ -75,20 +82,12 @@ MOVES = CASES["MOVES"]
 MOVES["alignment_rouge"] += [*OF_TIMELINES, *POLICIES.values(), BY_FUNCTION]
 # What repeated and undated entries say moves texts only.
 MOVES["date_f1"] += [*OF_TIMELINES, *(row for name, row in POLICIES.items() if name not in ("repeated", "undated"))]
-MOVES["rouge_l"] += [
-    BY_FUNCTION,
-    *INTERVAL,
-    ("split_summaries: a pattern", *split_by(re.compile("A"), re.compile("A", re.I))),
-    ("split_summaries: a function", *split_by(str.split, str.splitlines)),
-]
-MOVES["report_eval"] += [
-    ("judge: a function", {"judge": lambda query: True}, {"judge": lambda query: False}),
-    *INTERVAL,
-]
+MOVES["rouge_l"] += [BY_FUNCTION, *INTERVAL, ("split_summaries: a function", *split_by(str.split, str.splitlines))]
+MOVES["report_eval"] += [("judge: a function", {"judge": Always(True).yes}, {"judge": Always(False).no}), *INTERVAL]
 MOVES["evidence_extraction"] += [BY_FUNCTION, *INTERVAL]
 MOVES["tree_eval"] += [
     *INTERVAL,
-    ("leaf_metrics: a function", leaf_of(lambda one, other: 0.5), leaf_of(lambda one, other: 0.25)),
+    ("leaf_metrics: a function", leaf_of(Always(0.5).yes), leaf_of(Always(0.25).no)),
     ("options: types", {"options": {"types": "strict"}, **EVEN}, {"options": {"types": "loose"}, **EVEN}),
 ]
 
@@ -259,75 +258,21 @@ def test_an_endpoint_is_another_judge_if_it_is_sent_something_else(specified, se
         assert one != other and asked != asked_otherwise, option
 
 
-# --- functions of the caller's ---
+# --- functions of the caller ---
 
 
-SOURCE = """
-import functools, re
-LIMIT = {limit}
-first, second = lambda text: text.split()[:LIMIT], lambda text: text.split(",")
-def made(least):
-    return lambda text: [word for word in text.split() if len(word) > least]
-def spelt(text, *, mark=","):
-    return text.split(mark)
-def called(text):
-    return first(text) if text[:1] in {{"(", "["}} else []
-FOUND = [first, second, made(1), made(2), spelt, functools.partial(spelt, mark=";"), called, made(1.0), str.split,
-         lambda text: re.split("a", text)]
-"""
-TELL = "import own; from tls_tasks.core.custom import custom_sign; print([custom_sign(one) for one in own.FOUND])"
-
-
-def signs_of(folder, seed, limit=3):
-    (folder / "own.py").write_text(SOURCE.format(limit=limit), encoding="utf-8")
-    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", TELL], cwd=folder, env=environment, capture_output=True, text=True, check=True
-    )
-    return ast.literal_eval(done.stdout)
-
-
-def test_functions_sign_alike_in_every_process_and_apart_from_each_other(tmp_path):
-    (tmp_path / "there").mkdir()
-    signs = signs_of(tmp_path, "1")
-    assert signs == signs_of(tmp_path / "there", "2")
-    assert len(set(signs)) == len(signs) == 10 and not any(map(is_unsigned, signs))
-    moved = [one != other for one, other in zip(signs, signs_of(tmp_path, "1", limit=4), strict=True)]
-    assert moved == [place in (0, 6) for place in range(10)]  # what reads LIMIT, and what calls it
-
-
-class Words:
-    def words(self, text):
-        return text.split()
-
-
-def imports_own(text):
-    import own_module
-
-    return own_module.split(text)
-
-
-def reads_a_class(text):
-    return Words().words(text)
-
-
-def nested(text):
-    return nested(text[1:-1]) if text[:1] == "(" else text
-
-
-UNSIGNED = [sys.__stderr__.write, imports_own, reads_a_class, Words().words, random.Random(1).sample, nested, "a".split]
-
-
-@pytest.mark.parametrize("function", [*UNSIGNED, lambda text: len(UNSIGNED)])
-def test_functions_that_cannot_be_described_are_unsigned(function):
-    assert custom_sign(function, "own") == "unsigned(own)"
-    assert is_unsigned(METRICS["rouge_l"].load()([], [], tokenizer=function).signature)
-
-
-def test_it_is_the_compiled_code_that_signs():
-    edited = types.FunctionType(Words.words.__code__.replace(co_names=("splitlines",)), globals())
-    signs = [custom_sign(function, "own") for function in (Words.words, edited, eval("lambda text: [text]"))]
-    assert len(set(signs)) == 3 and all(re.fullmatch(r"custom\(own#[0-9a-f]{12}\)", sign) for sign in signs)
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (commas, "commas"),
+        (lambda text: [text], "<lambda>"),
+        ("a".split, "str.split"),
+        (functools.partial(list), "partial"),
+    ],
+)
+def test_a_function_of_the_caller_is_in_the_signature_by_name_and_no_board_takes_it(function, name):
+    signature = METRICS["rouge_l"].load()([], [], tokenizer=function).signature
+    assert f"|tok:custom({name})|" in re.sub(r"test_[a-z_]+\.[^)]*<locals>\.", "", signature) and has_custom(signature)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """The budget of code lines: see tests/size.yaml."""
 
+import pytest
+
 from scripts import size
 
 
@@ -15,6 +17,12 @@ def test_the_code_stays_within_its_budget():
 def test_the_tests_stay_within_their_budget():
     lines, limit = sum(size.files(("tests",)).values()), size.budget()["tests"]
     assert lines <= limit, f"{lines:,} lines of tests, {lines - limit:,} over `tests` in tests/size.yaml"
+
+
+@pytest.mark.parametrize("name", size.hidden())
+def test_no_code_hides_in_other_files_or_longer_lines(name):
+    found, limit = size.hidden()[name], size.budget()[name]
+    assert found <= limit, f"{name}: {found:,}, {found - limit:,} over its limit in tests/size.yaml"
 
 
 def test_few_files_are_too_small_to_tell_a_story():

@@ -54,14 +54,6 @@ def test_rows_with_both_sides(row, mapped, f1, tmp_path, capsys):
     assert code == 0 and json.loads(out)["rouge_l_f1"] == f1, err
 
 
-def test_a_tree_by_name_may_have_a_key_called_response(tmp_path, capsys):
-    tree = write(tmp_path / "trees.json", {"a": {"response": "ok"}})
-    gold = write(tmp_path / "gold.jsonl", {"id": "a", "reference": {"response": "ok"}})
-    schema = write(tmp_path / "s.json", {"response": "string"})
-    code, out, _ = run("trees", capsys, "--predictions", tree, "--references", gold, "--schema", schema)
-    assert code == 0 and out.splitlines()[0].split() == ["f1_value", "1.0000"]
-
-
 @pytest.mark.parametrize("name", ["prediction", "answer", "output", "response"])
 def test_plain_rows_with_their_own_numbers(name, tmp_path):
     path = write(tmp_path / "rows.jsonl", {"id": "a", name: "tea", "accuracy": 1})

@@ -39,10 +39,8 @@ def half(tmp_path):
         "timelines.jsonl": tmp_path / "a" / "egypt" / "timelines.jsonl",
         "folder of text": write(tmp_path / "b" / "egypt.txt", *lines).parent,
         "folder of JSON": write(tmp_path / "c" / "egypt.json", entries).parent,
-        "folder of JSON Lines": write(tmp_path / "d" / "egypt.jsonl", news_tls).parent,
         "rows": write(tmp_path / "rows.jsonl", {"topic": "egypt", "timeline": entries}),
         "rows of several": write(tmp_path / "several.jsonl", {"id": "egypt", "timelines": [GOLD["egypt"]]}),
-        "mapping": write(tmp_path / "mapping.json", GOLD),
         "document": write(tmp_path / "any name.json", entries),
         "days": write(tmp_path / "days.json", GOLD["egypt"]),
         "entries": write(tmp_path / "entries.jsonl", *entries),
@@ -118,11 +116,6 @@ def test_names_beside_one_document_are_its_annotators(tmp_path, capsys, wrapped)
     named = {"cnn": GOLD["egypt"], "bbc": {"2011-01-28": "The army waits."}}
     answer = write(tmp_path / "answer.txt", "2011-01-25: Protests begin in Cairo.\n2011-02-11: Mubarak resigns.")
     assert metrics(capsys, write(tmp_path / "gold.json", wrapped(named)), answer)["date_mean_f"] == 0.5
-    topics = write(tmp_path / "topics.json", {"egypt": wrapped(named), "libya": GOLD["egypt"]})
-    told = write(
-        tmp_path / "told.jsonl", {"topic": "egypt", "prediction": None}, {"topic": "libya", "timeline": GOLD["egypt"]}
-    )
-    assert metrics(capsys, topics, told)["date_mean_f"] == 0.5
 
 
 def test_folders_that_are_no_timelines_are_told(half, tmp_path, capsys):

@@ -169,20 +169,14 @@ def test_lists_in_a_list_as_root(files, capsys):
 
 @pytest.fixture
 def many(files, tmp_path):
-    """Three references, and two answers in rows, an object and a folder; the schema's option last."""
+    """Three references, and two answers in rows and a folder; the schema's option last."""
     gold = write(tmp_path / "gold.jsonl", *({"id": name, "reference": REFERENCE} for name in "abc"))
     answers = {"a": json.dumps(REFERENCE), "b": "No tree."}
     rows = write(tmp_path / "rows.jsonl", *({"id": name, "prediction": text} for name, text in answers.items()))
     for name, text in answers.items():
         write(tmp_path / "folder" / f"{name}.txt", text)
     null = write(tmp_path / "null.jsonl", *({"id": name, "prediction": answers.get(name)} for name in "abc"))
-    told = {
-        "rows": rows,
-        "null": null,
-        "folder": tmp_path / "folder",
-        "object": write(tmp_path / "object.json", answers),
-    }
-    return told, gold, files()[2:]
+    return {"rows": rows, "null": null, "folder": tmp_path / "folder"}, gold, files()[2:]
 
 
 def test_many_trees_in_every_form(many, capsys):

@@ -1,6 +1,6 @@
 """What a score shows of itself: short, on one line, escaped, and the same after a copy.
 
-``python -m tests.core.test_score_shown`` records all of it for a few scores.
+``python -m tests.core.test_score_shown`` records the results of some options, and the explanations in explained.txt.
 """
 
 import copy
@@ -8,7 +8,6 @@ import html.parser
 import json
 import operator
 import pickle
-import re
 import sys
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from tls_tasks.registry import METRICS
 
 RECORDED = Path(__file__).with_suffix(".json")
 CASES = json.loads(RECORDED.read_text("utf-8"))
+EXPLAINED = Path(__file__).with_name("explained.txt")
 
 
 def score_of(name):
@@ -198,25 +198,40 @@ def test_no_text_breaks_an_explanation(text):
             assert line.isprintable() and len(line) < 1500
 
 
-def shown(name, rows, options):
-    """All that a score shows, but for the digits that sign a function, which each Python makes anew."""
+def scored(name, rows, options):
     predictions, references, own = ROWS[getattr(METRICS.get(name), "family", "timelines")]
     given = {"predictions": predictions, "references": references, **own, **CASES["rows"].get(rows, {}), **options}
-    score = operator.attrgetter(name)(tls_tasks)(**given)
-    detailed = json.dumps(score.as_dict(detailed=True), default=str, ensure_ascii=False)
-    rounded = json.loads(detailed, parse_float=lambda number: round(float(number), 9), parse_constant=str)
-    explained = [score.explain(row) for row in sorted({item.row for item in score.items})]
-    return json.loads(re.sub("#[0-9a-f]{12}", "#", json.dumps([repr(score), score._repr_html_(), explained, rounded])))
+    return operator.attrgetter(name)(tls_tasks)(**given)
+
+
+def results(*case):
+    return {key: "NaN" if value != value else round(value, 9) for key, value in scored(*case).results.items()}
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "rows", "options", "recorded"), CASES["cases"])
-def test_all_that_is_shown_is_as_recorded(name, rows, options, recorded):
-    assert shown(name, rows, options) == recorded
+def test_the_results_of_options_are_those_recorded(name, rows, options, recorded):
+    assert results(name, rows, options) == recorded
+
+
+def explanations():
+    """What one score of each metric says of its rows, and the table of one with intervals."""
+    for name, rows in CASES["explained"].items():
+        score = scored(name, rows, {})
+        yield f"# {name}, {rows or 'two rows'}"
+        yield from (score.explain(row) for row in (0, 1))
+    yield "# a table with intervals"
+    yield scored("rouge_l", "texts", {"confidence_interval": 0.9}).table()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_explanations_are_those_recorded():
+    assert "\n".join(explanations()) == EXPLAINED.read_text("utf-8")
 
 
 if __name__ == "__main__":
-    lines = [json.dumps([*case, shown(*case)], ensure_ascii=False) for *case, _ in CASES["cases"]]
+    lines = [json.dumps([*case, results(*case)], ensure_ascii=False) for *case, _ in CASES["cases"]]
     rows = [f"  {json.dumps(name)}: {json.dumps(given, ensure_ascii=False)}" for name, given in CASES["rows"].items()]
-    whole = ",\n".join(rows), ",\n".join(f"  {line}" for line in lines)
-    RECORDED.write_text('{{\n"rows": {{\n{}\n}},\n"cases": [\n{}\n]\n}}\n'.format(*whole), "utf-8")
+    whole = json.dumps(CASES["explained"]), ",\n".join(rows), ",\n".join(f"  {line}" for line in lines)
+    RECORDED.write_text('{{\n"explained": {},\n"rows": {{\n{}\n}},\n"cases": [\n{}\n]\n}}\n'.format(*whole), "utf-8")
+    EXPLAINED.write_text("\n".join(explanations()), "utf-8")

@@ -20,20 +20,8 @@ def test_the_old_file_is_seen_until_the_new_one_is_whole(tmp_path):
     with replaced(place) as file:
         file.write_text("new, ")
         assert place.read_text() == "old"
-        assert [name.startswith(".a.txt.") for name in names(tmp_path)] == [True, False]
+        assert [name.startswith(".tls-tasks.") for name in names(tmp_path)] == [True, False]
     assert place.read_text() == "new, " and names(tmp_path) == ["a.txt"]
-
-
-def test_what_killed_processes_left_is_removed_and_what_others_write_is_not(tmp_path):
-    (tmp_path / ".a.0123abcd").write_text("left")
-    (tmp_path / ".a.0123abce").mkdir()
-    os.mkfifo(tmp_path / ".a.0123abcf")
-    (tmp_path / ".b.0123abcd").write_text("of another file")
-    with replaced(tmp_path / "a") as first:
-        first.write_text("first")
-        write_whole(tmp_path / "a", "second")
-        assert names(tmp_path) == sorted([first.name, ".b.0123abcd", "a"])
-    assert (tmp_path / "a").read_text() == "first" and names(tmp_path) == [".b.0123abcd", "a"]
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
@@ -48,22 +36,13 @@ def test_what_fails_leaves_the_old_one(tmp_path, error):
     assert names(tmp_path) == ["a"] and (tmp_path / "a").read_text() == "old"
 
 
-def test_a_link_stays_a_link_and_rights_stay_as_they_were(tmp_path):
+def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "there").mkdir()
     write_whole(tmp_path / "there" / "a", "old")
-    (tmp_path / "there" / "a").chmod(0o640)
     (tmp_path / "link").symlink_to(tmp_path / "there" / "a")
     write_whole(tmp_path / "link", "new")
     assert (tmp_path / "link").is_symlink() and (tmp_path / "there" / "a").read_text() == "new"
-    assert stat.S_IMODE((tmp_path / "there" / "a").stat().st_mode) == 0o640
     assert names(tmp_path / "there") == ["a"]
-
-
-def test_many_that_write_the_same_file_at_a_time(tmp_path):
-    """None removes what another one has begun and not yet locked."""
-    with ThreadPoolExecutor(8) as threads:
-        list(threads.map(write_whole, [tmp_path / "a"] * 400, ["x"] * 400))
-    assert names(tmp_path) == ["a"]
 
 
 def test_a_pipe_and_a_device_are_written_to(tmp_path):
@@ -77,9 +56,6 @@ def test_a_pipe_and_a_device_are_written_to(tmp_path):
         before = os.lstat(device).st_mode
         write_whole(type(tmp_path)(device), "")
         assert os.lstat(device).st_mode == before
-    if os.path.exists("/dev/full"):  # noqa: PTH110
-        with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
-            write_whole(type(tmp_path)("/dev/full"), "x")
 
 
 def test_long_names(tmp_path):
@@ -99,17 +75,6 @@ def test_a_folder_in_the_way(tmp_path):
     with pytest.raises(OSError, match="not empty; choose another folder or remove it: '"), made_folder(tmp_path):
         pass
     assert names(tmp_path) == ["file"]
-
-
-def test_into_a_folder_that_holds_something(tmp_path):
-    for name in ("stays", "a"):
-        write_whole(tmp_path / "d" / name, "old")
-    with made_folder(tmp_path / "d", into=True) as folder:
-        for name in ("a", "b", "below/c"):
-            write_whole(folder / name, "new")
-        assert (tmp_path / "d" / "a").read_text() == "old"
-    assert names(tmp_path / "d") == ["a", "b", "below", "stays"]
-    assert [(tmp_path / "d" / name).read_text() for name in ("a", "below/c", "stays")] == ["new", "new", "old"]
 
 
 def test_an_empty_folder_that_can_not_be_replaced(tmp_path, monkeypatch):

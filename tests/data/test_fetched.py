@@ -12,6 +12,7 @@ import time
 import urllib.parse
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 import tls_tasks
@@ -135,16 +136,6 @@ def test_tasks_may_fetch_by_themselves(made_up, mirror, monkeypatch, caplog):
     assert "licence: none stated" in caplog.text
 
 
-def test_always_is_kept_in_the_cache_and_beaten_by_the_environment(made_up, mirror, monkeypatch, capsys):
-    assert main(["fetch", "--always"]) == 0
-    assert mirror.asked == []
-    monkeypatch.setenv("TLS_TASKS_FETCH", "0")
-    assert not fetched.fetches_by_itself()
-    monkeypatch.delenv("TLS_TASKS_FETCH")
-    assert _load_topics("tls_timeline17").edition == "fetched"
-    assert main(["fetch", "--no-always"]) == 0 and not fetched.fetches_by_itself()
-
-
 def test_a_load_that_cannot_fetch_goes_on_loudly(made_up, mirror, monkeypatch, caplog):
     monkeypatch.setenv("TLS_TASKS_FETCH", "1")
     mirror.files.clear()
@@ -164,8 +155,6 @@ def test_a_damaged_copy_is_not_taken_and_is_made_anew(made_up, mirror, capsys):
         assert main(["fetch", "tls_timeline17"]) == 0
         assert rows.read_bytes() == whole
     assert len(mirror.asked) == 2, "the files were still there"
-    (made_up.folder / "origin.json").write_text(json.dumps({"sha256": hashlib.sha256(whole).hexdigest()}))
-    assert made_up.is_there, "as an earlier release wrote it"
 
 
 @pytest.mark.parametrize(("arguments", "message"), CASES["what_cannot_be_fetched"])
@@ -185,16 +174,14 @@ def test_failures_are_one_line_with_advice(made_up, mirror, monkeypatch, capsys,
     path = next(iter(mirror.files))
     right = mirror.files[path]
     mirror.files[path] = b"x" * len(right)
-    assert "its sha256 is" in fails()
+    assert "SHA256 hash" in fails()
     mirror.files[path] = right
     monkeypatch.setenv("TLS_TASKS_MIRROR", "127.0.0.1:1")
-    assert "TLS_TASKS_MIRROR=127.0.0.1:1: expected an address" in fails()
+    assert "127.0.0.1:1/lab/news/" in fails()
     monkeypatch.setenv("TLS_TASKS_MIRROR", mirror.address)
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("TLS_TASKS_CACHE", str(tmp_path / "file"))
     assert "can't be written: " in fails()
-    assert main(["fetch", "--always"]) == 2
-    assert "file: not a directory" in capsys.readouterr().err
 
 
 def test_a_reader_that_fails_leaves_nothing_that_counts(made_up, mirror, monkeypatch, capsys):
@@ -282,18 +269,9 @@ def test_the_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("TLS_TASKS_CACHE", str(tmp_path / "own"))
     assert fetched.cache_folder() == tmp_path / "own"
     monkeypatch.delenv("TLS_TASKS_CACHE")
-    monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert fetched.cache_folder() == tmp_path / "xdg" / "tls-tasks"
-    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert fetched.cache_folder() == tmp_path / ".cache" / "tls-tasks"
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert fetched.cache_folder() == tmp_path / "Library/Caches/tls-tasks"
-    monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
-    assert fetched.cache_folder() == tmp_path / "local" / "tls-tasks"
-    monkeypatch.delenv("LOCALAPPDATA")
+    monkeypatch.setattr(platformdirs, "user_cache_dir", lambda name: f"~/.cache/{name}")  # as without a home folder
     with pytest.raises(DataError, match="set TLS_TASKS_CACHE"):
         fetched.cache_folder()
 

@@ -207,21 +207,9 @@ def test_the_results_are_a_function_of_the_units_sums(documents):
 def test_details_agree_with_the_numbers(documents):
     result = evidence_extraction(*columns(documents)).as_dict(detailed=True)
     json.dumps(result)
-    assert not any("changes" in item for item in result["items"])
     for key in ("tp", "fp", "fn"):
         assert sum(item[key] for item in result["items"]) == result[key]
     assert sum(len(item["matches"]) for item in result["items"]) == result["tp"]
-    for name in ("polarity", "level", "time"):
-        table = result["confusions"][name]
-        assert sum(sum(row.values()) for row in table.values()) == result["tp"]
-        assert sum(row.get(value, 0) for value, row in table.items()) == round(
-            result[f"{name}_accuracy"] * result["tp"]
-        )
-    domains = result["confusions"]["domain"]
-    assert sum(domains.get(domain, {}).get(domain, 0) for domain in JOURNAL_SCHEMA.domains) == result["tp"]
-    n_wanted = sum(sum(row.values()) for domain, row in domains.items() if domain != "(none)")
-    assert n_wanted == result["tp"] + result["fn"]
-    assert sum(row.get("(none)", 0) for row in domains.values()) <= result["fn"]
 
 
 # --- overlap, words, threshold ---
@@ -245,7 +233,7 @@ def test_words_are_an_option():
     assert f1("nice—felt", "nice felt", "strip_punct") == 0 and f1("nice—felt", "nice felt", "unicode") == 1
     assert f1("头很痛", "头痛", "whitespace") == 0 and f1("头很痛", "头痛", "unicode") == 1
     assert f1("abcd", "abxc", list) == 1
-    assert "|tok:custom(list#" in evidence_extraction([], [], tokenizer=list).signature
+    assert "|tok:custom(list)" in evidence_extraction([], [], tokenizer=list).signature
 
 
 def test_quotes_without_blanks_are_warned_of():
@@ -335,7 +323,7 @@ def test_values_of_any_type_are_compared_as_text_or_are_wrong():
     for value in (float("nan"), ["low"], {"a": 1}, 10**5000, True, 3, "LOW", ""):
         result = evidence_extraction([[obj("tea", intensity_bucket=value)]], [[obj("tea", intensity_bucket="low")]])
         assert result.as_dict()["level_accuracy"] == 0.0 and result.as_dict()["schema_invalid"] == 1
-        json.dumps(result.as_dict(detailed=True)["confusions"])
+        json.dumps(result.as_dict(detailed=True))
     null = evidence_extraction([[obj("tea", intensity_bucket=None)]], [[obj("tea", intensity_bucket="unknown")]])
     assert null.as_dict()["level_accuracy"] == 1.0
 
@@ -388,9 +376,6 @@ def test_post_processing_is_an_option():
     assert [(one["tp"], one["fp"], one["polarity_accuracy"]) for one in results.values()] == [
         (2, 0, 0.5), (1, 0, 1.0), (2, 0, 1.0)
     ]  # fmt: skip
-    assert results["drop"]["changes"] == {
-        "defaulted_level": 3, "dropped_ungrounded": 2, "corrected_polarity": 1,
-    }  # fmt: skip
     assert {one["schema_invalid"] for one in results.values()} == {3} == {plain["schema_invalid"]}
     assert "|post:drop|" in results["drop"]["signature"]
     with pytest.raises(InputError, match=r"sources\[0\]: got None, .* postprocess"):
@@ -414,19 +399,6 @@ def test_the_details():
     assert [(one["position"], one["domain"]) for one in item["misses"]] == [(1, "emotion"), (2, "mind")]
     assert [one["places"] for one in item["spurious"]] == [[], [], [[30, 44]]]
     assert [one["grounded"] for one in item["spurious"]] == [False, False, False]
-    assert result["confusions"]["domain"] == {
-        "food": {"food": 1}, "emotion": {"mind": 1}, "mind": {"(none)": 1}, "(none)": {"symptom": 1, "mind": 1},
-    }  # fmt: skip
-    assert result["confusions"]["polarity"] == {"present": {"(other)": 1}}
-    assert result["confusions"]["level"] == {"low": {"unknown": 1}}
-
-
-def test_other_schemes_of_the_same_matches():
-    gold, told = [spans("a b", "c d", "e")], [spans("a b", "c d x", "f", "g")]
-    schemes = evidence_extraction(told, gold).as_dict(detailed=True)["schemes"]
-    assert (schemes["exact"]["precision"], schemes["exact"]["recall"]) == (1 / 4, 1 / 3)
-    assert (schemes["partial"]["precision"], schemes["partial"]["recall"]) == (1.5 / 4, 1.5 / 3)
-    assert schemes["soft"]["precision"] == (1 + 2 / 3) / 4
 
 
 # --- undefined values: docs/undefined_values.md ---

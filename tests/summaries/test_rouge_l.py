@@ -3,7 +3,6 @@
 import json
 import math
 import random
-import re
 import warnings
 from pathlib import Path
 
@@ -170,7 +169,7 @@ def test_what_the_tokenisers_do_to_other_scripts():
 def test_a_tokeniser_of_ones_own():
     assert values("abc", "abd", tokenizer=list) == [2 / 3] * 3
     score = rouge_l(["abc"], ["abd"], tokenizer=list)
-    assert "|tok:custom(list#" in score.signature
+    assert "|tok:custom(list)" in score.signature
     assert values("the protests", "the protest", use_stemmer=True) == [1.0] * 3
 
 
@@ -236,7 +235,6 @@ def test_rouge_lsum_says_when_it_meets_no_boundary():
         (("a b\nc d", "c d\na b"), "newline"),
         (("A b. C d.", "C d. A b."), "regex"),
         (('A "b." C d!', 'C d! A "b."'), "regex"),
-        (("a b;c d", "c d;a b"), re.compile(";")),
         (("a b|c d", "c d|a b"), lambda text: text.split("|")),
     ],
 )
@@ -249,9 +247,9 @@ def test_sentences_may_stand_in_any_order(texts, split):
 
 
 def test_the_signature_says_how_sentences_were_split():
-    pattern, lines = re.compile(";"), "a\nb"
+    lines = "a\nb"
     assert "|split:newline|" in rouge_l([lines], [lines], rouge_types=["rougeLsum"]).signature
-    assert "|split:regex(;)|" in rouge_l(["a;b"], ["a"], rouge_types=["rougeLsum"], split_summaries=pattern).signature
+    assert "|split:regex|" in rouge_l(["a. b"], ["a"], rouge_types=["rougeLsum"], split_summaries="regex").signature
     assert "split" not in rouge_l([lines], [lines]).signature
 
 

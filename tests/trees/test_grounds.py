@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tls_tasks
-from benchmarks.tree_grounds import table
+from benchmarks.tree_peers import quoted_table
 from tests.conftest import ROOT
 from tests.harness_parts import run_here
+from tests.made_runs import make_run
 from tests.trees import slow_grounds as slow
+from tls_tasks.cli import main
 from tls_tasks.core.errors import InputError
 from tls_tasks.trees.alignments import Search
 from tls_tasks.trees.grounds import can_be_read
@@ -173,7 +175,8 @@ def test_the_table_of_the_docs_is_todays():
     """Our columns of it: the peers may not be installed."""
     told = (ROOT / "docs" / "trees.md").read_text(encoding="utf-8").splitlines()
     shown = [line.split(" | ")[:7] for line in told]
-    assert len(table()) == 14 and all(line.split(" | ")[:7] in shown for line in table())
+    lines = quoted_table()
+    assert len(lines) == 14 and all(line.split(" | ")[:7] in shown for line in lines)
 
 
 def test_the_baseline_runs_in_the_harness_and_is_drawn(task_manager):
@@ -194,17 +197,21 @@ def test_the_baseline_runs_in_the_harness_and_is_drawn(task_manager):
 
 
 def test_the_page_shows_value_quote_and_place(open_page, tmp_path):
-    from tls_tasks.after.page import picture_page
+    pytest.importorskip("lm_eval")
+    from tls_tasks.hosts.models import RulesLM
 
-    doc = {"data_set": "tree_grounded", "schema": '{"a": "string", "b": "number"}', "reference": '{"a": "Red", "b": 7}'}
-    answer = json.dumps({"a": {"value": "Red", "quote": "green"}, "b": {"value": 7, "quote": "Red 7"}})
-    page = picture_page(tls_tasks.task("tree_grounded"), {**doc, "text": SOURCE}, answer, {}, "A tree")
-    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    text, quote = tls_tasks.task("tree_grounded").documents()[0]["text"], "Total GBP 342.30"
+    told = {"currency": {"value": "GBP", "quote": quote}, "total": {"value": 342.3, "quote": "green"}}
+    model = RulesLM()
+    model.answer = lambda prompt: json.dumps(told)
+    make_run(tmp_path / "run", model, ["tree_grounded"], limit=1)
+    assert main(["page", str(tmp_path / "run"), "-o", str(tmp_path / "page.html")]) == 0
     opened = open_page(tmp_path / "page.html")
-    told = opened.page.locator(".tree .quote").all_inner_texts()
-    assert told == ["“green” not in the document", "“Red 7” characters 0 to 5"] and not opened.errors
-    opened.page.click("summary:has-text('The document')")
-    assert opened.page.locator(".prose mark.hit").all_inner_texts() == ["Red 7"]
+    start = text.index(quote)
+    places = [f"“{quote}” characters {start} to {start + len(quote)}", "“green” not in the document"]
+    assert opened.page.locator(".tree .quote").all_inner_texts() == places and not opened.errors
+    opened.page.locator("summary:has-text('The document')").press("Enter")
+    assert opened.page.locator(".prose mark.hit").all_inner_texts() == [quote]
 
 
 @pytest.mark.parametrize(

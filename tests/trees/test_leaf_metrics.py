@@ -356,7 +356,7 @@ def test_one_question_for_all_distinct_pairs(answer):
     module = Counting("length", answer)
     metric = resolve_metric(module, score_range=(0, 5), higher_is_better=False, lang="en")
     assert metric.name == "length"
-    assert metric.signature == "unsigned(length)(lang=en)"
+    assert metric.signature == "custom(length)(lang=en)"
     assert metric.matrix(["a", "abc", "a"], ["ab", "ab"]).tolist() == [[1, 1], [1, 1], [1, 1]]
     assert module.calls == [(["ab", "ab"], ["a", "abc"], {"lang": "en"})]
     assert metric.pairs(["a"], ["ab"]).tolist() == [1]

@@ -52,7 +52,6 @@ class _TaskConfig(TypedDict, total=False):
 class _Config(TypedDict, total=False):
     model_args: dict[str, Any] | str | None
     limit: float | None
-    tls_corpus: dict[str, _Number] | None
 
 
 _OfTasks = TypedDict(  # no names in Python

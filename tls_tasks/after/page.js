@@ -334,7 +334,7 @@ function resultTable() {
       soft(" ", intervalText(run, key, 4))))));
   const models = runs.map((run, at) => el("th", { scope: "col", class: `figure ${tint(at)}` }, run.model));
   const heads = [el("th", { scope: "col" }, "metric"), ...models];
-  const notes = runs.map((run) => [run.model, run.data, run.effort].filter(Boolean).join(": "));
+  const notes = runs.map((run) => [run.model, run.data].filter(Boolean).join(": "));
   return fold(`All ${metrics.length} results of ${name}, its settings and signatures`,
     el("div", { class: "wide", ...region("All results") }, table("results", heads, rows)),
     bullets([...notes, ...signatures.map((text) => el("code", {}, text))], "soft"));
@@ -729,12 +729,6 @@ function pressed(event) {
 }
 
 function start() {
-  if (data.view) {
-    document.body.classList.add("alone"); // one document: its picture under the heading, and nothing else
-    const others = ".skip, #choices, #headline, #versus, #results, #documents";
-    document.querySelectorAll(others).forEach((node) => node.remove());
-    return fill("view", pictureOf(data.view));
-  }
   const n = data.tasks.reduce((sum, of) => sum + of.runs.length, 0);
   const runs = `${count(n, "run")} of ${count(data.tasks.length, "task")}`;
   $("about").textContent = `${runs}, scored by tls-tasks ${data.version}`;

@@ -20,7 +20,6 @@ from tls_tasks.after.run import Progress, Run, model_arguments, stated_metadata
 from tls_tasks.after.scored_runs import references_of
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.core.score import without_nan
-from tls_tasks.core.task import Doc, Task
 from tls_tasks.core.terminal import visible
 from tls_tasks.registry import FAMILIES
 
@@ -99,27 +98,14 @@ def page(
     return _filled(title, {"version": __version__, "tasks": tasks}, _table(tasks), blocks)
 
 
-def picture_page(task: Task, doc: Doc, answer: str, explained: Mapping[str, Any], title: str) -> str:
-    """The picture of one document alone, as an HTML text that needs nothing from the network.
-
-    Args:
-        task: A task of the family.
-        doc: What ``task.picture`` reads of a document.
-        answer: A model's answer.
-        explained: Metric -> the detailed score of the answer.
-        title: The heading.
-    """
-    return _filled(title, {"view": _view(lambda: task.picture(doc, answer, explained), answer)})
-
-
-def _filled(title: str, index: Mapping[str, Any], table: str = "", blocks: Mapping[str, str] | None = None) -> str:
+def _filled(title: str, index: Mapping[str, Any], table: str, blocks: Mapping[str, str]) -> str:
     """The page around its data; ``blocks`` (id -> JSON) stand behind the script, which reads one when it is opened."""
     # A family's functions stand before the script that calls them.
     pictures = [resources.files(f"tls_tasks.{family}").joinpath("picture.js") for family in FAMILIES]
     script = "\n".join(['"use strict";', *(file.read_text(encoding="utf-8") for file in pictures), asset("page.js")])
     fields = {"script": script, "index": _inert(_json(index)), "table": table, "version": __version__}
     element = '<script type="application/json" id="{}">{}</script>'
-    fields["blocks"] = "\n".join(element.format(key, _inert(block)) for key, block in (blocks or {}).items())
+    fields["blocks"] = "\n".join(element.format(key, _inert(block)) for key, block in blocks.items())
     return document("runs.html", visible(title), f"script-src {_csp_hash(script)}", "img-src blob:", **fields)
 
 
@@ -223,7 +209,6 @@ def _run_entry(scored: Run, label: str, chosen: Sequence[int], prompts: dict[str
     asked = [scored.log.samples[at].request[:_LONGEST_ANSWER] for at in chosen]
     return {
         "model": visible(label),
-        "effort": visible(scored.effort),
         "data": visible(scored.stated),
         "n": len(scored.ids),
         "values": without_nan(scored.metrics),

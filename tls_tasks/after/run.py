@@ -18,9 +18,7 @@ Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
 """Wraps items to show how far the work is: (items, what they are, how many)."""
 
 BUDGET = "context_budget"
-_CORPUS = "tls_corpus"
 _LONGEST = 60  # characters that are shown of a value
-_EFFORT = ("map_calls", "write_calls", "map_tokens_in", "events")
 
 # What the options of a task say of the data or the model; all others change the prompt.
 _NO_PROMPT = frozenset(
@@ -75,9 +73,7 @@ def model_name(results: Results, folder: Path) -> str:
     # For a model that is named by none of these the harness makes up a name, another one each time.
     is_named = {"pretrained", "model", "path", "engine"} & set(arguments)
     named = (results.get("model_name") or arguments.get("pretrained")) if is_named else None
-    source = str(results.get("model_source") or folder.name)
-    # A pipeline around a model is another system than the model.
-    return f"{named}+{_CORPUS}" if named and source == _CORPUS else str(named or source)
+    return str(named or results.get("model_source") or folder.name)
 
 
 def prompt_options(task: Task, metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -171,13 +167,6 @@ class Run:
     def stated(self) -> str:
         """What the log says of how the numbers were made, in one line."""
         return self.data
-
-    @property
-    def effort(self) -> str:
-        """What a run of ``tls_corpus`` asked its model, in words; empty for other runs."""
-        counts = (self.results.get("config") or {}).get("tls_corpus") or {}
-        known = {key.replace("_", " "): counts.get(key) for key in _EFFORT}
-        return ", ".join(f"{count:,.0f} {name}" for name, count in known.items() if isinstance(count, float))
 
     @property
     def signatures(self) -> Mapping[str, str]:

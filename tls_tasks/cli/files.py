@@ -87,7 +87,7 @@ def _timelines(args: argparse.Namespace) -> None:
 
     REFERENCES and PREDICTIONS are each one of
       a folder as news-tls has it, TOPIC/timelines.jsonl, or the folder of one topic
-      a folder with a file a topic: TOPIC.txt, TOPIC.json, TOPIC.jsonl
+      a folder with a file a topic: TOPIC.txt, TOPIC.json
       rows in JSON Lines, JSON, CSV or Parquet: {"topic": "egypt", "timeline": [{"date": "2011-01-25", "text": "…"}]};
         several timelines of a topic as "timelines"; a model's text as "prediction", "answer", "output" or "response"
       one document: a timelines.jsonl, JSON, or the text that a model wrote

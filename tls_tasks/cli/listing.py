@@ -12,7 +12,6 @@ from typing import Any
 from tls_tasks.cli.base import Subparsers, add_command, count, say, write_json
 from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.core.terminal import text_table
-from tls_tasks.data.fetched import remember
 from tls_tasks.data.hub import is_cached
 from tls_tasks.data.order import DATA_VARIABLE, own_folder
 from tls_tasks.hosts.discovery import TaskFile, data_set_of, data_sets, group_files, task_files
@@ -30,8 +29,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--obtain", action="store_true", help="say how to get the original of each data set")
     add("--json", action="store_true", help="print everything as JSON")
     add = add_command(subparsers, "fetch", _run_fetch).add_argument
-    add("names", nargs="*", metavar="NAME", help="tls_crisis, tls_timeline17, tls_open, or all; summeval, qags")
-    add("--always", action=argparse.BooleanOptionalAction, help="tasks fetch by themselves when they are loaded")
+    add("names", nargs="+", metavar="NAME", help="tls_crisis, tls_timeline17, tls_open, or all; summeval, qags")
 
 
 def _run_list(args: argparse.Namespace) -> None:
@@ -104,17 +102,15 @@ def _run_fetch(args: argparse.Namespace) -> None:
 
     Environment:
       TLS_TASKS_CACHE   where it is kept; by default tls-tasks in the user's folder of caches (~/.cache)
-      TLS_TASKS_FETCH   1: tasks fetch by themselves when they are loaded, as after --always; 0: they don't
+      TLS_TASKS_FETCH   1: tasks fetch by themselves when they are loaded
       TLS_TASKS_MIRROR  an address in the place of https://raw.githubusercontent.com/, with files at
                         OWNER/NAME/COMMIT/PATH below it
 
     Examples:
       tls-tasks fetch tls_crisis
-      tls-tasks fetch all --always
+      tls-tasks fetch all
       tls-tasks fetch summeval
     """
-    if not args.names and args.always is None:
-        raise OptionError("NAME", None, "nothing", f"{', '.join(sorted(PUBLIC))}, {', '.join(RATED)} or {_ALL}")
     known = {name: data_set for family in FAMILIES for name, data_set in data_sets(family).items()}
     copies = {**PUBLIC, **RATED}
     names = dict.fromkeys(name for given in args.names for name in (PUBLIC if given == _ALL else [given]))
@@ -125,9 +121,6 @@ def _run_fetch(args: argparse.Namespace) -> None:
         if (hub := known[name].hub) is not None:
             how = f"its tasks get it from the hub by themselves ({hub.origin})"
         raise DataError(f"{name}: has no public copy that could be fetched: {how}")
-    if args.always is not None:
-        how = "when they are loaded" if args.always else "no longer"
-        say(f"{remember(args.always)}: tasks fetch their data by themselves {how}")
     for copy in map(copies.__getitem__, names):
         if copy.is_there:
             say(f"{copy.name}: is there: {copy.folder}")

@@ -3,10 +3,10 @@
 import dataclasses
 import functools
 import inspect
+import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar, cast
 
-from tls_tasks.core.custom import custom_sign
 from tls_tasks.core.errors import InputError, check_options, check_whole_number, describe
 
 LEAST_BOOTSTRAP = 100
@@ -111,6 +111,32 @@ def interval_sign(options: dict[str, Any] | None) -> str:
     return f"{options['confidence']},{how}"
 
 
+def custom_sign(function: Any, name: str | None = None) -> str:
+    """Name a function of the caller in a signature. The name says nothing about what it does: boards refuse it.
+
+    Args:
+        function: Whatever the caller passed.
+        name: The name for it; by default its ``__qualname__``.
+
+    Example:
+        >>> custom_sign(lambda text: text.split()), custom_sign("a".split, "words|v:1")
+        ('custom(<lambda>)', 'custom(words/v:1)')
+    """
+    label = name or getattr(function, "__qualname__", None) or type(function).__qualname__
+    label = re.sub(r"[|#()\s]", "/", str(label))
+    return f"custom({label})"
+
+
+def has_custom(signature: str) -> bool:
+    """Whether a function of the caller made the number, so that nobody else can tell how.
+
+    Example:
+        >>> has_custom("rouge_l|tok:custom(words)|v:1"), has_custom("rouge_l|tok:whitespace|v:1")
+        (True, False)
+    """
+    return "custom(" in signature
+
+
 def signature(metric: str, config: Any, version: int) -> str:
     """One line that says how a number was made, derived from the frozen config so that it can't forget a field.
 
@@ -144,7 +170,7 @@ def signature(metric: str, config: Any, version: int) -> str:
 
 
 def _render(value: Any) -> str:
-    """Booleans as yes and no, callables by name and hash, everything else by ``str``."""
+    """Booleans as yes and no, callables by name, everything else by ``str``."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Callable):  # type: ignore[arg-type]

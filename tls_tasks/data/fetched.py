@@ -5,27 +5,23 @@ This package contains addresses and hashes, and none of the data. In the cache::
     raw/OWNER/NAME/COMMIT/PATH          the files as they came
     sets/NAME/COMMITS/rows.parquet      what the family made of them, which its tasks read; people's ratings: logs, CSV
     sets/NAME/COMMITS/origin.json       where it came from, and the hash of each file
-    settings.json                       whether tasks may fetch by themselves
 """
 
 import hashlib
-import http.client
 import json
 import os
 import shutil
-import sys
-import urllib.error
 import urllib.parse
-import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import platformdirs
 from pydantic import TypeAdapter
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.core.whole import made_folder, replaced, write_whole
+from tls_tasks.core.whole import made_folder
 
 CACHE_VARIABLE = "TLS_TASKS_CACHE"
 MIRROR_VARIABLE = "TLS_TASKS_MIRROR"
@@ -33,10 +29,8 @@ FETCH_VARIABLE = "TLS_TASKS_FETCH"
 
 _HOST = "https://raw.githubusercontent.com/"
 ROWS = "rows.parquet"
-_ORIGIN, _SETTINGS = "origin.json", "settings.json"
-_TIMEOUT = 30  # seconds without a byte
+_ORIGIN = "origin.json"
 _BY_HAND = "get the data by hand (tls-tasks list --obtain says how)"
-_FORM = 1  # of what is made of the files: raised when that changes, so that older makings are not taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +116,16 @@ class PublicCopy:
     def folder(self) -> Path:
         """Where it is once it has been fetched."""
         commits = "-".join(dict.fromkeys(source.commit[:12] for source in self.sources))
-        return cache_folder() / "sets" / self.name / f"{commits}-v{_FORM}"
+        return cache_folder() / "sets" / self.name / commits
 
     @property
     def is_there(self) -> bool:
         """Whether it has been fetched, and is whole."""
-        origin = _read_json(self.folder / _ORIGIN)
-        files = origin.get("files") or {ROWS: origin.get("sha256")}  # the latter was written before there were several
-        return all(known and known == sha256_of(self.folder / name) for name, known in files.items())
+        try:
+            files = json.loads((self.folder / _ORIGIN).read_text(encoding="utf-8"))["files"]
+        except (OSError, ValueError):
+            return False
+        return all(sha256_of(self.folder / name) == sha256 for name, sha256 in files.items())
 
     def fetch(self) -> Path:
         """Download what is missing and make the family's files of it; nothing is asked for if it is there.
@@ -148,8 +144,9 @@ class PublicCopy:
                 place = f"{source.repository}/{source.commit}"
                 for file in source.files:
                     files[file.path] = cache_folder() / "raw" / place / file.path
-                    url = f"{_host()}{place}/{urllib.parse.quote(file.path)}"
-                    download(url, files[file.path], file.bytes, file.sha256)
+                    host = os.environ.get(MIRROR_VARIABLE) or _HOST
+                    url = f"{host.rstrip('/')}/{place}/{urllib.parse.quote(file.path)}"
+                    download(url, files[file.path], file.sha256)
             if folder.exists() and not self.is_there:  # in this order: another process may be faster
                 shutil.rmtree(folder, ignore_errors=True)  # damaged
             with made_folder(folder) as made:
@@ -180,52 +177,15 @@ def cache_folder() -> Path:
     """
     if given := os.environ.get(CACHE_VARIABLE):
         return Path(os.path.abspath(os.path.expanduser(given)))  # noqa: PTH100, PTH111 - pathlib raises without a home
-    xdg = os.environ.get("XDG_CACHE_HOME", "")  # the specification: a relative path in it is to be ignored
-    parents = {"win32": os.environ.get("LOCALAPPDATA", ""), "darwin": "~/Library/Caches"}
-    parent = parents.get(sys.platform, xdg if Path(xdg).is_absolute() else "~/.cache")
-    folder = Path(os.path.expanduser(parent))  # noqa: PTH111
+    folder = Path(platformdirs.user_cache_dir("tls-tasks"))
     if not folder.is_absolute():
         raise DataError(f"no home folder for a cache; set {CACHE_VARIABLE} to a folder for fetched data")
-    return folder / "tls-tasks"
+    return folder
 
 
 def fetches_by_itself() -> bool:
-    """Whether a task may fetch its data when it is loaded: TLS_TASKS_FETCH, else what :func:`remember` was told."""
-    if given := os.environ.get(FETCH_VARIABLE):
-        return given.upper() in {"1", "ON", "YES", "TRUE"}
-    return _read_json(cache_folder() / _SETTINGS).get("fetch") == "always"
-
-
-def remember(always: bool) -> Path:
-    """Write down whether tasks may fetch by themselves; returns the file.
-
-    Raises:
-        OSError: If it can't be written.
-    """
-    file = cache_folder() / _SETTINGS
-    write_whole(file, json.dumps({"fetch": "always" if always else "asked"}) + "\n")
-    return file
-
-
-def _host() -> str:
-    """The host, or the mirror that stands for it, with a slash at the end.
-
-    Raises:
-        DataError: If the mirror is no address.
-    """
-    mirror = os.environ.get(MIRROR_VARIABLE, "")
-    if mirror and not mirror.startswith(("https://", "http://")):
-        raise DataError(f"{MIRROR_VARIABLE}={mirror}: expected an address that begins with https:// or http://")
-    return f"{mirror.rstrip('/')}/" if mirror else _HOST
-
-
-def _read_json(file: Path) -> dict[str, Any]:
-    """A small file of ours; empty if it isn't there or is no longer what we wrote."""
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    """Whether a task may fetch its data when it is loaded."""
+    return os.environ.get(FETCH_VARIABLE, "").upper() in {"1", "ON", "YES", "TRUE"}
 
 
 def sha256_of(file: Path) -> str:
@@ -233,54 +193,23 @@ def sha256_of(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
 
 
-def download(url: str, target: Path, size: int, sha256: str) -> None:
-    """Put a file at ``target``, unless it is there already.
-
-    Args:
-        url: Where from: https, or http from a mirror.
-        target: The file, which gets its name when it is whole and its hash is right.
-        size: How many bytes it has; no more are read.
-        sha256: Its hash.
+def download(url: str, target: Path, sha256: str) -> None:
+    """Put a file at ``target``, unless it is there already with the right hash.
 
     Raises:
-        DataError: If it can't be had; one line that says why and what to do.
-        OSError: If it can't be written.
+        DataError: It can't be downloaded, or is another file; one line that says what to do.
+        OSError: It can't be written.
     """
-    if sha256_of(target) == sha256:
-        return
-    content = _content(url, size)
-    if len(content) < size:
-        problem = f"the connection ended after {len(content):,} of {size:,} bytes"
-        raise DataError(f"{url}: {problem}; run the same command again: it goes on from here")
-    found = hashlib.sha256(content).hexdigest()
-    if found != sha256:
-        problem = f"its sha256 is {found}, but {sha256} is pinned: not the file that this release knows, and not kept"
-        raise DataError(f"{url}: {problem}; try again, and if it stays like this {_BY_HAND}")
-    with replaced(target) as file:
-        file.write_bytes(content)
+    import pooch
+    import requests
 
-
-def _content(url: str, size: int) -> bytes:
-    """The bytes of a file; too few if the connection ended too early.
-
-    Where redirects lead does not matter: the bytes are pinned.
-
-    Raises:
-        DataError: If the server refuses, can't be reached, or sends too many bytes.
-    """
+    pooch.get_logger().setLevel("WARNING")
     try:
-        request = urllib.request.Request(url, headers={"User-Agent": "tls-tasks"})  # noqa: S310 - https, or a mirror
-        with urllib.request.urlopen(request, timeout=_TIMEOUT) as response:  # noqa: S310
-            content: bytes = response.read(size + 1)
-    except urllib.error.HTTPError as error:
-        gone = error.code in {403, 404, 410, 451}
-        advice = f"it is not there (any more): {_BY_HAND}" if gone else "try again later"
-        raise DataError(f"{url}: HTTP {error.code} {error.reason}; {advice}") from error
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        reason = " ".join(str(getattr(error, "reason", error)).split()) or type(error).__name__
-        advice = "check the network, or set TLS_TASKS_MIRROR to a mirror"
-        raise DataError(f"{url}: can't be reached: {reason}; {advice}") from error
-    if len(content) > size:
-        problem = f"sends more than the {size:,} bytes that are pinned: not the file that we know"
-        raise DataError(f"{url}: {problem}; {_BY_HAND}")
-    return content
+        pooch.retrieve(url, f"sha256:{sha256}", fname=target.name, path=target.parent)
+    except requests.RequestException as error:
+        reason = type(error).__name__ if error.response is None else f"HTTP {error.response.status_code}"
+        advice = f"check the network, set {MIRROR_VARIABLE} to a mirror, or {_BY_HAND}"
+        raise DataError(f"{url}: can't be downloaded: {reason}; {advice}") from error
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+        raise DataError(f"{url}: {reason} Try again, and if it stays like this {_BY_HAND}") from error

@@ -1,4 +1,4 @@
-"""Rows by id, wherever people keep them: a file of rows, a folder with a file a document, lines of text.
+"""Rows by id: a file of rows (JSON Lines, JSON, CSV, Parquet), a folder with a file a document, lines of text.
 
 Gold and predictions come in files of their own and are joined by id here. What has no ids (lines of text, rows without
 an id, two single documents) is joined by its order, and then both sides must be of one length.
@@ -27,12 +27,12 @@ class Row(NamedTuple):
     Attributes:
         where: Where it stands, for messages.
         value: What it is; of a file or a line of text its text.
-        is_named: Whether its id stands outside of it, so that it may be the value itself and not an object with it.
+        is_document: Whether it is a whole file, so that an object may be the value itself and not a row with it.
     """
 
     where: str
     value: Any
-    is_named: bool = False
+    is_document: bool = False
 
     def field(self, names: Iterable[str]) -> Any:
         """What the row says: the first of these fields, or the row itself where it has none and need not.
@@ -40,8 +40,7 @@ class Row(NamedTuple):
         Raises:
             DataError: An object that should have one of them.
         """
-        is_object = isinstance(self.value, Mapping)
-        if not is_object or (self.is_named and self.value.keys().isdisjoint(names)):
+        if not isinstance(self.value, Mapping) or (self.is_document and self.value.keys().isdisjoint(names)):
             return self.value
         return field_of(self.value, names, self.where)
 
@@ -67,39 +66,34 @@ class Keyed:
 
 
 def read_keyed(
-    place: Path,
-    id_fields: Sequence[str],
-    *,
-    text: str = "document",
-    needs_ids: bool = False,
-    of_a_model: bool = False,
-    may_be_rows: bool = False,
+    place: Path, id_fields: Sequence[str], *, text: str = "document", needs_ids: bool = False, of_a_model: bool = False
 ) -> Keyed:
     """Read rows by id.
 
     Args:
         place: A folder with a file a document, whose name without its ending is the id; a file of rows (one of
-            :data:`~tls_tasks.data.files.ENDINGS`; in ``.json`` also an object id -> row); or any other file, as text.
+            :data:`~tls_tasks.data.files.ENDINGS`); an object in a ``.json`` file; or any other file, as text.
         id_fields: Fields of a row that may hold its id; the first one present is taken.
         text: What a file of text is: one ``document``, or a row a ``line``.
         needs_ids: Whether rows without an id are an error, or joined by their order.
         of_a_model: Whether a model wrote the text, whose broken characters are replaced instead of refused.
-        may_be_rows: Whether a file of a folder may be one of rows, as text here.
 
     Raises:
         DataError: If there is nothing in the place, it can't be read, or an id stands twice.
     """
     if place.is_dir():
         files = files_in(place)
-        if not may_be_rows and all(file.name.endswith(_OF_ROWS) for file in files):
+        if all(file.name.endswith(_OF_ROWS) for file in files):
             names = [file.name for file in files]
             raise DataError(f"{place}: is a folder with files of rows, expected one of them: {', '.join(names)}")
         return _named(place, ((file.stem, Row(str(file), read_document(file, of_a_model))) for file in files))
     if not place.exists():
         raise DataError(f"{place}: no such file or folder")
     if place.name.endswith(ENDINGS):
-        rows = _object(place, id_fields) if place.suffix == ".json" else None
-        return Keyed(place, rows) if rows else _read_rows(place, id_fields, needs_ids)
+        value = json_or_text("".join(text_lines(place))) if place.suffix == ".json" else None
+        if isinstance(value, dict) and not isinstance(value.get("data"), list) and value.keys().isdisjoint(id_fields):
+            return Keyed(place, {place.stem: Row(str(place), value, is_document=True)}, by_order=True)
+        return _read_rows(place, id_fields, needs_ids)
     if text == "document":
         return Keyed(place, {place.stem: Row(str(place), read_document(place, of_a_model))}, by_order=True)
     lines = [line.rstrip("\r\n") for line in text_lines(place)]
@@ -200,14 +194,6 @@ def files_in(place: Path) -> list[Path]:
     if not files:
         raise DataError(f"{place}: no file in it, expected one a document, named by its id")
     return files
-
-
-def _object(file: Path, id_fields: Sequence[str]) -> dict[str, Row] | None:
-    """The rows of an object id -> row; None where the file is something else."""
-    value = json_or_text("".join(text_lines(file)))
-    if not isinstance(value, dict) or isinstance(value.get("data"), list) or not value.keys().isdisjoint(id_fields):
-        return None
-    return {name: Row(f"{file}, {name!r}", row, is_named=True) for name, row in value.items()}
 
 
 def _read_rows(file: Path, id_fields: Sequence[str], needs_ids: bool) -> Keyed:

@@ -16,7 +16,7 @@ from tls_tasks.core import options
 from tls_tasks.core.errors import InputError, check_choice, check_switches, describe, memory_for, warn_of_unread
 from tls_tasks.core.score import Score
 from tls_tasks.evidence.matching import MATCHINGS, OVERLAPS, TOKENIZERS, Matcher
-from tls_tasks.evidence.postprocess import UNGROUNDED, Change, check_uncertain
+from tls_tasks.evidence.postprocess import UNGROUNDED, check_uncertain
 from tls_tasks.evidence.postprocess import postprocess as postprocessed
 from tls_tasks.evidence.rows import Row, read_rows
 from tls_tasks.evidence.score import Document, details, domains, explanation, results
@@ -133,7 +133,7 @@ def evidence_extraction(
         items=documents,
         problems={document.row: kinds for document in documents if (kinds := document.parsed.counts())},
         parse_failures=sum(document.parsed.failed for document in documents),
-        details=partial(details, matcher),
+        details=partial(details, read),
         more=partial(domains, read),
         interval=interval,
         undefined=None,
@@ -157,9 +157,8 @@ def _document(index: int, row: Row, matcher: Matcher, require_grounding: bool, u
         option = "require_grounding" if require_grounding else "postprocess"
         raise InputError("sources", index, "None", f"the document's text: {option} checks quotes in it")
     predicted = parsed.value or ()
-    changes: tuple[Change, ...] = ()
     if text is not None and ungrounded is not None:
-        predicted, changes = postprocessed(predicted, text, matcher.schema, ungrounded)
+        predicted = postprocessed(predicted, text, matcher.schema, ungrounded)
     source = None if text is None else Source(text)
     grounded = tuple(entry.span is not None and source.holds(entry.span) for entry in predicted) if source else ()
     matchable: Sequence[EvidenceObject | None] = predicted
@@ -167,4 +166,4 @@ def _document(index: int, row: Row, matcher: Matcher, require_grounding: bool, u
         matchable = [entry if stands else None for entry, stands in zip(predicted, grounded, strict=True)]
     with memory_for(f"row {index}: {len(wanted):,} x {len(matchable):,} objects"):
         matches = tuple(matcher.match(wanted, matchable))
-    return Document(index, matcher.schema, parsed, wanted, predicted, matches, source, grounded, changes)
+    return Document(index, matcher.schema, parsed, wanted, predicted, matches, source, grounded)

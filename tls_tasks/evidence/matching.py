@@ -131,7 +131,7 @@ class Matcher:
     threshold: float
     how: str
 
-    def match(self, wanted: _Objects, predicted: _Objects, *, across_domains: bool = False) -> list[Match]:
+    def match(self, wanted: _Objects, predicted: _Objects) -> list[Match]:
         """Match the objects of one document.
 
         Args:
@@ -139,15 +139,14 @@ class Matcher:
                 span are never matched.
             predicted: The predicted objects, likewise. What an object lacks beyond these two has no influence: it is
                 counted where attributes are compared.
-            across_domains: Whether to ignore domains.
 
         Returns:
             The matches, in the order of the reference.
         """
-        predicted_in = self._by_domain(predicted, across_domains)
+        predicted_in = self._by_domain(predicted)
         value, least = self.overlap.value, self.threshold if self.overlap.is_graded else 1.0
         matches: list[Match] = []
-        for domain, references in self._by_domain(wanted, across_domains).items():
+        for domain, references in self._by_domain(wanted).items():
             if predictions := predicted_in.get(domain):
                 pairs = (value(left, right) for _, left in references for _, right in predictions)
                 overlaps = np.fromiter(pairs, float).reshape(len(references), len(predictions))
@@ -155,12 +154,12 @@ class Matcher:
                     matches.append(Match(references[row][0], predictions[column][0], float(overlaps[row, column])))
         return sorted(matches)
 
-    def _by_domain(self, objects: _Objects, across_domains: bool) -> dict[str, list[_Span]]:
+    def _by_domain(self, objects: _Objects) -> dict[str, list[_Span]]:
         domains: dict[str, list[_Span]] = {}
         for position, entry in enumerate(objects):
             if entry is not None and entry.domain is not None and entry.span is not None:
                 span = position, self.overlap.key(self.words(entry.span))
-                domains.setdefault("" if across_domains else entry.domain, []).append(span)
+                domains.setdefault(entry.domain, []).append(span)
         return domains
 
 

@@ -1,16 +1,15 @@
 """One scored document, its unit, and the corpus score: the table of results, with details that help a prompt."""
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from tls_tasks.core.score import PRF, Counts, Result, Score, mean, plain_sum, ratio, total, values
+from tls_tasks.core.score import PRF, Counts, Result, Score, mean, ratio, total, values
 from tls_tasks.core.terminal import shown
-from tls_tasks.evidence.matching import Match, Matcher
-from tls_tasks.evidence.postprocess import Change
+from tls_tasks.evidence.matching import Match
 from tls_tasks.evidence.read import ParsedEvidence
 from tls_tasks.evidence.types import Attribute, EvidenceObject, EvidenceSchema, scalar_text
 from tls_tasks.text.quotes import Source
@@ -32,7 +31,6 @@ class Document:
         matches: Pairs of both.
         source: The text that they quote, if it is known.
         grounded: For each predicted object, whether its quote is verbatim in the source; empty without a source.
-        changes: What post-processing changed.
     """
 
     row: int
@@ -43,7 +41,6 @@ class Document:
     matches: tuple[Match, ...]
     source: Source | None
     grounded: tuple[bool, ...]
-    changes: tuple[Change, ...] = ()
 
     def comparisons(self, match: Match) -> list[tuple[Attribute, str, str | None]]:
         """The attributes of a match that the reference object has or that have a default.
@@ -71,18 +68,15 @@ class Document:
     def unit(self) -> dict[str, float]:
         """Its sums.
 
-        1 as ``n``; ``tp``, ``fp``, ``fn``, ``objects`` (predicted); ``exact`` and ``overlap`` (matches of equal spans,
-        and the sum of overlaps); ``NAME/right`` and ``NAME/asked`` of each attribute and of ``bucket``; ``sourced``,
-        ``checked``, ``grounded``, ``grounded_normalised``; ``domain/DOMAIN/tp`` and so on; ``macro/precision`` and so
-        on; ``parse_failures``, ``schema_invalid``.
+        1 as ``n``; ``tp``, ``fp``, ``fn``, ``objects`` (predicted); ``NAME/right`` and ``NAME/asked`` of each attribute
+        and of ``bucket``; ``sourced``, ``checked``, ``grounded``, ``grounded_normalised``; ``domain/DOMAIN/tp`` and so
+        on; ``macro/precision`` and so on; ``parse_failures``, ``schema_invalid``.
         """
         pairs = [(self.wanted[match.reference], self.predicted[match.prediction]) for match in self.matches]
         unit: dict[str, float] = {
             "n": 1,
             **_hits("", len(pairs), len(self.predicted), len(self.wanted)),
             "objects": len(self.predicted),
-            "exact": sum(wanted.span == predicted.span for wanted, predicted in pairs),
-            "overlap": float(plain_sum(match.overlap for match in self.matches)),
             **{f"macro/{name}": value for name, value in self._prf().items()},
             "parse_failures": int(self.parsed.failed),
             "schema_invalid": sum(bool(entry.issues) for entry in self.parsed.value or ()),
@@ -132,7 +126,7 @@ class Document:
             "no_source": self.source is None,
         }
         missed, spurious = self.unmatched()
-        item = {
+        return {
             "row": self.row,
             **self._prf(),
             **_hits("", len(self.matches), len(self.predicted), len(self.wanted)),
@@ -153,7 +147,6 @@ class Document:
             "misses": [self._object_as_dict(self.wanted[position], position) for position in missed],
             "spurious": [self._predicted_as_dict(position) for position in spurious],
         }
-        return {**item, "changes": [change._asdict() for change in self.changes]} if self.changes else item
 
     def _predicted_as_dict(self, position: int) -> dict[str, Any]:
         entry = self.predicted[position]
@@ -176,11 +169,6 @@ def _value(entry: EvidenceObject, attribute: Attribute, key: str) -> str | None:
     if type(value) is str:  # nearly always, and there may be millions
         return value
     return attribute.default if value is None else scalar_text(value)
-
-
-_NONE = "(none)"  # in a confusion table: no counterpart, or an attribute without a value
-
-_Confusions = defaultdict[str, Counter[str]]
 
 
 def _share(hits: float, others: float) -> float:
@@ -267,59 +255,12 @@ def explanation(document: Document) -> Iterator[str]:
         yield "  parse failure"
 
 
-def details(matcher: Matcher, score: Score) -> dict[str, Any]:
-    """Other ways to count the same matches, confusion tables, and how often the schema was violated in which way."""
-    buckets = [attribute.name for attribute in matcher.schema.attributes if attribute.bucket]
-    right, asked = (sum(_sum(score, f"{name}/{part}") for name in buckets) for part in ("right", "asked"))
-    tp, fp, fn, exact = (_sum(score, part) for part in ("tp", "fp", "fn", "exact"))
-    # A match of other words than the reference's counts as none, as a half (as in MUC), or as much as it overlaps.
-    hits = {"exact": exact, "partial": exact + (tp - exact) / 2, "soft": _sum(score, "overlap")}
-    documents: Sequence[Document] = score.items
-    issues = Counter(issue for document in documents for entry in document.parsed.value or () for issue in entry.issues)
-    changes = Counter(change.kind for document in documents for change in document.changes)
-    return {
-        "schemes": {name: Counts(hit, tp + fp, hit, tp + fn).prf()._asdict() for name, hit in hits.items()},
-        "bucket_field_accuracy": right / asked if asked else 0.0,
-        "confusions": _confusions(documents, matcher),
-        "issues": dict(issues.most_common()),
-        "changes": dict(changes.most_common()),
-    }
-
-
-def _sum(score: Score, part: str) -> float:
-    return math.fsum(unit[part] for unit in score.units)
-
-
-def _confusions(documents: Sequence[Document], matcher: Matcher) -> dict[str, dict[str, dict[str, int]]]:
-    """Tables of the reference's value -> the predicted value -> how often.
-
-    The table ``domain`` covers all objects: those that are not matched are matched once more regardless of domain, and
-    ``(none)`` stands for no counterpart. The tables of attributes cover the matches.
-    """
-    schema = matcher.schema
-    names = ("domain", *(attribute.name for attribute in schema.attributes))
-    tables: dict[str, _Confusions] = {name: defaultdict(Counter) for name in names}
-    for document in documents:
-        for wanted, predicted in _domain_pairs(document, matcher):
-            tables["domain"][wanted][predicted] += 1
-        for match in document.matches:
-            for attribute, wanted, written in document.comparisons(match):
-                tables[attribute.name][wanted][_written(attribute, wanted, written)] += 1
-    return {name: {wanted: dict(row) for wanted, row in table.items()} for name, table in tables.items()}
-
-
-def _domain_pairs(document: Document, matcher: Matcher) -> list[tuple[str, str]]:
-    wanted = {position: document.label(entry.domain) for position, entry in enumerate(document.wanted)}
-    predicted = {position: document.label(entry.domain) for position, entry in enumerate(document.predicted)}
-    sides = zip((document.wanted, document.predicted), map(set, document.unmatched()), strict=True)
-    rest = ([entry if place in places else None for place, entry in enumerate(side)] for side, places in sides)
-    across = matcher.match(*rest, across_domains=True)
-    pairs = [(wanted.pop(match.reference), predicted.pop(match.prediction)) for match in (*document.matches, *across)]
-    return [*pairs, *((label, _NONE) for label in wanted.values()), *((_NONE, label) for label in predicted.values())]
-
-
-def _written(attribute: Attribute, wanted: str, predicted: str | None) -> str:
-    """The predicted value; ``(other)`` if it is not in the schema, since a model may write anything."""
-    if predicted is None:
-        return _NONE
-    return predicted if predicted == wanted or predicted in attribute.values else OTHER
+def details(schema: EvidenceSchema, score: Score) -> dict[str, Any]:
+    """The accuracy of all buckets field by field, and how often predicted objects violate the schema, by kind."""
+    buckets = [attribute.name for attribute in schema.attributes if attribute.bucket]
+    right, asked = (
+        sum(int(unit[f"{name}/{part}"]) for unit in score.units for name in buckets) for part in ("right", "asked")
+    )
+    objects = (entry for document in score.items for entry in document.parsed.value or ())
+    issues = Counter(issue for entry in objects for issue in entry.issues)
+    return {"bucket_field_accuracy": right / asked if asked else 0.0, "issues": dict(issues.most_common())}

@@ -31,7 +31,7 @@ _HARNESS = {"version", "config", "config_source", "_metadata"}
 _ABOUT = {"description", "author", "authors", "license", "licence", "citation", "homepage", "url", "notes", "tags"}
 """What people write of a task in its file, for people."""
 
-_LOADING = set(json.loads(Path(__file__).with_name("arguments.json").read_text(encoding="utf-8"))["handed_on"])
+_LOADING = set(json.loads(Path(__file__).with_name("arguments.json").read_text(encoding="utf-8")))
 """Common ``--model_args`` that models take in ``**kwargs`` and hand on, so that no signature has them."""
 
 _said: set[tuple[str, str]] = set()

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from tls_tasks.core import options
-from tls_tasks.core.custom import custom_sign
 from tls_tasks.core.errors import InputError, check_choice, check_whole_number, describe, warn_caller, warn_of_unread
 from tls_tasks.core.score import Score
 from tls_tasks.reports import score as scores
@@ -150,13 +149,13 @@ def report_eval(
         >>> result = score.as_dict()
         >>> result["recall"], result["precision"], result["nugget_coverage"], result["f1"]
         (0.5, 1.0, 1.0, 1.0)
-        >>> score.signature  # doctest: +ELLIPSIS
-        'report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:custom(<lambda>#...)|v:4'
+        >>> score.signature
+        'report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:custom(<lambda>)|v:4'
     """
     judged_by = _as_judge(judge)
     name = judged_by.name  # before it has been asked
     if type(judged_by).__module__.partition(".")[0] != "tls_tasks":  # its source decides what it says
-        name = f"{name},{custom_sign(judged_by)}"
+        name = f"{name},{options.custom_sign(judged_by)}"
     interval = options.interval_options(confidence_interval, n_resamples, seed)
     check_choice("compat", compat, (None, PROGRAM))
     check_choice("recall_unit", recall_unit, scores.RECALL_UNITS)

@@ -264,7 +264,7 @@ def read_summaries(gold: Path, predictions: Path) -> list[SummaryRow]:
     """Read gold and predicted summaries from files, joined by id or line by line.
 
     Args:
-        gold: Rows with one of :data:`REFERENCE_FIELDS`, texts by name, or a text a line.
+        gold: Rows with one of :data:`REFERENCE_FIELDS`, a folder of texts, or a text a line.
         predictions: The same with ``summary`` or one of :data:`~tls_tasks.data.keyed.PREDICTION_FIELDS`.
 
     Raises:

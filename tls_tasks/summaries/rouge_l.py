@@ -5,7 +5,6 @@ Originals: context-bench's ``rouge_l`` (words between blanks; the defaults here)
 for Automatic Evaluation of Summaries, 2004, sections 2 and 3. F is 2PR / (P + R), as both compute it.
 """
 
-import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -63,7 +62,7 @@ def rouge_l(
     tokenizer: str | Tokenizer = "whitespace",
     use_stemmer: bool = False,
     rouge_types: Sequence[str] = ("rougeL",),
-    split_summaries: str | re.Pattern[str] | Splitter = "newline",
+    split_summaries: str | Splitter = "newline",
     empty_reference: str = "one",
     use_aggregator: bool = True,
     confidence_interval: float | None = None,
@@ -80,8 +79,8 @@ def rouge_l(
         use_stemmer: Whether words of more than three letters are stemmed by nltk's Porter stemmer.
         rouge_types: A list of ``rougeL``, ``rougeLsum``, ``rouge1`` (words in any order) and ``rouge2`` (pairs of
             neighbouring words in any order).
-        split_summaries: Where rougeLsum's sentences end: ``newline``, ``regex`` (also after . ! ? 。), a compiled
-            pattern to split at, or a function: text -> sentences.
+        split_summaries: Where rougeLsum's sentences end: ``newline``, ``regex`` (also after . ! ? 。), or a
+            function: text -> sentences.
         empty_reference: What a reference without any characters scores, ``one`` or ``zero``. A reference with
             characters but no words scores 0.
         use_aggregator: False gives lists with one value per row instead of means.
@@ -133,7 +132,7 @@ def rouge_l(
         "rouge2": lambda text: [_ngrams(words(text), 2)],
     }
     readers = {_PREFIXES[name]: readers[_PREFIXES[name]] for name in types}
-    split_name = _split_name(split_summaries) if "rougeLsum" in types else None
+    split_name = split_summaries if "rougeLsum" in types else None
     config = _RougeLConfig(
         *(",".join(types), tokenizer, use_stemmer, split_name, empty_reference),
         aggregate="mean_f" if use_aggregator else "none",
@@ -194,13 +193,6 @@ def _check_types(rouge_types: Sequence[str]) -> tuple[str, ...]:
     for name in rouge_types:
         check_choice("rouge_types", name, _PREFIXES)
     return tuple(dict.fromkeys(rouge_types))
-
-
-def _split_name(split: str | re.Pattern[str] | Splitter) -> str | Splitter:
-    if not isinstance(split, re.Pattern):
-        return split
-    flags = re.RegexFlag(split.flags) & ~re.UNICODE  # which every pattern of text has
-    return f"regex({split.pattern}{f',flags={flags.value}' if flags else ''})"
 
 
 def _item(row: int, texts: tuple[str | None, Sequence[str]], readers: Readers, empty_reference: str) -> Item:

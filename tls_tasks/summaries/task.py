@@ -1,22 +1,19 @@
 """The summarisation tasks."""
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tls_tasks.core.score import Score, mean, ratio, total
+from tls_tasks.core.score import Score, mean, total
 from tls_tasks.core.task import Task, shorter_text
 from tls_tasks.summaries.data import ALL_SETS, examples, load_documents, prompt
 from tls_tasks.summaries.picture import picture
 from tls_tasks.summaries.read import parse_summary
 from tls_tasks.summaries.rouge_l import results, rouge_l
-from tls_tasks.text.numbers import share_in_source
 
 _RESULTS = {
     **results("rouge_l"),
-    "numbers_in_source": ratio("numbers_in_source", "with_numbers", empty=math.nan),
     "n_words": mean("n_words", better=None, bounded=False),
     "empty_answers": total("empty_answers", better=False),
 }
@@ -29,9 +26,7 @@ def _score(doc: Mapping[str, Any], summary: str) -> Score:
 def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:
     summary = parse_summary(answer).value or ""
     n_words = len(summary.split())
-    share = share_in_source(summary, doc.get("text", ""))
-    numbers = {} if share is None else {"numbers_in_source": share, "with_numbers": 1}
-    return {**_score(doc, summary).units[0], **numbers, "n_words": n_words, "empty_answers": int(not n_words)}
+    return {**_score(doc, summary).units[0], "n_words": n_words, "empty_answers": int(not n_words)}
 
 
 def _scores(doc: Mapping[str, Any], answer: str) -> dict[str, Score]:

@@ -1,14 +1,13 @@
-"""The numbers and dates of a text as values: what ``1,200``, ``1200`` and ``1.2 thousand`` have in common.
+"""The numbers of a text as values: what ``1,200``, ``1200`` and ``1.2 thousand`` have in common.
 
-For the share of an answer's numbers that stand in its source: no judge, and so no word about what they count.
+For grounded trees: whether a number can be read from its quote.
 """
 
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 
 from tls_tasks.core.reasoning import phrases
-from tls_tasks.text.dates import dates_in
 
 _FORMS = phrases(__file__)
 _ONES, _TENS, _NAMES = (_FORMS[kind].split("|") for kind in ("ones", "tens", "scales"))
@@ -20,37 +19,6 @@ APART = _FORMS["apart"]
 """Where a number may begin."""
 _KINDS = ("joint", "number", "year", "grouped")
 _JOINT, _NUMBER, _YEAR, _GROUPED = (re.compile(_FORMS[kind], re.IGNORECASE) for kind in _KINDS)
-
-
-def share_in_source(text: str, source: str) -> float | None:
-    """The share of a text's numbers and dates that its source has too, each counted as often as it is written.
-
-    A date that is written with its year is one value, and must be in the source as a date; of one without a year the
-    day counts as a number. The word "one" and digits behind a letter ("B52", but not "EUR12") are not counted. Number
-    words are those of English, to trillions.
-
-    Returns:
-        None if the text has no number.
-
-    Example:
-        >>> share_in_source("Some 1,200 people, 3 of them in 2011", "On 25 January 2011, twelve hundred people")
-        0.6666666666666666
-        >>> share_in_source("On 2011-01-25", "On 25 January 2011"), share_in_source("No one came", "")
-        (1.0, None)
-    """
-    dates = list(dates_in(text))
-    kept, end = [], 0
-    for begin, after, _ in dates:
-        kept.append(text[end:begin])
-        end = after
-    written: list[set[Hashable]] = [{expression.date} for _, _, expression in dates]
-    found = (pair for part in (*kept, text[end:]) for pair in numbers_in(part))
-    written += [{*values} for own, values in found if values and own != "one"]  # "one" is mostly no number
-    if not written:
-        return None
-    there: set[Hashable] = {expression.date for _, _, expression in dates_in(source)}
-    there |= {value for _, values in numbers_in(source) for value in values}
-    return sum(bool(there & values) for values in written) / len(written)
 
 
 def numbers_in(text: str) -> Iterator[tuple[str, set[Decimal]]]:

@@ -30,8 +30,8 @@ def _at_newlines(text: str) -> list[str]:
     return [line for line in text.split("\n") if line]
 
 
-def _at_sentence_ends(text: str, pattern: re.Pattern[str] = _SENTENCE_END) -> list[str]:
-    """Split a text by a regular expression, by default at line ends and after . ! ? 。 and the like.
+def _at_sentence_ends(text: str) -> list[str]:
+    """Split a text at line ends and after . ! ? 。 and the like.
 
     Abbreviations are not known: "Dr. Ito" is split.
 
@@ -39,25 +39,23 @@ def _at_sentence_ends(text: str, pattern: re.Pattern[str] = _SENTENCE_END) -> li
         >>> _at_sentence_ends("Talks end. No result! 开罗爆发抗议。警察开火。")
         ['Talks end.', 'No result!', '开罗爆发抗议。', '警察开火。']
     """
-    return [sentence for sentence in pattern.split(text) if sentence]
+    return [sentence for sentence in _SENTENCE_END.split(text) if sentence]
 
 
 _SPLITTERS: dict[str, Splitter] = {"newline": _at_newlines, "regex": _at_sentence_ends}
 """The splitters of ``rouge_l`` by name."""
 
 
-def resolve_splitter(split: str | re.Pattern[str] | Splitter) -> Splitter:
-    """The splitter of this name, one that splits at a compiled pattern, or the function itself.
+def resolve_splitter(split: str | Splitter) -> Splitter:
+    r"""The splitter of this name, or the function itself.
 
     Raises:
-        OptionError: Neither a pattern nor a function nor the name of a splitter.
+        OptionError: Neither a function nor the name of a splitter.
 
     Example:
-        >>> resolve_splitter(re.compile(";"))("a;b")
+        >>> resolve_splitter("newline")("a\nb")
         ['a', 'b']
     """
-    if isinstance(split, re.Pattern):
-        return partial(_at_sentence_ends, pattern=split)
     if callable(split):
         return split
     check_choice("split_summaries", split, _SPLITTERS)

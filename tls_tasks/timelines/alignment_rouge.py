@@ -153,7 +153,7 @@ def alignment_rouge(
         *(use_stemmer, read_policy(policy)),
     )
     signed = signature("alignment_rouge", config, VERSION)  # before a function of the caller's has been called
-    rows = read_rows(predictions, references, topics, reference_mode, config.policy, dates_alone=False)
+    rows = read_rows(predictions, references, topics, reference_mode, config.policy)
     _warn_of_large(rows, reference_mode)
     warn_of_unseen(tokenizer, [[one.text for one in (row.prediction, *row.references)] for row in rows])
     scored = [*_score_rows(rows, config)]

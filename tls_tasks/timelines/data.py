@@ -5,12 +5,11 @@ is found never changes a task's form: if articles are needed, a source without t
 """
 
 import datetime
-import functools
 import json
 import logging
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -131,43 +130,6 @@ def examples(name: str) -> list[dict[str, str | int]]:
     return documents(topics, "examples", {}, room, shown)
 
 
-# ---- the topics behind documents, which show a few of their articles only
-
-_loaders: dict[tuple[Any, ...], Callable[[], Sequence[Topic]]] = {}
-
-
-def remember(rows: Iterable[Mapping[str, Any]], load: Callable[[], Sequence[Topic]]) -> None:
-    """Say how the topics of documents are loaded; a later call for the same documents replaces an earlier one.
-
-    A document finds its topic by topic, edition and reference. So one that the harness kept from an earlier run
-    (``--cache_requests``) finds its articles too, and one of other data doesn't.
-
-    Args:
-        rows: Documents.
-        load: Loads their topics again, with articles; called when they are asked for, and once only.
-    """
-    once = functools.cache(load)
-    _loaders.update({_key(row): once for row in rows})
-
-
-def topic_of(doc: Mapping[str, Any]) -> Topic:
-    """The topic of a document, with all articles; the same object for all documents of the topic.
-
-    Raises:
-        InputError: If no such document was loaded in this process.
-    """
-    load = _loaders.get(_key(doc))
-    if load is None:
-        got = f"a document of topic {doc.get('topic')!r} that was not loaded in this process"
-        hint = "with --cache_requests, the cache holds prompts of other data: --cache_requests refresh"
-        raise InputError("doc", None, got, f"one of the task's own data; {hint}")
-    return next(topic for topic in load() if topic.name == doc["topic"])
-
-
-def _key(doc: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(doc.get(name) for name in ("topic", "edition", "reference"))
-
-
 # ---- what a document says of its topic
 
 
@@ -271,10 +233,7 @@ def load_documents(
     if contexts and model:
         _refuse_if_empty(data_set, model, room.answer, contexts.values())
     _say(data_set, room, (contexts or {}).values())
-    rows = documents(loaded.documents, loaded.edition, phrases, room, contexts)
-    if not closed_book:
-        remember(rows, lambda: _load_topics(data_set, data, edition=loaded.edition).documents)
-    return rows
+    return documents(loaded.documents, loaded.edition, phrases, room, contexts)
 
 
 def _refuse_if_empty(name: str, model: ModelContext, answer: int, contexts: Collection[Context]) -> None:

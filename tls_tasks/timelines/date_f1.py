@@ -79,7 +79,7 @@ def date_f1(
     check_aggregate(aggregate, beta)
     predictions, references, topics = by_name(predictions, references, topics)
     config = _DateF1Config(tolerance, reference_mode, aggregate, topics is not None, beta, read_policy(policy))
-    rows = read_rows(predictions, references, topics, reference_mode, config.policy, dates_alone=True)
+    rows = read_rows(predictions, references, topics, reference_mode, config.policy)
     items = [_item(row, position, group, config) for row in rows for position, group in row.groups(reference_mode)]
     return score_of("date_f1", ("date",), signature("date_f1", config, VERSION), config, rows, items)
 

@@ -1,26 +1,25 @@
 """Gold and predicted timelines in the files that the field keeps them in, joined by topic.
 
-A place is a folder in the news-tls layout (or one topic of it), a folder with a file a topic, a file of rows with
+A place is a folder in the news-tls layout (or one topic of it), a folder with a text a topic, a file of rows with
 ``topic`` or ``id`` and a timeline, or one document: a ``timelines.jsonl``, JSON of a timeline, or text.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tls_tasks.core.errors import DataError, warn_of_repeated
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.data.files import ENDINGS
 from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed, said_of
-from tls_tasks.timelines.rows import day_of, read_prediction, read_references
+from tls_tasks.timelines.rows import read_prediction, read_references
 from tls_tasks.timelines.topics import TIMELINES_FILE, read_timelines
 from tls_tasks.timelines.types import Timeline
 
-_ID_FIELDS = ("id", "doc_id", "topic", "name")
-_REFERENCE_FIELDS = ("gold_timelines", "timelines", "timeline", "references", "reference")
-_PREDICTED_FIELDS = ("predictions", "timelines", "timeline", *PREDICTION_FIELDS)
-_SEVERAL = ("predictions", "timelines")  # of these fields of predictions, each item is a timeline
+_ID_FIELDS = ("topic", "id")
+_REFERENCE_FIELDS = ("gold_timelines", "timelines", "timeline")
+_PREDICTED_FIELDS = ("timelines", "timeline", *PREDICTION_FIELDS)
 
 
 class TopicRow(NamedTuple):
@@ -48,8 +47,7 @@ def read_topics(gold: Path, predictions: Path) -> list[TopicRow]:
     """Read both sides and join them.
 
     Args:
-        gold: The reference timelines, one or more a topic; beside one timeline alone, the names in a JSON object are
-            its annotators.
+        gold: The reference timelines, one or more a topic; a JSON file with one object is a timeline, or one a name.
         predictions: One timeline a topic, which is scored against each reference, or one a reference in their order.
 
     Raises:
@@ -58,9 +56,6 @@ def read_topics(gold: Path, predictions: Path) -> list[TopicRow]:
     """
     rows: list[TopicRow] = []
     golds, told = _read(gold), _read(predictions, of_a_model=True)
-    named = {name: row.field(_REFERENCE_FIELDS) for name, row in golds.rows.items() if row.is_named}
-    if named and not golds.by_order and told.by_order and len(told.rows) == 1:
-        golds = Keyed(gold, {gold.stem: Row(str(gold), named, is_named=True)}, by_order=True)
     for name, reference, predicted in joined(golds, told):
         references = _references(reference)
         answers = [None] if predicted is None else _predictions(predicted)
@@ -84,14 +79,7 @@ def _read(place: Path, of_a_model: bool = False) -> Keyed:
         return Keyed(place, {file.parent.name: _news_tls(file, of_a_model) for file in files})
     if sets := sorted({file.parents[1].name for file in place.glob(f"*/*/{TIMELINES_FILE}")}):
         raise DataError(f"{place}: holds data sets, expected one of them: {', '.join(sets)}")
-    texts = read_keyed(place, _ID_FIELDS, of_a_model=of_a_model, may_be_rows=True)
-    return replace(texts, rows={name: _of_file(row, of_a_model) for name, row in texts.rows.items()})
-
-
-def _of_file(row: Row, of_a_model: bool) -> Row:
-    """A file in a folder with a file a topic: JSON Lines are read here, all else as text."""
-    is_rows = row.where.endswith(".jsonl")
-    return next(iter(_document(Path(row.where), of_a_model).rows.values())) if is_rows else row
+    return read_keyed(place, _ID_FIELDS, of_a_model=of_a_model)
 
 
 def _document(file: Path, of_a_model: bool) -> Keyed:
@@ -105,8 +93,6 @@ def _document(file: Path, of_a_model: bool) -> Keyed:
         row = _news_tls(file, of_a_model) if ".jsonl" in file.name else Row(str(file), values)
     elif rows.by_order and all(isinstance(value, Mapping) and "date" in value for value in values):
         row = Row(str(file), values)  # the entries of one timeline
-    elif not rows.by_order and all(map(day_of, rows.rows)):
-        row = Row(str(file), dict(zip(rows.rows, values, strict=True)), is_named=True)  # one timeline, date -> text
     else:
         return rows
     return Keyed(file, {name: row}, by_order=True)
@@ -128,13 +114,7 @@ def _references(row: Row) -> tuple[Timeline, ...]:
 
 def _predictions(row: Row) -> list[Parsed[Timeline]]:
     value = row.answer(_PREDICTED_FIELDS)
-    named = isinstance(row.value, Mapping) and any(row.value.get(key) is value for key in _SEVERAL)
-    several = isinstance(row.value, tuple) or (named and isinstance(value, list) and all(map(_is_timeline, value)))
-    answers = value if several and value else [value]
+    # A timelines.jsonl, or a row with "timelines": one for each reference, or one for all.
+    several = isinstance(row.value, tuple) or (isinstance(row.value, Mapping) and row.value.get("timelines") is value)
     with said_of(row):
-        return [read_prediction(answer, 0) for answer in answers]
-
-
-def _is_timeline(value: Any) -> bool:
-    """Whether an item of a list is a timeline, and not an entry of one."""
-    return isinstance(value, Timeline | str | list) or (isinstance(value, Mapping) and "date" not in value)
+        return [read_prediction(answer, 0) for answer in (value if several and value else [value])]

@@ -1,8 +1,8 @@
 """Rows of predictions and references in every form a caller may have them -> timelines.
 
 A timeline is model text, a JSON string, a list of ``{"date": …, "text": …}``, a list of ``(date, text)`` pairs, a
-mapping date -> text, or a :class:`~tls_tasks.timelines.types.Timeline`; a text is a str or a list of str. A references
-row is one timeline or a list of them.
+mapping date -> text, or a :class:`~tls_tasks.timelines.types.Timeline`; a text is a str or a list of str, and may stand
+under ``summary``. A references row is one timeline or a list of them.
 
 Text in ``predictions`` comes from a model: as much of it is read as possible, and nothing in it raises. Everything else
 comes from the caller, and what has none of these forms raises an error that names row and field.
@@ -20,7 +20,6 @@ from tls_tasks.core.parsed import Parsed, Problem
 from tls_tasks.core.rows import as_values, no_class, read_columns
 from tls_tasks.data.files import json_or_text
 from tls_tasks.text.dates import read_date
-from tls_tasks.timelines.entries import DATE_KEYS, TEXT_KEYS
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, parse_timeline
 from tls_tasks.timelines.types import Timeline
 
@@ -28,6 +27,8 @@ _FORMS = "a timeline: text, a list of {'date': …, 'text': …}, a list of (dat
 
 # Of a model's answer as much is read as possible; a reference that would lose an entry must not be scored against.
 _LOSSES = ("invalid_date", "bad_entry")
+
+_ENTRY_KEYS = ("date", "text", "summary")
 
 _LIKE_DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}")
 
@@ -148,7 +149,7 @@ def read_references(
     place = ("references", index)
     row = _unwrapped(json_or_text(row))
     several: Iterable[tuple[Any, Any]] = ()  # an empty list is one timeline
-    if _is_list(row) and not all(map(_is_entry, row)) and not _is_dates(row):
+    if _is_list(row) and not all(map(_is_entry, row)):
         several = enumerate(row)
     elif _has_names(row) and not any(map(_holds_date, row)):
         several = ((repr(name), one) for name, one in row.items())
@@ -180,14 +181,9 @@ def _is_list(row: Any) -> bool:
     return isinstance(row, Sequence) and not isinstance(row, str | bytes)
 
 
-def _is_dates(row: Any) -> bool:
-    """Whether a row is a list of dates and nothing else."""
-    return _is_list(row) and len(row) > 0 and all(map(day_of, row))
-
-
 def _is_entry(entry: Any) -> bool:
     if isinstance(entry, Mapping):
-        return any(key in entry for key in (*DATE_KEYS, *TEXT_KEYS))
+        return not entry.keys().isdisjoint(_ENTRY_KEYS)
     is_pair = _is_list(entry) and len(entry) == 2 and (isinstance(entry[1], str) or _is_list(entry[1]))
     return is_pair and day_of(entry[0]) is not None
 
@@ -207,12 +203,9 @@ def _structured(row: Any, place: _Place) -> Parsed[Timeline]:
 
 
 def _unwrapped(row: Any) -> Any:
-    """The list in an object around it, such as ``{"timeline": […]}`` or tilse's ground truth; else the row itself."""
-    row = row.get("gold_timelines", row) if isinstance(row, Mapping) else row  # a topic of the papers' pseudocode
-    if not isinstance(row, Mapping) or _is_entry(row) or any(map(_holds_date, row)):
-        return row
-    timelines = [value for value in row.values() if _is_list(value) or (isinstance(value, Mapping) and is_row(value))]
-    return timelines[0] if len(timelines) == 1 and _is_list(timelines[0]) else row
+    """The timelines of a topic as the papers' pseudocode and tilse's ground truth hold them; else the row itself."""
+    names = ("gold_timelines", "timelines") if isinstance(row, Mapping) else ()
+    return next((row[name] for name in names if name in row), row)
 
 
 def _holds_date(key: Any) -> bool:
@@ -231,21 +224,15 @@ def _days(row: Any, place: _Place) -> Iterator[tuple[datetime.date, tuple[str, .
     for position, entry in enumerate(row):
         here = _within(place, position)
         if isinstance(entry, Mapping):
-            for missing, keys in (("'date'", DATE_KEYS), ("'text'", TEXT_KEYS)):
-                if not any(key in entry for key in keys):
-                    got = f"an entry without {missing}, with the keys {shorten([*entry])}"
+            text_key = "text" if entry.get("text") is not None or "summary" not in entry else "summary"
+            for key in ("date", text_key):
+                if key not in entry:
+                    got = f"an entry without {key!r}, with the keys {shorten([*entry])}"
                     raise InputError(*here, got, "{'date': …, 'text': …}")
-            entry = _first(entry, DATE_KEYS), _first(entry, TEXT_KEYS)
-        elif day_of(entry):
-            entry = entry, ()
+            entry = entry["date"], entry[text_key]
         if not _is_list(entry) or len(entry) != 2:
-            raise InputError(*here, describe(entry), "an entry: {'date': …, 'text': …}, a pair (date, text) or a date")
+            raise InputError(*here, describe(entry), "an entry: {'date': …, 'text': …} or a pair (date, text)")
         yield _day(entry[0], here), _sentences(entry[1], here)
-
-
-def _first(entry: Mapping[str, Any], keys: Sequence[str]) -> Any:
-    """The first value that is there: Arrow fills with None what other entries have."""
-    return next((entry[key] for key in keys if entry.get(key) is not None), None)
 
 
 def _day(value: Any, place: _Place, keys: Iterable[Any] = ()) -> datetime.date:
@@ -319,7 +306,7 @@ class TimelineRow:
 
 
 def read_rows(
-    predictions: Any, references: Any, topics: Any, reference_mode: str, policy: TimelinePolicy, dates_alone: bool
+    predictions: Any, references: Any, topics: Any, reference_mode: str, policy: TimelinePolicy
 ) -> list[TimelineRow]:
     """Read all rows.
 
@@ -329,7 +316,6 @@ def read_rows(
         topics: The topic of each row, or None.
         reference_mode: ``separate`` or ``joint``; checked here, since both metrics have it.
         policy: How model text is read.
-        dates_alone: Whether a list of dates is a timeline.
 
     Raises:
         InputError: Columns of unequal length, or a row that is no timeline.
@@ -345,9 +331,6 @@ def read_rows(
     repeated: list[str] = []
     rows: list[TimelineRow] = []
     for index, (answer, gold) in enumerate(zip(answers, golds, strict=True)):
-        for field, row in () if dates_alone else (("predictions", answer), ("references", gold)):
-            if _is_dates(row):
-                raise InputError(field, index, "dates without text", f"{_FORMS}; date_f1 scores dates alone")
         parsed, wanted = read_prediction(answer, index, policy), read_references(gold, index, policy, repeated)
         rows.append(TimelineRow(index, None if labels is None else str(labels[index]), parsed, wanted))
     warn_of_unread([row.index for row in rows if row.parsed.failed], len(rows), "timelines")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
-from tls_tasks.core.score import Result, Results, Score, grouped, mean, prf_of_means, ratio, total
+from tls_tasks.core.score import Result, Score, grouped, mean, prf_of_means, ratio, total
 from tls_tasks.core.task import Task
 from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.data import ALL_SETS, examples, load_documents
@@ -39,11 +39,6 @@ _WITH_ARTICLES = {
     "dates_in_articles": ratio("in_articles", "dates", empty=math.nan),
     "dates_invented": total("invented", better=False),
 }
-
-
-def _table_of(doc: Mapping[str, Any]) -> Results:
-    """A document without articles, or in the log of a release that did not list their dates, has no such results."""
-    return _WITH_ARTICLES if "article_dates" in doc else _TABLE
 
 
 def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:
@@ -94,7 +89,6 @@ TASKS = {
     name + ending: Task(
         *(name + ending, "timelines", table, load, prompt_of, *_PARTS),
         headline="ar1_f1",
-        table_of=_table_of,
         fewshot=examples,
         among=_among,
     )

@@ -140,9 +140,9 @@ def read_trees(predictions: Path, references: Path, sources: Path | None = None)
     """Read all sides and join them.
 
     Args:
-        predictions: Rows with one of :data:`~tls_tasks.data.keyed.PREDICTION_FIELDS`, or trees by name.
+        predictions: Rows with one of :data:`~tls_tasks.data.keyed.PREDICTION_FIELDS`, or a folder of trees.
         references: The same with one of :data:`~tls_tasks.trees.data.REFERENCE_FIELDS`.
-        sources: Rows with one of :data:`_TEXT_FIELDS`, or texts by name; there may be more than references.
+        sources: Rows with one of :data:`_TEXT_FIELDS`, or a folder of texts; there may be more than references.
 
     Raises:
         DataError: A place that can't be read, what is no tree, a prediction that has no reference, or a reference that
@@ -157,9 +157,7 @@ def read_trees(predictions: Path, references: Path, sources: Path | None = None)
             reference, prediction = read_reference(own.field(REFERENCE_FIELDS), None), None
         if other is not None:
             with said_of(other):
-                # An object by name may be the tree itself, with a key that is called `response`.
-                fields = PREDICTION_FIELDS[:-1] if other.is_named else PREDICTION_FIELDS
-                prediction = other.answer((*fields, *REFERENCE_FIELDS))
+                prediction = other.answer((*PREDICTION_FIELDS, *REFERENCE_FIELDS))
                 read_prediction(prediction, None)
         rows.append(TreeRow(name, prediction, reference, texts.get(own.where)))
     return rows

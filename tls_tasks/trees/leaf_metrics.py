@@ -7,8 +7,8 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any, NamedTuple
 
-from tls_tasks.core.custom import custom_sign
 from tls_tasks.core.errors import InputError, check_choice, describe, shorten, warn_caller
+from tls_tasks.core.options import custom_sign
 from tls_tasks.trees.leaf_values import BUILT_IN, TREEVAL_METRICS, LeafMetric, exact_match
 
 DEFAULT_METRICS: Mapping[str, tuple[str, ...]] = {

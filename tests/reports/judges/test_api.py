@@ -36,7 +36,7 @@ def test_one_report(nuggets, options):
     wanted = {"recall": 1.0, "precision": 0.5, "rewarded_sentences": 1, "penalized_sentences": 1, "total_nuggets": 1}
     assert wanted.items() <= results["metrics"].items()
     assert [sentence["score"] for sentence in results["sentence_results"]] == [1, -1]
-    assert "judge:custom(judge#" in results["signature"]
+    assert "judge:custom(judge)" in results["signature"]
 
 
 def test_a_request_without_nuggets(nuggets):

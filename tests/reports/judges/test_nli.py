@@ -74,7 +74,7 @@ def test_other_kinds_are_left_to_other_judges(model):
     other = Query("negative", {"sentence": "s"})
     assert judge.ask([other, support("the talks")])[0] == Verdict(None, "unsupported")
     both = ByKind({"citation_support": judge}, from_callable(lambda query: True, "other"))
-    assert both.name.startswith("custom(other#") and both.name.endswith(f",citation_support=nli:{model}")
+    assert both.name.startswith("custom(other)") and both.name.endswith(f",citation_support=nli:{model}")
     assert both.ask([other, support("the talks")])[0].value is True and judge.ask([]) == []
 
 

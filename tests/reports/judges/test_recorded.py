@@ -79,7 +79,7 @@ def test_a_judged_run_is_a_recording(tmp_path):
     assert rows[0]["about"] == SUPPORT.about and rows[1]["probability"] == 0.25
     assert "document" not in rows[0]["fields"] and rows[0]["key"] == digest(SUPPORT.identity)
     replay = Recorded.read(tmp_path / "new" / "run.jsonl")
-    assert replay.name == recorder.name and recorder.name.startswith("custom(mine#") and len(replay) == 5
+    assert replay.name == recorder.name and recorder.name == "custom(mine)" and len(replay) == 5
     assert [verdict._replace(cached=False) for verdict in replay.ask(ALL)] == said
     for row in rows:
         del row["key"]  # a document that isn't in the line is known by its id then

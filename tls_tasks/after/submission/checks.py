@@ -16,6 +16,7 @@ from tls_tasks.after.run import model_arguments, stated_metadata
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.submission import golds
 from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.core.options import has_custom
 from tls_tasks.core.secrets import check_no_secret, secret_in, secret_values
 from tls_tasks.core.task import Doc, answer_text
 from tls_tasks.core.terminal import shown
@@ -136,7 +137,7 @@ def _names(task: ScoredTask) -> Iterator[str]:
 def _signatures(task: ScoredTask) -> Iterator[str]:
     """What made a number must be known to whoever reads it."""
     for metric, signature in {**task.signatures, "the verdicts": str(task.conditions.judge)}.items():
-        if re.search(r"\b(?:custom|unsigned)\(", signature):
+        if has_custom(signature):
             yield f"nobody here can tell what made {metric}: {signature}"
 
 

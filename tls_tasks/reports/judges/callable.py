@@ -5,8 +5,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tls_tasks.core.custom import custom_sign
 from tls_tasks.core.errors import InputError, check_choice, describe, needs_extra
+from tls_tasks.core.options import custom_sign
 from tls_tasks.reports.judges.price import calls_of, known_to
 from tls_tasks.reports.judges.questions import ask_once, from_probability, shorten, verdict_in
 from tls_tasks.reports.types import PARTLY, QUERY_KINDS, Judge, Query, Verdict
@@ -45,12 +45,12 @@ def from_callable(function: Callable[[Query], Any], name: str | None = None) -> 
             [0, 1], where 0.5 is a yes (of a criterion with a scale: partly); the words of a model; a
             :class:`~tls_tasks.reports.types.Verdict`; or None for no verdict. If it raises an exception, the query is
             left without a verdict.
-        name: For the signature, which adds a hash of the function's source.
+        name: For the signature.
 
     Example:
         >>> judge = from_callable(lambda query: "not" in query.fields["sentence"].split(), name="word")
-        >>> judge.name.partition("#")[0]
-        'custom(word'
+        >>> judge.name
+        'custom(word)'
         >>> judge.ask([Query("negative", {"sentence": "It was not so."})])[0].value
         True
     """

@@ -26,7 +26,7 @@ from tls_tasks.data.files import file_rows
 from tls_tasks.reports.judges.endpoint import from_endpoint
 from tls_tasks.summaries.public_files import PEOPLE_FILE, RATED
 from tls_tasks.text.tokenizers import sentences
-from tls_tasks.timelines.data import PUBLIC
+from tls_tasks.timelines.public_files import PUBLIC
 
 ROOT = Path(__file__).parent.parent
 PEOPLE = ROOT / "tls_tasks" / "data" / "people.json"

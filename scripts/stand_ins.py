@@ -13,7 +13,6 @@ import os
 import shutil
 import sys
 import sysconfig
-import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,10 +38,8 @@ def make(folder: Path) -> None:
     shutil.copytree(EMBEDDED / "report_generation", files)
     shutil.copy(EMBEDDED / "report_generation" / "verdicts.jsonl", files / "people.jsonl")
     shutil.copy(EMBEDDED / "summ_qmsum" / "documents.jsonl", files / "meetings.jsonl")
-    shutil.copy(ROOT / "tls_tasks" / "data" / "editions.json", files)
     _make_report_gen_eval(files)
     shutil.copytree(EMBEDDED / "tls_crisis" / "egypt", folder / "data" / "crisis" / "egypt")
-    _put_on_hub(folder / "hub")
     (folder / "bin").mkdir()
     python3 = folder / "bin" / "python3"
     python3.write_text(_PYTHON3.format(python=sys.executable, packages=sysconfig.get_path("purelib")), encoding="utf-8")
@@ -71,18 +68,6 @@ def _result(place: int, sentence: Mapping[str, Any]) -> dict[str, Any]:
         "matched_nuggets": [],
         "evaluation_details": details,
     }
-
-
-def _put_on_hub(hub_cache: Path) -> None:
-    from tls_tasks.summaries.data import DATA_SETS
-
-    source = DATA_SETS["summ_qmsum"].hub
-    assert source is not None
-    repository = hub_cache / f"datasets--{source.repo_id.replace('/', '--')}" / "snapshots" / source.revision
-    repository.mkdir(parents=True)
-    with zipfile.ZipFile(repository / source.files[0], "w") as archive:
-        row = '{"id": "a", "pid": "a_0", "input": "Who spoke?\\n\\nThe mayor spoke.", "output": "The mayor."}\n'
-        archive.writestr("qmsum/validation.jsonl", row)
 
 
 def answer(prompt: str) -> str:
@@ -122,8 +107,6 @@ def words(folder: Path, url: str) -> dict[str, str]:
         "shared/data": str(folder / "data"),
         "python benchmarks/": f"python {ROOT}/benchmarks/",
         "pip install .": f"pip install {ROOT}",
-        "tls_tasks/data/editions.json": "editions.json",
-        "tls-tasks fingerprint": f"HF_HUB_CACHE={folder / 'hub'} tls-tasks fingerprint",
         "ssh-keygen": "ssh-keygen -N ''",  # it asks for a passphrase
         "…": "*",
     }

@@ -40,7 +40,9 @@ def start(arguments, log, *, signalled=None, small_files=False):
 def end(process):
     """The exit code, negative for a signal that ended it."""
     process.join(300)
-    assert process.exitcode is not None
+    if process.exitcode is None:
+        process.kill()
+        raise AssertionError("the command did not end in five minutes")
     return process.exitcode
 
 
@@ -52,6 +54,7 @@ def _run(arguments, log, signalled, small_files):
     if small_files:
         _limit_files(SMALL)  # Python ignores SIGXFSZ: it is an error like others
     if signalled is not None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # which the tests' own process may ignore
         sys.addaudithook(lambda event, _: os.kill(os.getpid(), signalled) if event == "os.rename" else None)
     from tls_tasks.cli import main
 

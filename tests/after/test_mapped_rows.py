@@ -7,7 +7,6 @@ import pytest
 
 import tls_tasks
 from tests.cli.conftest import refused, run, write
-from tests.conftest import ROOT
 from tls_tasks.after.logs import find_runs
 from tls_tasks.after.scored_runs import score_places
 from tls_tasks.core.errors import DataError, OptionError
@@ -15,9 +14,10 @@ from tls_tasks.core.errors import DataError, OptionError
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["evidence_journals", "evidence_maccrobat"])
-def test_an_extraction_log_of_ours_has_sources_and_schema(capsys, name):
-    (log,) = (ROOT / "tests/recorded/logs-0.1.0/evid_keyword").glob(f"samples_{name}_*.jsonl")
+def test_an_extraction_log_of_ours_has_sources_and_schema(made_runs, capsys, name):
+    (log,) = made_runs.glob(f"base/**/samples_{name}_*.jsonl")
     options = ["--metric", "evidence_extraction", "--option", "require_grounding=true", "--json", "-"]
     code, out, _ = run("score", capsys, log, *options)
     (found,) = json.loads(out)
@@ -69,18 +69,6 @@ def test_logs_and_rows_are_not_mixed_and_a_map_needs_a_metric(tmp_path, capsys):
     code, out, _ = run("score", capsys, log, "--metric", "rouge_l", "--json", "-", "--csv", tmp_path / "x.csv")
     assert code == 0 and json.loads(out)[0]["metrics"]["rouge_l_f1"] == 0
     assert "rouge_l_f1" in (tmp_path / "x.csv").read_text()
-
-
-def test_rows_of_every_eval_ever(tmp_path, capsys):
-    path = write(tmp_path / "e_samples.jsonl", CASES["EVERY_EVAL_EVER"])
-    code, out, _ = run("score", capsys, path, "--metric", "rouge_l", "--json", "-")
-    (found,) = json.loads(out)
-    assert code == 0 and (found["task"], found["model"]) == ("qa", "m")
-    assert found["metrics"]["rouge_l_recall"] == 1 and found["metrics"]["rouge_l_precision"] == pytest.approx(2 / 3)
-    code, out, _ = run(
-        "score", capsys, path, "--metric", "rouge_l", "--map", "reference=doc.input.choices.0", "--json", "-"
-    )
-    assert code == 0 and json.loads(out)[0]["metrics"]["rouge_l_f1"] == 0
 
 
 def test_a_log_with_broken_lines_is_scored_and_they_are_named(tmp_path, capsys):

@@ -76,14 +76,6 @@ def width_beyond_the_screen(page):
     return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
 
 
-def test_the_former_name_does_the_same(made_runs, tmp_path, capsys):
-    [samples] = made_runs.glob("base/**/samples_summ_qmsum_*")
-    for name in ("page", "report"):
-        assert main([name, str(samples), "-o", str(tmp_path / f"{name}.html")]) == 0
-    assert "tls-tasks report: this command is called `tls-tasks page` now" in capsys.readouterr().err
-    assert (tmp_path / "page.html").read_bytes() == (tmp_path / "report.html").read_bytes()
-
-
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
 def test_every_family_at_two_widths(report, open_page, width, dark):
     opened = open_page(report, width, dark)

@@ -22,6 +22,19 @@ def refused(command, capsys, *arguments, said):
     return err
 
 
+def scoring(command, *files):
+    """:func:`run` and :func:`refused` of a family's command whose first arguments are the files of these options."""
+
+    def named(given):
+        pairs = zip((f"--{name}" for name in files), given, strict=False)
+        return [*(word for pair in pairs for word in pair), *given[len(files) :]]
+
+    return (
+        lambda capsys, *given: run(command, capsys, *named(given)),
+        lambda capsys, *given, said: refused(command, capsys, *named(given), said=said),
+    )
+
+
 def write(path, *rows):
     """A file with a line a row: text as it is, all else as JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)

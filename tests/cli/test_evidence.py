@@ -1,13 +1,11 @@
 """``tls-tasks evidence``: the table, the JSON, the details, and what it refuses."""
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.cli import conftest
-from tests.cli.conftest import write
+from tests.cli.conftest import scoring, write
 from tests.conftest import read_jsonl
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
@@ -20,7 +18,7 @@ TEXT = "Had tea twice. Felt calm, no fever."
 TEA = {"domain": "food", "evidence_span": "Had tea", "polarity": "present", "time_bucket": "today"}
 FEVER = {"domain": "symptom", "evidence_span": "no fever", "polarity": "absent", "time_bucket": "today"}
 TOLD = [{**TEA, "polarity": "uncertain"}, {**FEVER, "domain": "mind"}, {**FEVER, "evidence_span": "a fever"}]
-run, refused = partial(conftest.run, "evidence"), partial(conftest.refused, "evidence")
+run, refused = scoring("evidence", "sources", "references", "predictions")
 
 
 @pytest.fixture

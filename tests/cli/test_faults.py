@@ -33,10 +33,10 @@ __all__ = ["serve", "sources"]
 
 # Command -> its words, and what it writes; a folder ends in /.
 COMMANDS = CASES["COMMANDS"]
-MOST = [name for name in COMMANDS if name not in ("score -o", "merge")]
-"""Those to which everything is done; the others write by the same means, and start processes of their own."""
+MOST = [name for name in COMMANDS if name != "score -o"]
+"""Those to which everything is done; the other writes by the same means, and starts processes of its own."""
 
-_OLD = b"{}"  # what an output held before; fingerprint adds to it
+_OLD = b"{}"  # what an output held before
 _MAY_STAND = re.compile(r"(.*/)?\.[^/]+\.[0-9a-f]{8}(/.*)?")
 """What SIGKILL leaves: names that nothing reads."""
 
@@ -52,7 +52,6 @@ def words(tmp_path_factory, sources):
                 (made / name).mkdir(exist_ok=True)
                 shutil.copy(file, made / name)
     assert main(["submit", str(runs / "good"), "-o", str(made / "sent")]) == 0
-    assert main(["score", str(made / "good"), "--workers", "1", "-o", str(made / "units")]) == 0
     texts = [f"Talks of round {n} ended." for n in range(20)]
     write(made / "answers.jsonl", *({"prediction": text, "reference": "Talks ended."} for text in texts))
     write(made / "documents.jsonl", *({"id": f"d{n}", "text": text} for n, text in enumerate(texts)))
@@ -121,9 +120,7 @@ def is_named(text, out, command):
     return last.startswith("tls-tasks ") and is_asked_for and not re.search(r"\.[0-9a-f]{8}\b", last)
 
 
-@pytest.mark.parametrize(
-    ("command", "signal"), [*product(MOST, SIGNALS), ("score -o", "SIGKILL"), ("merge", "SIGTERM")]
-)
+@pytest.mark.parametrize(("command", "signal"), [*product(MOST, SIGNALS), ("score -o", "SIGKILL")])
 def test_a_signal(command, signal, words, wanted, out, said, tmp_path):
     number, code = SIGNALS[signal]
     old = put_old(command, out)

@@ -2,6 +2,8 @@
 
 import argparse
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -30,8 +32,15 @@ def test_what_the_user_names_is_in_capitals(name):
     assert named and all(map(str.isupper, named))
 
 
+def test_the_tool_stays_small():
+    """What a command or an option more buys must be worth one of those that there are."""
+    options = [action for parser in commands().values() for action in parser._actions if action.option_strings]
+    assert len(commands()) <= 20
+    assert len([action for action in options if not isinstance(action, argparse._HelpAction)]) <= 135
+
+
 def test_every_command_is_in_the_list():
-    assert {"score", "compare", "page", "report", "submit", "verify", "leaderboard", "list"} <= set(commands())
+    assert {"score", "compare", "page", "submit", "verify", "leaderboard", "list"} <= set(commands())
 
 
 def test_alone_it_shows_an_example_of_each_command_the_families_first(capsys):
@@ -47,3 +56,16 @@ def test_alone_it_shows_an_example_of_each_command_the_families_first(capsys):
     with pytest.raises(SystemExit) as stop:
         main(["--help"])
     assert stop.value.code == 0 and capsys.readouterr().out == out
+
+
+HEAVY = {"numpy", "scipy", "pyarrow", "pandas", "httpx", "openai", "rapidfuzz", "nltk", "torch", "transformers"}
+HOSTS = {"lm_eval", "evaluate", "datasets", "inspect_ai", "ray"}
+
+
+@pytest.mark.parametrize("command", ["list", "--version", "path"])
+def test_what_only_tells_imports_nothing_heavy(command):
+    code = f"import sys; from tls_tasks.cli import main; main([{command!r}]); print(*sys.modules)"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    modules = printed.splitlines()[-1].split()
+    assert not (HEAVY | HOSTS) & set(modules)
+    assert not [name for name in modules if re.fullmatch(r"tls_tasks\.\w+\.(task|score|data|read)", name)]

@@ -9,12 +9,11 @@ import pytest
 
 from tests.after.conftest import change_json, change_rows
 from tests.cli.conftest import run, write
-from tests.conftest import ROOT
 from tls_tasks.cli.base import say, write_json
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-LOGS = ROOT / "tests" / "recorded" / "logs-0.1.0"
+TASKS = ["tls_crisis", "summ_dialogsum", "report_generation"]
 EVIL = "=a\x1b[2J\x1b]8;;http://x\x07\r\x9b31m\u202e\u2066\u2028\u200b\u0085b"
 FORBIDDEN = ("Cc", "Cf", "Zl", "Zp")
 
@@ -41,27 +40,20 @@ def check_commands(capsys, *commands):
         check(out, err)
 
 
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory):
-    """A folder a task: hostile model names, document ids and topics, and a row that can't be read."""
-    folder = tmp_path_factory.mktemp("hostile")
-    for source in sorted(path for path in LOGS.iterdir() if path.is_dir()):
-        shutil.copytree(source, folder / source.name)
-        for path in folder.glob(f"{source.name}/results_*"):
-            change_json(path, lambda results: results.update(model_name=EVIL, model_source=EVIL))
-        for path in folder.glob(f"{source.name}/samples_*"):
-            change_rows(path, spoil)
-    return folder
-
-
-@pytest.mark.parametrize("name", ["tls_datewise", "summ_lead", "report_lead"])
-def test_after_a_run(runs, name, tmp_path, capsys):
-    log = runs / name
+@pytest.mark.slow
+@pytest.mark.parametrize("task", TASKS)
+def test_after_a_run(made_runs, task, tmp_path, capsys):
+    """Hostile model names, document ids and topics, and a row that can't be read."""
+    [samples] = made_runs.glob(f"base/**/samples_{task}_*")
+    results = samples.with_name(f"results_{samples.stem.rpartition('_')[2]}.json")
+    (log := tmp_path / "log").mkdir()
+    change_json(Path(shutil.copy(results, log)), lambda results: results.update(model_name=EVIL, model_source=EVIL))
+    change_rows(Path(shutil.copy(samples, log)), spoil)
     check_commands(
         capsys,
         ("score", log, "--csv", tmp_path / "scores.csv"),
         ("score", log, "--json", "-"),
-        ("compare", log, log, "--resamples", 20, "--permutations", 20),
+        ("compare", log, log, "--permutations", 20),
         ("page", log, "-o", tmp_path / "page.html"),
         ("submit", log, "-o", tmp_path / "out"),
         ("verify", log),

@@ -25,13 +25,13 @@ def test_files_joined_by_id(command, name, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     gold, said, arguments = SIDES[command]
     write(tmp_path / "schema.json", {"answer": "string", "cups": "integer"})
-    texts = [write(tmp_path / "texts.jsonl", {"id": "a", "text": "A headache."})] * (command == "evidence")
-    files = [write(tmp_path / "gold.jsonl", {"id": "a", **gold})]
+    texts = ["--sources", write(tmp_path / "texts.jsonl", {"id": "a", "text": "A headache."})]
+    texts = texts if command == "evidence" else []
+    files = ["--references", write(tmp_path / "gold.jsonl", {"id": "a", **gold})]
     printed = []
     for field in ("prediction", name):
         told = write(tmp_path / f"{field}.jsonl", {"id": "a", field: said})
-        sides = [told, *files] if command == "trees" else [*texts, *files, told]
-        code, out, err = run(command, capsys, *sides, *arguments)
+        code, out, err = run(command, capsys, "--predictions", told, *files, *texts, *arguments)
         assert code == 0 and "1.0000" in out, err
         printed.append(out)
     assert printed[0] == printed[1]

@@ -1,13 +1,11 @@
 """tls-tasks summaries: by line, by id and by name; what is missing, and what a mistake is told."""
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.cli import conftest
-from tests.cli.conftest import write
+from tests.cli.conftest import scoring, write
 from tests.conftest import read_jsonl
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.summaries.rouge_l import rouge_l
@@ -18,7 +16,7 @@ DIALOGSUM = EMBEDDED / "summ_dialogsum" / "documents.jsonl"
 GOLD, TOLD = ["the cat sat", "a b c d"], ["the cat sat on the mat", "a b"]  # F: 2/3 and 2/3
 
 
-run, refused = partial(conftest.run, "summaries"), partial(conftest.refused, "summaries")
+run, refused = scoring("summaries", "references", "predictions")
 
 
 def forms(folder, texts, field):

@@ -1,13 +1,11 @@
 """tls-tasks timelines: the field's layouts, what is joined with what, and what a mistake is told."""
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.cli import conftest
-from tests.cli.conftest import write
+from tests.cli.conftest import scoring, write
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.date_f1 import date_f1
@@ -20,7 +18,7 @@ GOLD = {"egypt": {"2011-01-25": "Protests begin in Cairo.", "2011-02-11": "Mubar
 ANSWER = "2011-01-25: Protests begin in Cairo.\n2011-02-12: The army rules."
 
 
-run, refused = partial(conftest.run, "timelines"), partial(conftest.refused, "timelines")
+run, refused = scoring("timelines", "references", "predictions")
 
 
 def metrics(capsys, *arguments):
@@ -118,14 +116,6 @@ def test_names_beside_one_document_are_its_annotators(tmp_path, capsys, wrapped)
     named = {"cnn": GOLD["egypt"], "bbc": {"2011-01-28": "The army waits."}}
     answer = write(tmp_path / "answer.txt", "2011-01-25: Protests begin in Cairo.\n2011-02-11: Mubarak resigns.")
     assert metrics(capsys, write(tmp_path / "gold.json", wrapped(named)), answer)["date_mean_f"] == 0.5
-
-
-def test_swapped_sides_are_suspected(tmp_path, capsys):
-    write(tmp_path / "p" / "egypt.txt", ANSWER)
-    write(tmp_path / "g" / "egypt" / "timelines.jsonl", *[[["2011-01-25T00:00:00", ["A."]]]] * 3)
-    assert run(capsys, tmp_path / "g", tmp_path / "p")[0] == 0
-    said = refused(capsys, tmp_path / "p", tmp_path / "g", said="3 predicted timelines of 'egypt'")
-    assert "are files swapped? These can be read: --references " in said
 
 
 def test_folders_that_are_no_timelines_are_told(half, tmp_path, capsys):

@@ -7,13 +7,11 @@ import io
 import json
 import re
 import sys
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.cli import conftest
-from tests.cli.conftest import write
+from tests.cli.conftest import scoring, write
 from tls_tasks.trees.tree_eval import tree_eval
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -24,7 +22,7 @@ REFERENCE = {"name": "bar", "tempo": 81, "seller": {"city": "Ulm"}, "tags": ["a"
 ANSWER = json.dumps({"name": "baroo", "tempo": "81", "tags": ["bb", "cc", "a"], "lines": [{"x": 2}], "fax": "1"})
 
 
-run, refused = partial(conftest.run, "trees"), partial(conftest.refused, "trees")
+run, refused = scoring("trees", "predictions", "references")
 
 
 @pytest.fixture
@@ -151,12 +149,12 @@ def test_standard_input(files, capsys, monkeypatch):
 def test_colour_on_a_terminal_unless_it_is_unwanted(files, capsys, monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.delenv("FORCE_COLOR", raising=False)
-    for no_color, term, options in (("1", "xterm", []), ("", "dumb", []), ("", "xterm", ["--no-color"])):
+    for no_color, term in (("1", "xterm"), ("", "dumb")):
         monkeypatch.setenv("NO_COLOR", no_color)
         monkeypatch.setenv("TERM", term)
-        plain = run(capsys, *files(), *options)[1]
+        plain = run(capsys, *files())[1]
         assert "~ name" in plain and "\x1b" not in plain
-    monkeypatch.setenv("NO_COLOR", "")  # --no-color has set it
+    monkeypatch.setenv("TERM", "xterm")
     assert "\x1b[33m~ name" in run(capsys, *files())[1]
 
 

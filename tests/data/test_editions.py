@@ -6,9 +6,10 @@ import shutil
 import pytest
 
 import tls_tasks
-from tls_tasks.cli import main
 from tls_tasks.data.editions import EDITIONS_FILE, Edition, editions_of, golds_hash, status
 from tls_tasks.data.order import EMBEDDED
+from tls_tasks.hosts.discovery import data_sets
+from tls_tasks.registry import FAMILIES
 
 pytestmark = [pytest.mark.usefixtures("isolated"), pytest.mark.filterwarnings("ignore")]
 
@@ -22,6 +23,10 @@ def loaded(task, **options):
     documents = tls_tasks.task(task).documents(provenance=provenance, **options)
     golds = golds_hash((document["doc_id"], tls_tasks.task(task).target(document)) for document in documents)
     return Edition("embedded", provenance["fingerprint"], len(documents), golds), provenance.get("data")
+
+
+def all_sets():
+    return {name: data_set for family in FAMILIES for name, data_set in data_sets(family).items()}
 
 
 @pytest.mark.parametrize("name", PINNED)
@@ -48,23 +53,16 @@ def test_the_real_data_has_the_pinned_fingerprint(shared_data, name, folder, lab
     )
 
 
-def test_every_public_data_set_has_an_entry_and_what_lacks_a_fingerprint_is_named(capsys):
-    from tls_tasks.cli.listing import data_sets
-
-    known = {name: data_set for name, data_set in data_sets().items() if not data_set.own}
+def test_every_public_data_set_has_an_entry():
+    known = {name: data_set for name, data_set in all_sets().items() if not data_set.own}
     assert known.keys() == PINNED.keys()
     assert {name for name, data_set in known.items() if data_set.self_contained} == SELF_CONTAINED
     lacking = {name for name, data_set in known.items() if data_set.hub is not None}
     assert {name for name, editions in PINNED.items() if None in editions.values()} == lacking
-    assert main(["fingerprint"]) == 1
-    captured = capsys.readouterr()
-    assert captured.err.count("no fingerprint of hub yet") == len(lacking) == 9
 
 
 def test_the_status_follows_from_content_and_place():
-    from tls_tasks.cli.listing import data_sets
-
-    sets = data_sets()
+    sets = all_sets()
     crisis, journals = sets["tls_crisis"], sets["evidence_journals"]
     real = PINNED["tls_crisis"]["references only"]["fingerprint"]
     ours = PINNED["tls_crisis"]["embedded"]["fingerprint"]
@@ -76,12 +74,3 @@ def test_the_status_follows_from_content_and_place():
     assert status(journals, PINNED["evidence_journals"]["embedded"]["fingerprint"], "embedded") == "known data"
     assert status(journals, "0" * 64, "embedded") == "unknown data"
     assert status(sets["tls_custom"], real, "local") == "unknown data"
-
-
-def test_a_new_fingerprint_is_written_under_its_label(tmp_path, capsys):
-    file = tmp_path / "editions.json"
-    assert main(["fingerprint", "summ_qmsum", "--edition", "embedded", "--write", str(file)]) == 0
-    assert json.loads(file.read_text()) == {"summ_qmsum": {"embedded": PINNED["summ_qmsum"]["embedded"]}}
-    assert main(["fingerprint", "summ_qmsum", "--edition", "hub"]) == 1
-    assert "summ_qmsum" in capsys.readouterr().err
-    assert main(["fingerprint", "summ_qmsun"]) == 2 and "summ_qmsum" in capsys.readouterr().err

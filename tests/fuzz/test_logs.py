@@ -153,7 +153,7 @@ def test_rows_of_others(folder, row, data):
     spoilt = folder / "spoilt.jsonl"
     lines[data.draw(st.integers(0, 3))] = spoiled_line(data.draw, {**row, name: "3"})
     spoilt.write_bytes(b"\n".join(lines))
-    for words in (["score", spoilt], ["compare", path, spoilt, "--resamples", 20, "--permutations", 20]):
+    for words in (["score", spoilt], ["compare", path, spoilt, "--permutations", 20]):
         code, printed, told = run_quietly(*words, "--json", "-")
         assert code in (0, 1, 2) and (code == 0 or told)
         if printed:

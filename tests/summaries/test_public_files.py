@@ -138,6 +138,6 @@ def test_each_card_says_what_is_known(spec):
 
 @pytest.mark.slow
 def test_compare_says_it_of_each_metric(made_runs, capsys):
-    main(["compare", str(made_runs / "base"), str(made_runs / "noisy"), "--permutations", "10", "--resamples", "10"])
+    main(["compare", str(made_runs / "base"), str(made_runs / "noisy"), "--permutations", "10"])
     out = capsys.readouterr().out
     assert [name for name in METRICS if f"\n{name} and people: {METRICS[name].people}\n" not in out] == []

@@ -179,7 +179,7 @@ def test_references_to_parts_of_lists_and_escaped_names():
 def test_the_view_has_the_scores_of_the_scorer(tmp_path, capsys):
     for name, value in (("p", {"b": True}), ("g", {"b": 1}), ("s", {"b": "integer"})):
         (tmp_path / name).write_text(json.dumps(value))
-    paths = [str(tmp_path / name) for name in ("p", "g")]
+    paths = ["--predictions", str(tmp_path / "p"), "--references", str(tmp_path / "g")]
     for options, score in (([], "0.00"), (["--compat", "treeval"], "1.00")):
         assert main(["trees", *paths, "--schema", str(tmp_path / "s"), *options]) == 0
         assert ["!", "b", "1", "true", score] in [line.split() for line in capsys.readouterr().out.splitlines()]

@@ -50,7 +50,6 @@ class Plan:
             ``FIRST=OTHER`` where it is something else in the first run's log than in the others'. Empty: the document
             of our tasks and in the harness's logs, else the id, or the input where the ids differ.
         cluster: A field of the document whose equal values say what is drawn and exchanged together; empty: topics.
-        by_document: Take each document as a unit, although some belong to one topic.
         n_most: How many of the documents that differ most to name.
         lower: Metrics of which less is better, where the logs don't say.
         settings: Of the tests.
@@ -58,7 +57,6 @@ class Plan:
 
     join: str = ""
     cluster: str = ""
-    by_document: bool = False
     n_most: int = 0
     lower: Collection[str] = ()
     settings: Settings = field(default_factory=Settings)
@@ -168,7 +166,7 @@ def _compare_task(name: str, systems: Sequence[System], names: Names, plan: Plan
         raise OptionError.unknown("--lower-is-better", unknown[0], scores[0].definitions)
     names_of = [(systems[0].name, system.name) for system in systems[1:]]
     pairs = [paired(scores[0], score, keys, both) for score, both in zip(scores[1:], names_of, strict=True)]
-    sums = [[Sums.of(score, by_topic=not plan.by_document) for score in pair[:2]] for pair in pairs]
+    sums = [[Sums.of(score) for score in pair[:2]] for pair in pairs]
     differences = [compare(first, second, keys, settings=plan.settings) for first, second in sums]
     # Holm over the systems, metric by metric: each metric asks its own question.
     by_metric = (holm([row.p_value for row in of_metric]) for of_metric in zip(*differences, strict=True))

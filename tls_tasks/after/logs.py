@@ -22,9 +22,8 @@ _FILE = re.compile(
 )
 _INSPECT_NAME = re.compile(r"(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)[^_]*_(?P<task>.+)_[^_]+")
 _INSPECT = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status"')
-_EVERY_EVAL_EVER = (b'"evaluation_id"', b'"sample_id"')
 _BEGIN = 1 << 16  # bytes by which a log is known
-_EXPECTED = "results_<date>.json, samples_<task>_<date>.jsonl, a log of Inspect, Every Eval Ever's, JSONL with `id`"
+_EXPECTED = "results_<date>.json, samples_<task>_<date>.jsonl, a log of Inspect, JSONL with `id`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +103,7 @@ class RunFiles:
         date: The date in their names.
         results: The results file; None if only samples are there.
         samples: Task -> file.
-        host: Who wrote them: ``lm_eval``, ``inspect_ai``, ``every_eval_ever``, or ``rows`` for plain JSONL.
+        host: Who wrote them: ``lm_eval``, ``inspect_ai``, or ``rows`` for plain JSONL.
     """
 
     folder: Path
@@ -178,32 +177,23 @@ def _newest(runs: Iterable[RunFiles]) -> Iterator[RunFiles]:
             yield replace(run, samples=samples)
 
 
-NamedLog = tuple[RunFiles, str, str, str]
-"""The files of a log's run, its task (of a file whose name says none, that name), where it is (a file or URL), and a
-name that no other log has in its place."""
+NamedLog = tuple[RunFiles, str, Path, Path]
+"""The files of a log's run, its task (of a file whose name says none, that name), the log, and a path that no other log
+has in its place."""
 
 
-def find_logs(places: Iterable[str], **how: Any) -> Iterator[NamedLog]:
-    """Logs one by one.
-
-    Args:
-        places: As of :func:`find_runs`; also URLs of samples files, and such files in Parquet.
-        **how: ``task`` and ``newest`` of :func:`find_runs`.
+def find_logs(places: Iterable[str | Path], **how: Any) -> Iterator[NamedLog]:
+    """Logs one by one; with the arguments of :func:`find_runs`.
 
     Raises:
         DataError: If a place doesn't exist, or holds no log.
     """
-    for place in places:
-        if "://" in place or (Path(place).is_file() and place.endswith(".parquet")):
-            match = _FILE.fullmatch(f"{Path(place).stem}.jsonl")
-            name = how["task"] or (match["task"] if match else Path(place).name)
-            yield RunFiles(Path(place).parent, "", None), name, place, Path(place).stem
-        else:
-            for run in find_runs([place], **how):
-                for name, path in run.samples.items():
-                    inside = path.relative_to(place) if Path(place).is_dir() else Path(path.name)
-                    known = name if run.host == "lm_eval" else f"{run.host}:{name}"
-                    yield run, how["task"] or known, str(path), str(inside.with_suffix(""))
+    for place in map(Path, places):
+        for run in find_runs([place], **how):
+            for name, path in run.samples.items():
+                inside = path.relative_to(place) if place.is_dir() else Path(path.name)
+                known = name if run.host == "lm_eval" else f"{run.host}:{name}"
+                yield run, how["task"] or known, path, inside.with_suffix("")
 
 
 def _other_host(path: Path, is_named: bool) -> RunFiles | None:
@@ -219,8 +209,6 @@ def _other_host(path: Path, is_named: bool) -> RunFiles | None:
             start = file.read(_BEGIN)
         if path.suffix == ".json":
             host = "inspect_ai" if _INSPECT.match(start) else ""
-        elif all(name in start.lstrip().partition(b"\n")[0] for name in _EVERY_EVAL_EVER):
-            host = "every_eval_ever"
         elif is_named and start.lstrip().startswith(b"{"):
             host = "rows"
     if not host:

@@ -1,4 +1,4 @@
-"""The reader of each host's logs: the harness, Inspect, rows of Every Eval Ever, and plain rows of one JSON object."""
+"""The reader of each host's logs: the harness, Inspect, and plain rows of one JSON object."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import datetime
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from tls_tasks.after.aggregates import Logged
-from tls_tasks.after.foreign import Results, SampleRow, read_file, read_json, value_at
+from tls_tasks.after.foreign import Results, SampleRow, read_json, value_at
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, filled_lines, read_samples
 from tls_tasks.after.run import Run, model_name
 from tls_tasks.core.errors import DataError, needs_extra
@@ -26,7 +26,6 @@ _FUNCTION = re.compile(r"\bdef (\w+)\(|<function (\w+) at ")
 
 # Where rows have request, answer and target: of each the first that is there.
 _OF_ROWS = ("input prompt question", "output prediction answer response", "target reference references")
-_OF_EVERY_EVAL_EVER = ("input.raw", "output.raw", "input.reference")
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # correct, partial, incorrect, no answer
 _MEANS = ("accuracy", "mean")
 _ERRORS = frozenset({"stderr", "std", "var", "bootstrap_stderr"})
@@ -98,46 +97,22 @@ def _read_rows(run: RunFiles, path: Path) -> Run:
     Raises:
         DataError: If no row has an `id`.
     """
-    rows, log = _rows_by_id(path, "id", _OF_ROWS)
+    rows, problems = _rows_by_id(path)
     keys = dict.fromkeys(key for row in rows.values() for key in row if key != "id")
     columns = {key: [row.get(key) for row in rows.values()] for key in keys}
     logged = {key: Logged(values, "mean") for key, values in columns.items() if _are_numbers(values)}
     first = next(iter(rows.values()))
     task, model = (name if isinstance(name := first.get(key), str) else path.stem for key in ("task", "model"))
-    return Run(run, task, model, log, list(rows), logged)
+    samples = []
+    for number, row in enumerate(rows.values()):
+        choices = ([value_at(row, key) for key in names.split()] for names in _OF_ROWS)
+        texts = (next((value for value in values if value is not None), None) for values in choices)
+        samples.append(_sample(number, row, *texts))
+    return Run(run, task, model, SampleLog(path, tuple(samples), tuple(problems)), list(rows), logged)
 
 
-def _are_numbers(values: list[Any]) -> bool:
-    known = [value for value in values if value is not None]
-    return bool(known) and all(isinstance(value, int | float) for value in known)
-
-
-def _read_every_eval_ever(run: RunFiles, path: Path) -> Run:
-    """Instance rows of Every Eval Ever (schemas 0.2 and 0.3), and the record that names their file, if it is there.
-
-    Raises:
-        DataError: If no row has a `sample_id`.
-    """
-    rows, log = _rows_by_id(path, "sample_id", _OF_EVERY_EVAL_EVER)
-    names = {str(row.get("evaluation_name")) for row in rows.values()}
-    if len(names) > 1:
-        raise DataError(f"{path}: rows of {len(names)} evaluations ({', '.join(sorted(names)[:5])}), expected one")
-    first = next(iter(rows.values()))
-    beside = path.with_name(f"{path.stem.removesuffix('_samples')}.json")
-    records = value_at(read_file(beside, read_json), "evaluation_results") if beside.is_file() else None
-    key = "evaluation_result_id"
-    of_rows = [one for one in records if value_at(one, key) == first.get(key)] if isinstance(records, list) else []
-    record = of_rows[0] if of_rows else {}
-    lower = value_at(record, "metric_config.lower_is_better")
-    better = not lower if isinstance(lower, bool) else None
-    values = [value_at(row, "evaluation.score") for row in rows.values()]
-    logged = Logged(values, "mean", better, _number(value_at(record, "score_details.score")))
-    metric = value_at(record, "metric_config.metric_name") or value_at(record, "metric_config.metric_id") or "score"
-    return Run(run, names.pop(), str(first.get("model_id", path.stem)), log, list(rows), {str(metric): logged})
-
-
-def _rows_by_id(path: Path, name: str, columns: Sequence[str]) -> tuple[dict[str, dict[str, Any]], SampleLog]:
-    """Id -> row; and the log of them, with what is wrong with the others."""
+def _rows_by_id(path: Path) -> tuple[dict[str, dict[str, Any]], list[LogProblem]]:
+    """Id -> row, and what is wrong with the other lines."""
     rows: dict[str, dict[str, Any]] = {}
     problems = []
     for line, content in filled_lines(path):
@@ -147,20 +122,21 @@ def _rows_by_id(path: Path, name: str, columns: Sequence[str]) -> tuple[dict[str
         except DataError as error:
             problems.append(LogProblem("wrong_row", place, str(error)))
             continue
-        if not isinstance(row, dict) or not isinstance(row.get(name), str | int):
-            problems.append(LogProblem("wrong_row", place, f"expected an object with `{name}`, a text or number"))
-        elif rows.setdefault(str(row[name]), row) is not row:
-            problem = f"document {row[name]} comes again; the first counts"
-            problems.append(LogProblem("repeated_document", place, problem))
+        if not isinstance(row, dict) or not isinstance(row.get("id"), str | int):
+            problems.append(LogProblem("wrong_row", place, "expected an object with `id`, a text or number"))
+        elif rows.setdefault(str(row["id"]), row) is not row:
+            problems.append(
+                LogProblem("repeated_document", place, f"document {row['id']} comes again; the first counts")
+            )
     if not rows:
         hint = "if the file is no log, `tls-tasks score --metric NAME --map …` scores its rows"
         raise DataError(f"{problems[0]}; {hint}" if problems else f"{path}: no row in it")
-    samples = []
-    for number, row in enumerate(rows.values()):
-        choices = ([value_at(row, key) for key in keys.split()] for keys in columns)
-        texts = (next((value for value in values if value is not None), None) for values in choices)
-        samples.append(_sample(number, row, *texts))
-    return rows, SampleLog(path, tuple(samples), tuple(problems))
+    return rows, problems
+
+
+def _are_numbers(values: list[Any]) -> bool:
+    known = [value for value in values if value is not None]
+    return bool(known) and all(isinstance(value, int | float) for value in known)
 
 
 def _sample(place: int, doc: Mapping[str, Any], request: Any, answer: Any, target: Any) -> Sample:
@@ -269,8 +245,4 @@ def _mean(values: list[Any]) -> Any:
     return math.fsum(values) / len(values)
 
 
-_READERS: Mapping[str, Callable[[RunFiles, Path], Run]] = {
-    "inspect_ai": _read_inspect,
-    "every_eval_ever": _read_every_eval_ever,
-    "rows": _read_rows,
-}
+_READERS: Mapping[str, Callable[[RunFiles, Path], Run]] = {"inspect_ai": _read_inspect, "rows": _read_rows}

@@ -17,27 +17,24 @@ from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, redirect_stdout
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from tls_tasks.after.foreign import Results, SampleRow
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog
 from tls_tasks.after.run import Progress, Run, model_name
 from tls_tasks.after.scored_runs import ScoredTask, name_of, of_task, score_sample, task_of, topic_of, was_asked
-from tls_tasks.after.units import Header, LogBlocks, StoredUnits, begin_folder, packed, write_block
+from tls_tasks.after.units import LogBlocks, StoredUnits, begin_folder, packed, write_block
 from tls_tasks.core.errors import DataError, needs_extra
-from tls_tasks.core.score import Score, parts_of
+from tls_tasks.core.score import Result, Score, parts_of
+from tls_tasks.core.task import Task
 from tls_tasks.hosts.discovery import task_file
 from tls_tasks.registry import FAMILIES, find_task
 
 BLOCK = 4 << 20
 """Bytes of a log that are scored at once: what a process repeats after a crash."""
-
-_FIRST = ("doc_id", "doc", "filtered_resps", "filter")
-"""What a folder keeps of the first row."""
 
 Block = tuple[int, bytes]
 """The number of a block, and its file."""
@@ -49,7 +46,31 @@ _CELLS = ("block", "content")
 Scored = Generator[Block, None, None]
 """Blocks as they come, in any order."""
 
-Engine = Callable[[Header, Sequence[int]], Scored]
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is scored.
+
+    Attributes:
+        task: The task's name.
+        log: The log.
+        first: The first document that can be read, from which the task knows its results; none in an empty log.
+    """
+
+    task: str
+    log: LogBlocks
+    first: tuple[Sample, ...]
+
+    def scorer(self) -> tuple[Task, dict[str, Result]]:
+        """The task with what its documents say of it, and the results that its file lists.
+
+        Raises:
+            DataError: If the first document is none of the task's.
+        """
+        return task_of(task_file(self.task), self.log.path, self.first)
+
+
+Engine = Callable[[Job, Sequence[int]], Scored]
 """Scores blocks."""
 
 _scorer: BlockScorer  # of a worker, which sets it when it begins
@@ -58,10 +79,9 @@ _scorer: BlockScorer  # of a worker, which sets it when it begins
 class BlockScorer:
     """Scores blocks of one log; in each process there is one."""
 
-    def __init__(self, header: Header) -> None:
-        """``header``: what is scored."""
-        self._log, self._path = header.log, Path(header.log.path)
-        self._task, _ = task_of(task_file(header.task), self._path, _samples(header.first))
+    def __init__(self, job: Job) -> None:
+        """``job``: what is scored."""
+        self._log, (self._task, _) = job.log, job.scorer()
 
     def __call__(self, number: int) -> Block:
         """A block's number, and its file."""
@@ -73,14 +93,14 @@ class BlockScorer:
         if isinstance(read, LogProblem):
             row = {"line": int(read.place.rpartition(":")[2]), "problem": read.kind, "detail": read.detail}
         else:
-            unit, problem = score_sample(self._task, self._path, read)
+            unit, problem = score_sample(self._task, self._log.path, read)
             answer = hashlib.blake2b(json.dumps(read.answer).encode(), digest_size=8).digest()
             row = {
                 **unit,
                 "doc_id": read.doc_id,
                 "line": read.line,
                 "answer": int.from_bytes(answer, "little", signed=True),
-                "asked": was_asked(self._task, self._path, read),
+                "asked": was_asked(self._task, self._log.path, read),
                 "filter": read.filter,
                 "name": name_of(read),
                 "topic": topic_of(read),
@@ -93,84 +113,68 @@ class BlockScorer:
 
 
 def score_streamed(
-    path: str,
+    path: Path,
     name: str,
     folder: Path,
+    run: RunFiles | None = None,
     *,
-    shard: tuple[int, int] = (1, 1),
-    n_workers: int | None = None,
     engine: Engine | None = None,
     block_bytes: int = BLOCK,
     progress: Progress | None = None,
-) -> None:
-    """Score a share of a log into a folder of units; blocks that are there already are not scored again.
+) -> ScoredTask:
+    """Score a log block by block; blocks whose units are in the folder are not scored again.
 
     Args:
-        path: A samples file in JSONL, or its rows in Parquet; a URL is opened by fsspec.
+        path: A samples file.
         name: The task.
         folder: Where the units go.
-        shard: (which, of how many), the first is 1.
-        n_workers: How many processes; None: one a core.
-        engine: Scores the blocks instead of processes of this machine.
+        run: The log's files, as far as they are there.
+        engine: What scores the blocks; None: a process a core of this machine.
         block_bytes: The length of a block.
         progress: Shows how far it is.
+
+    Returns:
+        The results, bit-equal to those of the log scored at once.
 
     Raises:
         DataError: If the folder holds other units, the first document is none of the task's, or a worker died.
         OSError: If the log can't be read or the folder not be written.
     """
     log = LogBlocks.of(path, block_bytes)
-    rows = (read.row for block in range(log.n_blocks) for read in log.read(block) if isinstance(read, Sample))
-    first = {key: value for row in islice(rows, 1) for key, value in row.items() if key in _FIRST} or None
-    header = Header(name, log, *shard, first=cast(SampleRow | None, first))
-    task_of(task_file(name), Path(path), _samples(header.first))  # fails here, not in every worker
-    blocks = begin_folder(folder, header)
+    samples = (read for block in range(log.n_blocks) for read in log.read(block) if isinstance(read, Sample))
+    job = Job(name, log, tuple(islice(samples, 1)))
+    task, table = job.scorer()  # fails here, not in every worker
+    blocks = begin_folder(folder, name, log)
     try:
-        with closing((engine or partial(_in_processes, n_workers))(header, blocks)) as scored:
+        with closing((engine or in_processes())(job, blocks)) as scored:
             for block, content in progress(scored, f"{name} blocks", len(blocks)) if progress else scored:
                 write_block(folder, block, content)
     except BrokenProcessPool as error:
         advice = "--workers 1 takes the least memory, and the same command goes on where it stopped"
         raise DataError(f"{folder}: a worker was killed (is there too little memory?); {advice}") from error
+    units, run = StoredUnits(folder, log), run or RunFiles(path.parent, "", None)
+    results = run.read_results([name])
+    sizes = results.get("n-samples", {}).get(name)
+    read = SampleLog(path, job.first, tuple(units.problems(sizes["effective"] if sizes else None)))
+    score = Score(name, "", units, table, units.text("topic"))
+    logged = Run(run, name, model_name(results, run.folder), read, units.text("name"), results=results, score=score)
+    return of_task(logged, task_file(name), task, units.not_asked())
 
 
-def read_units(folders: Sequence[Path], run: RunFiles, results: Results) -> ScoredTask:
-    """The results of a log whose units are in folders, one a shard; bit-equal to those of the log scored at once.
-
-    Args:
-        folders: As :func:`score_streamed` left them.
-        run: The log's files, as far as they are there.
-        results: What the results file says; empty if it is not there.
-
-    Raises:
-        DataError: If a shard is missing, doubled, unfinished or of another log.
-    """
-    units = StoredUnits(folders)
-    header = units.header
-    file, path, samples = task_file(header.task), Path(header.log.path), _samples(header.first)
-    task, table = task_of(file, path, samples)
-    sizes = results.get("n-samples", {}).get(file.name)
-    log = SampleLog(path, samples, tuple(units.problems(sizes["effective"] if sizes else None)))
-    score = Score(file.name, "", units, table, units.text("topic"))
-    model, ids = model_name(results, run.folder), units.text("name")
-    logged = Run(run, file.name, model, log, ids, results=results, score=score)
-    return of_task(logged, file, task, units.not_asked())
-
-
-def _samples(row: SampleRow | None) -> tuple[Sample, ...]:
-    return (Sample(row["doc_id"], row["doc"], row["filtered_resps"], 1, row),) if row else ()
-
-
-def _in_processes(n_workers: int | None, header: Header, blocks: Sequence[int]) -> Scored:
+def in_processes(n_workers: int | None = None) -> Engine:
     """Score blocks in processes of this machine; None: one a core."""
+    return partial(_in_processes, n_workers)
+
+
+def _in_processes(n_workers: int | None, job: Job, blocks: Sequence[int]) -> Scored:
     n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     n = max(1, min(n_workers or n_cores, len(blocks)))
     # Not fork, which copies what other threads are in the midst of.
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context: Any = multiprocessing.get_context(method)
     # Imported once: its memory is shared.
-    context.set_forkserver_preload([__name__, FAMILIES[find_task(header.task).family]])
-    with ProcessPoolExecutor(n, context, _begin_worker, (header,)) as pool:
+    context.set_forkserver_preload([__name__, FAMILIES[find_task(job.task).family]])
+    with ProcessPoolExecutor(n, context, _begin_worker, (job,)) as pool:
         try:
             # A limited number at a time, so that blocks that are done do not fill the memory.
             for start in range(0, len(blocks), _AT_ONCE * n):
@@ -180,11 +184,11 @@ def _in_processes(n_workers: int | None, header: Header, blocks: Sequence[int]) 
             pool.shutdown(cancel_futures=True)
 
 
-def _begin_worker(header: Header) -> None:
+def _begin_worker(job: Job) -> None:
     global _scorer
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent then waits for the blocks in work
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _scorer = BlockScorer(header)
+    _scorer = BlockScorer(job)
 
 
 def _end_with_parent() -> None:
@@ -198,22 +202,22 @@ def _score_block(block: int) -> Block:
     return _scorer(block)
 
 
-def engine_on(address: str | None, n_actors: int | None = None) -> Engine:
+def on_ray(address: str, n_actors: int | None = None) -> Engine:
     """Score blocks on a cluster. All its machines need this package, and must be able to read the log.
 
     Args:
-        address: Of a cluster that runs, ``auto`` for the one of this machine; None: one that begins and ends with the
-            scoring.
+        address: Of a cluster that runs, ``auto`` for the one of this machine; ``local``: one that begins and ends with
+            the scoring.
         n_actors: How many actors at most; None: one a core of the cluster.
 
     Raises:
         MissingExtraError: If Ray is not installed.
     """
-    with needs_extra("--engine ray", "ray"):
+    with needs_extra("--ray", "ray"):
         import ray
         import ray.data
 
-    def score(header: Header, blocks: Sequence[int]) -> Scored:
+    def score(job: Job, blocks: Sequence[int]) -> Scored:
         if not blocks:
             return
         with redirect_stdout(sys.stderr), _cluster(address):  # Ray says of dead nodes on stdout, which is for results
@@ -222,16 +226,15 @@ def engine_on(address: str | None, n_actors: int | None = None) -> Engine:
             actors = ray.data.ActorPoolStrategy(min_size=1, max_size=most, initial_size=most)
             # Ray Data gets the numbers of the blocks alone: its own readers turn dates in JSON into timestamps.
             numbers = ray.data.from_items([{"block": block} for block in blocks], override_num_blocks=len(blocks))
-            path = header.log.path  # on all machines, whatever their working folder
-            log = header.log if "://" in path else replace(header.log, path=str(Path(path).absolute()))
-            scored = numbers.map(_Actor, fn_constructor_args=(replace(header, log=log),), num_cpus=1, compute=actors)
+            log = replace(job.log, path=job.log.path.absolute())  # whatever the working folders of the machines
+            scored = numbers.map(_Actor, fn_constructor_args=(replace(job, log=log),), num_cpus=1, compute=actors)
             for row in scored.iter_rows():
                 yield row["block"], row["content"]
 
     return score
 
 
-def _cluster(address: str | None) -> Any:
+def _cluster(address: str) -> Any:
     """Connect to a cluster, or begin one; a context manager that ends the connection, and what was begun.
 
     Raises:
@@ -240,11 +243,11 @@ def _cluster(address: str | None) -> Any:
     import ray
 
     ray.data.DataContext.get_current().enable_progress_bars = False  # there is one of ours
-    more = {} if address else {"include_dashboard": False}
+    more = {"include_dashboard": False} if address == "local" else {}
     try:
         connection = ray.init(address=address, log_to_driver=False, logging_level=logging.WARNING, **more)
     except (ConnectionError, ValueError, RuntimeError) as error:
-        raise DataError(f"--address {address}: no Ray cluster there ({error!s:.200})") from error
+        raise DataError(f"--ray {address}: no Ray cluster there ({error!s:.200})") from error
     logging.getLogger("ray.data").setLevel(logging.WARNING)
     return connection
 

@@ -1,7 +1,7 @@
-"""A log of any size in blocks, and its units in a folder, written by several processes or machines and read back.
+"""A log of any size in blocks, and its units in a folder, written by several processes and read back.
 
-A folder holds one Parquet file a block of the log, and ``log.json``, which says of what log and which share of it.
-Results are exactly rounded sums of units, so that it doesn't matter who scored which block, when, or in what order.
+A folder holds one Parquet file per block of the log, and ``log.json``, which says of what log. Results are exactly
+rounded sums of units, so that it doesn't matter who scored which block, when, or in what order.
 """
 
 from __future__ import annotations
@@ -12,28 +12,23 @@ import json
 import math
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NoReturn
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import TypeAdapter
 
 from tls_tasks import __version__
-from tls_tasks.after.foreign import MOST_BYTES, SampleRow, checked, read_json
+from tls_tasks.after.foreign import MOST_BYTES
 from tls_tasks.after.logs import LogProblem, Sample, lines_of, missing, repeated, sample_of
-from tls_tasks.core.errors import DataError, warn_caller
+from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Columns
 from tls_tasks.core.whole import replaced, write_whole
 
 _END = 1 << 16  # bytes at either end of a log that tell it from others
-_PARQUET = ".parquet"
-_NESTED = ("doc", "filtered_resps")
-"""The columns of Parquet that may be JSON instead of a struct or a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,43 +36,36 @@ class LogBlocks:
     """A log and its blocks.
 
     Attributes:
-        path: The file, or a URL that fsspec opens.
+        path: The file.
         n_bytes: How long it is.
         digest: A hash of how it begins and ends.
-        block_bytes: The length of a block of JSONL: a line belongs to the block in which it begins.
-        n_blocks: How many blocks there are; in Parquet its row groups.
+        block_bytes: The length of a block: a line belongs to the block in which it begins.
+        n_blocks: How many blocks there are.
     """
 
-    path: str
+    path: Path
     n_bytes: int
     digest: str
     block_bytes: int
     n_blocks: int
 
     @classmethod
-    def of(cls, path: str, block_bytes: int) -> LogBlocks:
+    def of(cls, path: Path, block_bytes: int) -> LogBlocks:
         """The blocks of a file.
 
         Raises:
-            DataError: If it can't be read.
+            OSError: If it can't be read.
         """
-        with _readable(path, "", ValueError), open_log(path) as file:  # ValueError: a server gives whole files only
+        with path.open("rb") as file:
             head = file.read(_END)
             n_bytes = file.seek(0, 2)
             file.seek(max(0, n_bytes - _END))
             digest = hashlib.blake2b(head + file.read(), digest_size=8).hexdigest()
-            n_blocks = pq.ParquetFile(file).num_row_groups if path.endswith(_PARQUET) else -(-n_bytes // block_bytes)
-        return cls(path, n_bytes, digest, block_bytes, n_blocks)
+        return cls(path, n_bytes, digest, block_bytes, n_blocks=-(-n_bytes // block_bytes))
 
     def read(self, number: int) -> Iterator[Sample | LogProblem | None]:
         """The lines of a block (from 0), numbered in it from 1; None for a blank one."""
-        with _readable(self.path), open_log(self.path) as file:
-            if self.path.endswith(_PARQUET):
-                parquet = pq.ParquetFile(file, page_checksum_verification=True)
-                batches = parquet.iter_batches(256, row_groups=[number])
-                rows = (row for batch in batches for row in batch.to_pylist())
-                yield from (_sample_of_cells(self.path, line, row) for line, row in enumerate(rows, start=1))
-                return
+        with self.path.open("rb") as file:
             start, left = number * self.block_bytes, self.block_bytes
             if start:  # the line that is there has begun before, unless the one before ends right here
                 file.seek(start - 1)
@@ -86,54 +74,9 @@ class LogBlocks:
                 yield None if content.isspace() else sample_of(self.path, line, content)
 
 
-def open_log(path: str) -> BinaryIO:
-    """A file of this machine, or what fsspec opens by a URL.
-
-    Raises:
-        DataError: If a URL can't be opened.
-        OSError: If a file can't.
-    """
-    if "://" not in path:
-        return Path(path).open("rb")
-    import fsspec
-
-    try:
-        return io.BufferedReader(fsspec.open(path, "rb").open())  # fsspec's own files read no lines up to a length
-    except Exception as error:  # of any package: no such protocol, the package is missing, no server or no key
-        raise DataError(f"{path}: not readable ({error!s:.120})") from error
-
-
-@contextmanager
-def _readable(file: str | Path, remedy: str = "", *also: type[Exception]) -> Iterator[None]:
-    """Say which file can't be read; a bug of ours in a reader is none of these errors."""
-    try:
-        yield
-    except (pa.ArrowException, OSError, *also) as error:
-        raise DataError(f"{file}: not readable ({error!s:.120}){remedy}") from error
-
-
-def _sample_of_cells(path: str, line: int, row: dict[str, Any]) -> Sample | LogProblem:
-    """A row of Parquet, by way of JSON: what is asked of a row is then the same in both."""
-    try:
-        row |= {name: read_json(row[name].encode()) for name in _NESTED if isinstance(row.get(name), str)}
-        content = json.dumps({name: cell for name, cell in row.items() if cell is not None}, default=_refused).encode()
-    except (DataError, UnicodeEncodeError) as error:
-        return LogProblem("wrong_row", f"{path}:{line}", str(error))
-    return sample_of(path, line, content + b"\n")
-
-
-def _refused(value: Any) -> NoReturn:
-    raise DataError(f"{value!r} is a {type(value).__name__}, expected what JSON has; write dates as text")
-
-
 _HEADER = "log.json"
 _N_LINES = b"n_lines"  # key of a file's metadata
-_CHECKSUM, _NO_CHECKSUM = b"checksum", b"--------"
-"""Another key, and one of ``log.json``: of the whole file with the latter in its place.
-
-Parquet itself has checksums of pages only."""
-
-_AGAIN = "; remove it, and the command that made the folder makes it again"
+_AGAIN = "; remove it, and the same command makes it again"
 _COLUMNS = {
     **dict.fromkeys(("doc_id", "line", "answer"), pa.int64()),
     "asked": pa.bool_(),
@@ -142,143 +85,53 @@ _COLUMNS = {
 """The columns beside the parts; ``answer`` is a hash. A row without ``doc_id`` is a line that could not be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
-    """What a folder of units is of.
-
-    Attributes:
-        task: The task.
-        log: The log's blocks.
-        shard, n_shards: Which share of them: 1 of 1 is all. Block ``i`` (from 0) is of shard ``i % n_shards + 1``.
-        first: The first row of the log, from which the task knows its results.
-        release: The release of tls-tasks.
-        format: Of the folder.
-    """
-
-    task: str
-    log: LogBlocks
-    shard: int = 1
-    n_shards: int = 1
-    first: SampleRow | None = None
-    release: str = __version__
-    format: Literal[1] = 1
-
-    @property
-    def blocks(self) -> range:
-        """The blocks of its share."""
-        return range(self.shard - 1, self.log.n_blocks, self.n_shards)
-
-    def same(self, other: Header) -> bool:
-        """Whether both are of the same log, scored by the same release, whatever their shares and its folder."""
-        alike = replace(other, shard=self.shard, first=self.first, log=replace(other.log, path=self.log.path))
-        return alike == self and Path(other.log.path).name == Path(self.log.path).name
-
-    def left_in(self, folder: Path) -> list[int]:
-        """The blocks of its share that are not in a folder."""
-        return [block for block in self.blocks if not block_file(folder, block).is_file()]
-
-    def __str__(self) -> str:
-        """For messages."""
-        share = f", shard {self.shard}/{self.n_shards}" if self.n_shards > 1 else ""
-        log = f"{Path(self.log.path).name} ({self.log.n_bytes} bytes, hash {self.log.digest})"
-        return f"{self.task} in {log} in {self.log.n_blocks} blocks by release {self.release}{share}"
-
-
-def begin_folder(folder: Path, header: Header) -> list[int]:
-    """Say what a folder is of; the blocks of its share that are not there yet.
+def begin_folder(folder: Path, task: str, log: LogBlocks) -> list[int]:
+    """Say what a folder is of; returns the blocks that are not there yet.
 
     Raises:
         DataError: If it is of something else already.
         OSError: If it can't be written.
     """
-    if (folder / _HEADER).exists():
-        there = read_header(folder)
-        if not header.same(there) or there.shard != header.shard:
-            raise DataError(f"{folder}: holds units of {there}, not of {header}; choose another folder or remove it")
-    else:
-        content = {**asdict(header), _CHECKSUM.decode(): _NO_CHECKSUM.decode()}
-        write_whole(folder / _HEADER, _with_checksum(json.dumps(content).encode() + b"\n").decode())
-    return header.left_in(folder)
-
-
-def read_header(folder: Path) -> Header:
-    """What a folder is of.
-
-    Raises:
-        DataError: If it is no folder of units, or its checksum is not right.
-    """
-    try:
-        header = checked(TypeAdapter(Header), json.loads((folder / _HEADER).read_text(encoding="utf-8")))
-    except (OSError, ValueError, DataError) as error:
-        raise DataError(f"{folder}: no folder of units, as `tls-tasks score LOG -o FOLDER` makes ({error})") from error
-    _has_checksum(folder / _HEADER)
-    return header
-
-
-def block_file(folder: Path, block: int) -> Path:
-    """Where a block's units are."""
-    return folder / f"block-{block:08}.parquet"
+    header = json.dumps({"task": task, **asdict(log), "path": log.path.name, "tls_tasks": __version__})
+    if not (file := folder / _HEADER).exists():
+        write_whole(file, header)
+    elif (stated := file.read_text("utf-8", "replace")) != header:
+        raise DataError(f"{folder}: holds units of {stated:.300}, not of {header}; choose another folder or remove it")
+    done = {int(block.name.split("-")[1]) for block in folder.glob("block-*.parquet")}
+    return [block for block in range(log.n_blocks) if block not in done]
 
 
 def packed(rows: Sequence[Mapping[str, Any]], n_lines: int, parts: Sequence[str]) -> bytes:
     """The file of a block of ``n_lines``: its rows, each with what is known of it and its parts."""
     kinds = {**_COLUMNS, **dict.fromkeys(parts, pa.float64())}
-    schema = pa.schema(list(kinds.items()), metadata={_N_LINES: str(n_lines), _CHECKSUM: _NO_CHECKSUM})
+    schema = pa.schema(list(kinds.items()), metadata={_N_LINES: str(n_lines)})
     file = io.BytesIO()
-    table = pa.Table.from_pylist(list(rows), schema=schema)
-    pq.write_table(table, file, compression="zstd", write_page_checksum=True)
-    return _with_checksum(file.getvalue())
-
-
-def _with_checksum(content: bytes) -> bytes:
-    """The content of a file, with its checksum in the place that it keeps for it."""
-    before, _, after = content.rpartition(_NO_CHECKSUM)
-    return before + b"%08x" % zlib.crc32(content) + after
-
-
-def _has_checksum(file: Path) -> bool:
-    """Whether a file of the folder has a checksum, which is right.
-
-    Raises:
-        DataError: If it is not right, or the file can't be read.
-    """
-    with _readable(file, _AGAIN, ValueError):  # a name that is no text any more
-        content = file.read_bytes()
-        if file.name == _HEADER:
-            stated = str(json.loads(content).get(_CHECKSUM.decode(), "")).encode()
-        else:
-            stated = (pq.ParquetFile(io.BytesIO(content)).metadata.metadata or {}).get(_CHECKSUM, b"")
-    before, _, after = content.rpartition(stated or _NO_CHECKSUM)
-    if stated and content != _with_checksum(before + _NO_CHECKSUM + after):
-        raise DataError(f"{file}: damaged: its checksum is not that of its content{_AGAIN}")
-    return bool(stated)
+    pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), file, compression="zstd")
+    return file.getvalue()
 
 
 def write_block(folder: Path, block: int, content: bytes) -> None:
-    """Write the file of a block, whole or not at all."""
-    with replaced(block_file(folder, block)) as unfinished:
+    """Write the file of a block, whole or not at all; its name ends with its checksum."""
+    with replaced(folder / f"block-{block:08}-{zlib.crc32(content):08x}.parquet") as unfinished:
         unfinished.write_bytes(content)
 
 
 class StoredUnits(Columns):
-    """The units of one log, of one folder or of one folder a shard: a unit a document, in the order of their numbers.
+    """The units of one log in a folder: a unit a document, in the order of their numbers.
 
     Of several filters the first counts, of equal numbers the first row. Sums are made part by part; all parts are in
     memory only when units are asked for.
 
-    Attributes:
-        header: What the first folder says.
-
     Raises:
-        DataError: If the folders are of different logs, or a shard is missing, doubled or unfinished.
+        DataError: If a file of the folder is damaged.
     """
 
-    def __init__(self, folders: Sequence[Path]) -> None:
-        """Checks that the folders make up one log."""
-        self.header, self._files = _complete(folders)
-        if not all([_has_checksum(file) for file in (*(folder / _HEADER for folder in folders), *self._files)]):
-            told = "without checksums, as tls-tasks 0.2 wrote them: if the disk changed a number, nobody can tell"
-            warn_caller(f"{folders[0]}: units {told}", UserWarning)
+    def __init__(self, folder: Path, log: LogBlocks) -> None:
+        """``log``: of which the folder has all blocks."""
+        self._path, self._files = log.path, sorted(folder.glob("block-*.parquet"))
+        for file in self._files:
+            if f"{zlib.crc32(file.read_bytes()):08x}" != file.stem[-8:]:
+                raise DataError(f"{file}: damaged: its checksum is not that of its content{_AGAIN}")
         tables = [_read(file, *_COLUMNS) for file in self._files]
         n_lines = [int(table.schema.metadata[_N_LINES]) for table in tables]
         before = np.repeat(np.cumsum([0, *n_lines])[: len(tables)], [len(table) for table in tables])
@@ -294,7 +147,7 @@ class StoredUnits(Columns):
 
     def problems(self, n_expected: int | None) -> list[LogProblem]:
         """What is wrong with the log, in the order of a log that is read at once."""
-        path, lines, answers, kinds = self.header.log.path, self._lines, self._table["answer"], self._table["problem"]
+        path, lines, answers, kinds = self._path, self._lines, self._table["answer"], self._table["problem"]
 
         def at(row: int) -> LogProblem:
             return LogProblem(kinds[row].as_py(), f"{path}:{lines[row]}", self._table["detail"][row].as_py())
@@ -336,28 +189,11 @@ class StoredUnits(Columns):
         return {part: math.fsum(self._part(part).tolist()) for part in self._parts}
 
 
-def _complete(folders: Sequence[Path]) -> tuple[Header, list[Path]]:
-    """What folders are of that make up one log, and the files of its blocks in order."""
-    headers = [read_header(folder) for folder in folders]
-    whole, n_shards = headers[0], headers[0].n_shards
-    shares: dict[int, Path] = {}
-    for folder, header in zip(folders, headers, strict=True):
-        if not header.same(whole):
-            raise DataError(f"{folder}: units of {header}, but those of {folders[0]} are of {whole}")
-        if header.shard in shares:
-            raise DataError(f"{folder}: shard {header.shard}/{n_shards} again; {shares[header.shard]} has it")
-        shares[header.shard] = folder
-        if left := len(header.left_in(folder)):
-            of = f"{left} of {len(header.blocks)} blocks missing"
-            raise DataError(f"{folder}: not finished, {of}; the command that made it goes on where it stopped")
-    if absent := [f"{shard}/{n_shards}" for shard in range(1, n_shards + 1) if shard not in shares]:
-        raise DataError(f"{', '.join(map(str, folders))}: missing: shard {', '.join(absent)}")
-    return whole, [block_file(shares[block % n_shards + 1], block) for block in range(whole.log.n_blocks)]
-
-
 def _read(file: Path, *names: str) -> Any:
-    with _readable(file, _AGAIN, KeyError, ValueError):
-        return pq.ParquetFile(file, page_checksum_verification=True).read(names).select(names)
+    try:
+        return pq.ParquetFile(file).read(names).select(names)
+    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+        raise DataError(f"{file}: not readable ({error!s:.120}){_AGAIN}") from error
 
 
 def _distinct(rows: Any, numbers: Any) -> tuple[Any, list[tuple[int, int]]]:

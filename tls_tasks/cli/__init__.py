@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tls_tasks import __version__
-from tls_tasks.cli.base import VisibleFormatter, note, styled
+from tls_tasks.cli.base import VisibleFormatter, note, say, styled
 from tls_tasks.core.errors import TlsTasksError, nearest
 
 _GROUPS: Mapping[str, Mapping[str, str]] = json.loads(Path(__file__).with_name("commands.json").read_text("utf-8"))
@@ -43,7 +43,7 @@ def main(argv: list[str] | None = None, parser: argparse.ArgumentParser | None =
         The exit code, see ``tls-tasks --help``.
 
     Raises:
-        SystemExit: From argparse: 0 after ``--help`` and ``--version``, 2 after wrong arguments. 143 after SIGTERM.
+        SystemExit: From argparse: 0 after ``--help``, 2 after wrong arguments. 143 after SIGTERM.
 
     Example:
         >>> main(["path", "metrics"])  # doctest: +ELLIPSIS
@@ -74,6 +74,9 @@ def main(argv: list[str] | None = None, parser: argparse.ArgumentParser | None =
 
 
 def _run(words: list[str], command: str, own: argparse.ArgumentParser | None) -> int:
+    if words[:1] == ["--version"] and not own:  # no command is imported for it
+        say(f"tls-tasks {__version__}")
+        return 0
     parser = own or _parser(words[0] if words else "")
     if command and command not in _MODULES and not own:
         parser.error(f"no command {command!r}{nearest(command, _MODULES) or '; tls-tasks --help lists them'}")
@@ -115,7 +118,6 @@ def _parser(command: str = "") -> argparse.ArgumentParser:
     """The parser of a command, or of all where there is no such command."""
     usage, layout = "tls-tasks [--version] COMMAND …", argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser("tls-tasks", usage, epilog=_EPILOG, formatter_class=layout)
-    parser.add_argument("--version", action="version", version=f"tls-tasks {__version__}")
     subparsers = parser.add_subparsers(
         prog="tls-tasks", dest="command", metavar="COMMAND", help="one of the above", title="arguments"
     )
@@ -125,8 +127,7 @@ def _parser(command: str = "") -> argparse.ArgumentParser:
     lines = ["Scores for long model output: lm_eval tasks, evaluate modules, tools for before and after a run."]
     for title, group in _GROUPS.items() if command not in _MODULES else ():
         names = " ".join(group.values()).split()
-        parsers = dict.fromkeys(subparsers.choices[name] for name in names)  # one may have two names
-        lines += ["", f"{title}:", *(line for each in parsers for line in _overview(each))]
+        lines += ["", f"{title}:", *(line for name in names for line in _overview(subparsers.choices[name]))]
     parser.description = "\n".join(lines)
     return parser
 

@@ -9,29 +9,24 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from itertools import permutations
-from operator import ne
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias, TypeVar
+from typing import Any, TextIO, TypeAlias
 
 from tqdm import tqdm
 
-from tls_tasks.core.errors import DataError, InputError, TlsTasksError
 from tls_tasks.core.terminal import visible, visible_lines
 from tls_tasks.core.whole import write_whole
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """What ``ArgumentParser.add_subparsers`` returns."""
 
-T = TypeVar("T")
-
 Run = Callable[[argparse.Namespace], int | None]
 """What a command does with its arguments; returns the exit code, None for 0."""
 
 
-def add_command(subparsers: Subparsers, name: str, run: Run, *former: str) -> argparse.ArgumentParser:
+def add_command(subparsers: Subparsers, name: str, run: Run) -> argparse.ArgumentParser:
     """Add a command.
 
     Args:
@@ -39,7 +34,6 @@ def add_command(subparsers: Subparsers, name: str, run: Run, *former: str) -> ar
         name: What the user types.
         run: Called with the parsed arguments; returns the exit code, None for 0. Its docstring is the command's
             ``--help``, and the first line stands in the list of commands; it ends with an example.
-        *former: Other names that work as well and stand in no list.
 
     Returns:
         The command's parser, to which its arguments are added.
@@ -56,88 +50,9 @@ def add_command(subparsers: Subparsers, name: str, run: Run, *former: str) -> ar
         3
     """
     text, layout = inspect.cleandoc(run.__doc__ or ""), argparse.RawDescriptionHelpFormatter
-    parser = subparsers.add_parser(name, aliases=former, description=text, formatter_class=layout)
+    parser = subparsers.add_parser(name, description=text, formatter_class=layout)
     parser.set_defaults(run=run)
     return parser
-
-
-def add_places(parser: argparse.ArgumentParser, *names: str, needed: bool = True, optional: str = "") -> None:
-    """Have what is given without a name fill these options, in this order, which differs by command.
-
-    Args:
-        parser: Of a command that has the options.
-        names: The options, of which each takes one place.
-        needed: Whether it is an error if one of them is not given.
-        optional: The one that need not be given.
-    """
-    for _ in names:
-        # neither "?" nor "*", of which argparse finds none behind an option
-        parser.add_argument("places", type=Path, action="append", help=argparse.SUPPRESS).required = False
-    run: Run = parser.get_default("run")
-
-    def run_with_names(args: argparse.Namespace) -> int | None:
-        places = [*(args.places or ())]
-        for name in names:
-            if getattr(args, name) is None and places:
-                setattr(args, name, places.pop(0))
-        if missing := [f"--{name}" for name in names if needed and getattr(args, name) is None and name != optional]:
-            raise InputError(", ".join(missing), None, "nothing", f"files or folders; see {args.command} --help")
-        if places:
-            raise InputError(str(places[0]), None, "a file more", f"each of --{', --'.join(names)} once")
-        return run(args)
-
-    parser.set_defaults(run=run_with_names)
-
-
-_CALLED: dict[str, str] = json.loads(Path(__file__).with_name("places.json").read_text(encoding="utf-8"))
-"""How the files of an option are called."""
-
-
-def read_places(read: Callable[..., T], **places: Path | None) -> T:
-    """What a function reads of the files of these options; where they seem to be swapped, the error asks so."""
-    try:
-        return read(*places.values())
-    except (TlsTasksError, OSError) as error:
-        for order in sorted(permutations(places.values()), key=lambda order: sum(map(ne, order, places.values()))):
-            swapped = dict(zip(places, order, strict=True))
-            if _seem_swapped(read, places, swapped, error) and _can_read(read, swapped):
-                shown = (name for name, place in swapped.items() if place and (name in _SIDES or place != places[name]))
-                fit = " ".join(f"--{name} {swapped[name]}" for name in shown)
-                raise DataError(f"{error}; are files swapped? These can be read: {fit}") from error
-        raise
-
-
-_SIDES = ("predictions", "references", "sources")
-_Places: TypeAlias = Mapping[str, Path | None]
-
-
-def _seem_swapped(read: Callable[..., Any], places: _Places, swapped: _Places, error: Exception) -> bool:
-    """Whether files that can't be read are more likely to be meant in another order, if they can be read so.
-
-    More of them are called as their options are then; or as many, and no mistake in the right file is as likely: an
-    error about a value is one where the predictions would move, which may be any text, and so is one in references that
-    can't be read on either side, beside predictions that can be read on both.
-    """
-    moved = [name for name in places if swapped[name] != places[name]]
-    is_swap = len(moved) in ((2, 3) if len(places) == 3 else (2,))  # each try reads files anew, which may be large
-    if not is_swap or swapped["predictions"] is None or Path("-") in swapped.values():  # standard input is read by now
-        return False
-    given, better = (
-        sum(bool(place and re.search(_CALLED[name], place.name.lower())) for name, place in of.items())
-        for of in (places, swapped)
-    )
-    if given != better or "predictions" not in moved:
-        return better >= given
-    as_both = ({**places, **dict.fromkeys(moved, places[name])} for name in ("predictions", "references"))
-    return not isinstance(error.__cause__, InputError) and [_can_read(read, own) for own in as_both] != [True, False]
-
-
-def _can_read(read: Callable[..., Any], places: Mapping[str, Path | None]) -> bool:
-    if places["predictions"] is not None:
-        with suppress(TlsTasksError, OSError):
-            read(*places.values())
-            return True
-    return False
 
 
 def note(command: str, *messages: object) -> int:

@@ -30,11 +30,8 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--join", default="", metavar="BY", help="match by document, id, input or a field; FIRST=OTHER if it differs")
     add("--cluster", default="", metavar="FIELD", help="keep documents with equal FIELD together")
     add("--lower-is-better", action="append", default=[], metavar="KEY", help="of this metric, where logs don't say")
-    add("--by-document", action="store_true", help="treat documents on one topic as independent")
     add("--permutations", type=int, default=10_000, metavar="N", help="random exchanges (10000)")
-    add("--resamples", type=int, default=1_000, metavar="N", help="bootstrap resamples (1000)")
     add("--confidence", type=float, default=0.95, metavar="P", help="of the intervals (0.95)")
-    add("--seed", type=int, default=12345, help="random seed (12345)")
     add("--show", type=int, default=0, metavar="N", help="show the N documents that differ most")
     worse = "exit with 3 if a later run is worse than the first by more than MARGIN (0), its whole interval"
     add("--fail-if-worse", action="append", default=[], metavar="METRIC[:MARGIN]", help=worse)
@@ -45,9 +42,9 @@ def add_parser(subparsers: Subparsers) -> None:
 def _run(args: argparse.Namespace) -> int:
     """Test whether one system is better than another on the same documents.
 
-    RUN is a log of any task of lm_eval (--log_samples), a log of Inspect, rows of Every Eval Ever, or JSONL with
-    `id` and a column a metric; formats may be mixed. Our tasks are scored again; of others' the logged values count,
-    after the reported number has been made of them again.
+    RUN is a log of any task of lm_eval (--log_samples), a log of Inspect, or JSONL with `id` and a column a metric;
+    formats may be mixed. Our tasks are scored again. Of others' metrics the logged values count, if their mean is the
+    reported number; any other (BLEU, F1, perplexity) is compared as "NAME (mean of documents)", each scored alone.
 
     Compares the first run with each of the others, on the metrics as they are reported. Gives p-values of a paired
     approximate randomisation test (exact for up to 14 units), confidence intervals of the differences, Holm's
@@ -65,10 +62,10 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks compare out/a logs/b.eval --metric acc=choice --join id
     """
     gates = dict(map(_gate, args.fail_if_worse))
-    settings = Settings(args.permutations, args.resamples, args.confidence, args.seed)
+    settings = Settings(args.permutations, confidence=args.confidence)
     tasks = [_tasks(args.task, is_other=place > 0) for place in range(len(args.systems))]
     systems = [read_system(path, tasks=own, progress=progress) for path, own in zip(args.systems, tasks, strict=True)]
-    plan = Plan(args.join, args.cluster, args.by_document, args.show, args.lower_is_better, settings)
+    plan = Plan(args.join, args.cluster, args.show, args.lower_is_better, settings)
     comparisons = compare_systems(systems, args.metric or (), plan)
     problems = [problem for system in systems for task in system.tasks.values() for problem in task.problems]
     verdicts = list(_verdicts(comparisons, gates))

@@ -1,4 +1,4 @@
-"""``tls-tasks doctor | path | enable | disable``: whether lm_eval and evaluate find us here, and how to make them."""
+"""``tls-tasks doctor`` and ``path``: whether lm_eval and evaluate find us here, and the folders that always work."""
 
 import argparse
 import importlib.util
@@ -9,7 +9,6 @@ from pathlib import Path
 
 import tls_tasks
 from tls_tasks.cli.base import Subparsers, add_command, say
-from tls_tasks.core.errors import TlsTasksError
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.hosts import discovery
 
@@ -17,15 +16,15 @@ _GROUPS = json.loads(Path(__file__).with_name("doctor.json").read_text(encoding=
 """Entry point group -> the package that it is for, what the user types, and the file of the package with the function
 in it that reads the group in releases that do."""
 
+_REINSTALL = "pip install --force-reinstall --no-deps tls-tasks"
+
 
 def add_parser(subparsers: Subparsers) -> None:
-    """Add the four commands."""
+    """Add both commands."""
     add_command(subparsers, "doctor", _run_doctor)
     path = add_command(subparsers, "path", _run_path)
     kinds, text = ("tasks", "metrics", "data"), "for lm_eval (default), for evaluate.load, or the embedded edition"
     path.add_argument("what", nargs="?", choices=kinds, default=kinds[0], help=text)
-    add_command(subparsers, "enable", _run_enable)
-    add_command(subparsers, "disable", _run_disable)
 
 
 def _run_doctor(args: argparse.Namespace) -> int:
@@ -76,50 +75,19 @@ def _run_path(args: argparse.Namespace) -> None:
     say(EMBEDDED if args.what == "data" else discovery.resource_folder(folders[args.what]))
 
 
-def _run_enable(args: argparse.Namespace) -> None:
-    """Write the start-up hook into this environment.
-
-    For installers that leave it out (pip install --target, some repackagings), and after tls-tasks disable. The hook is
-    a file of under 100 lines, _tls_tasks_hook.py, which a .pth file imports whenever Python starts. It makes
-    `lm_eval --tasks NAME` and `evaluate.load("NAME")` work without further options in releases that do not read entry
-    points. TLS_TASKS_NO_HOOK=1 turns it off for one run.
-
-    Example:
-      tls-tasks enable && tls-tasks doctor
-    """
-    if discovery.distribution() is None:
-        raise TlsTasksError("tls-tasks is importable but not installed; the hook would find no entry points")
-    say("\n".join(f"wrote {path}" for path in discovery.enable()) or f"already in {discovery.hook_folder()}")
-
-
-def _run_disable(args: argparse.Namespace) -> int:
-    """Remove the start-up hook from this environment.
-
-    tls-tasks enable or a new installation brings it back. Without it, pass the folders yourself, as
-    tls-tasks path --help shows.
-
-    Example:
-      tls-tasks disable
-    """
-    say("\n".join(f"removed {path}" for path in discovery.disable()) or f"no hook in {discovery.hook_folder()}")
-    for path in (left := _pth_files()):
-        say(f"{path} stays: it belongs to another environment; {discovery.KILL_SWITCH}=1 turns it off")
-    return int(bool(left))
-
-
 def _hook_problems(is_active: bool) -> Iterator[str]:
     """What keeps the hook from working, each with its remedy. evaluate needs it even where lm_eval does not."""
     pth_files, spec = _pth_files(), importlib.util.find_spec(discovery.HOOK)
     if pth_files and spec is None:
-        yield f"{pth_files[0]} imports {discovery.HOOK}, which is not there: tls-tasks enable, or delete it"
+        yield f"{pth_files[0]} imports {discovery.HOOK}, which is not there: {_REINSTALL}, or delete it"
     elif spec and spec.origin and Path(spec.origin).read_bytes() != discovery.hook_source().read_bytes():
-        yield f"{spec.origin} belongs to another version: tls-tasks enable"
+        yield f"{spec.origin} belongs to another version: {_REINSTALL}"
     if is_active:
         return
     if discovery.is_switched_off():
         yield f"the start-up hook is switched off by the environment variable {discovery.KILL_SWITCH}"
     elif not pth_files:
-        yield "there is no start-up hook in this environment: tls-tasks enable"
+        yield f"there is no start-up hook in this environment: {_REINSTALL}, or give the folders of tls-tasks path"
     elif spec is not None:
         yield "the start-up hook is not active in this process: was Python started with -S?"
 

@@ -3,7 +3,6 @@
 import argparse
 import csv
 import json
-import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,8 +33,6 @@ from tls_tasks.trees.types import leaves_of, nodes_of
 
 _PER_PAIR = ("ar1_precision", "ar1_recall", "ar1_f1", "ar2_f1", "date_precision", "date_recall", "date_f1")
 
-_PAIR = {"references": "what is right, a file or folder", "predictions": "what to score, a file or folder"}
-
 _STYLES = {"=": "32", "~": "33", "x": "31", "!": "31;1", "-": "31", "+": "35", ".": "2", " ": "1"}
 """Sign of a node -> its colour (SGR)."""
 
@@ -48,42 +45,41 @@ _NO_TEXT = re.compile(r"(-?\d+(\.\d+)?([eE][+-]?\d+)?|true|false|null)?")
 
 def add_parser(subparsers: base.Subparsers) -> None:
     """Add the four commands."""
-    add = _add_command(subparsers, "timelines", _timelines, **_PAIR)
+    add = _add_command(subparsers, "timelines", _timelines)
     add("--variant", default="align+m:1", help="how dates are aligned: align+m:1 (default), align+, …")
     add("--reference-mode", default="separate", help="separate (default), or joint as in CHRONOS")
     add("--tokenizer", default="rouge155", help="rouge155 (default), or unicode for other scripts")
     add("--tolerance", type=int, default=0, metavar="DAYS", help="dates of date F1 may differ by (0)")
-    add = _add_command(subparsers, "summaries", _summaries, **_PAIR)
+    add = _add_command(subparsers, "summaries", _summaries)
     add("--tokenizer", default="whitespace", help="whitespace (default), rouge or unicode")
     add("--stem", action="store_true", help="stem words, as rouge_score's use_stemmer does")
     add("--lsum", action="store_true", help="rougeLsum, too: sentence by sentence")
     add("--split", default="newline", help="where its sentences end: newline (default) or regex")
     add("--ngrams", action="store_true", help="rouge1 and rouge2, too: words and pairs of words in any order")
-    add = _add_command(subparsers, "evidence", _evidence, sources="the texts, if quotes are checked", **_PAIR)
+    add = _add_command(subparsers, "evidence", _evidence)
+    add("--sources", type=Path, metavar="FILE", help="the texts, if quotes are checked")
     add("--schema", type=Path, help="JSON file with the schema; default: that of journals")
     add("--threshold", default="0.5", help="overlap of words that a match needs (default 0.5)")
     add("--matching", default="greedy", help="greedy (default) or optimal")
     add("--postprocess", help="make objects fit the schema first; keep, drop or uncertain: those that quote no text")
-    add = _add_command(subparsers, "trees", _trees, **dict(reversed(_PAIR.items())))
+    add = _add_command(subparsers, "trees", _trees)
     add("--schema", type=Path, required=True, metavar="FILE", help="file with the schema")
     add("--sources", type=Path, metavar="FILE", help="the texts, in which the quotes of values are looked up")
     add("--metric", action="append", default=[], metavar="[WHERE=]NAME", help="of leaves, or of this path or type")
     add("--compat", choices=("treeval", "extractbench"), help="score as that program does")
     add("--strict", action="store_true", help="read the prediction as JSON only")
-    add("--no-color", "--no-colour", dest="color", action="store_false", help="no colour")
     add("--csv", action="store_true", help="print what differs, a line a value, as CSV")
 
 
-def _add_command(subparsers: base.Subparsers, name: str, run: base.Run, **files: str) -> Callable[..., Any]:
-    """Add a command with these files, in the order of those without a name; what adds an option is returned."""
-    parser = base.add_command(subparsers, name, run)
-    for file, text in files.items():
-        parser.add_argument(f"--{file}", type=Path, metavar=file.upper(), help=text)
-    base.add_places(parser, *files, optional="sources")
-    parser.add_argument("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--detailed", action="store_true", help="show what each document's score is made of")
-    return parser.add_argument
+def _add_command(subparsers: base.Subparsers, name: str, run: base.Run) -> Callable[..., Any]:
+    """Add a command with the options that all of them have; what adds an option is returned."""
+    add = base.add_command(subparsers, name, run).add_argument
+    add("--predictions", type=Path, required=True, metavar="FILE", help="what to score, a file or folder")
+    add("--references", type=Path, required=True, metavar="FILE", help="what is right, a file or folder")
+    add("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
+    add("--json", action="store_true", help="print JSON")
+    add("--detailed", action="store_true", help="show what each document's score is made of")
+    return add
 
 
 def _timelines(args: argparse.Namespace) -> None:
@@ -110,7 +106,7 @@ def _timelines(args: argparse.Namespace) -> None:
     """
     options = {name: getattr(args, name) for name in ("reference_mode", "variant", "tokenizer", "tolerance")}
     with base.warnings_as_notes(args.command):
-        rows = base.read_places(read_topics, references=args.references, predictions=args.predictions)
+        rows = read_topics(args.references, args.predictions)
         both = score_timelines([row.prediction for row in rows], [row.references for row in rows], **options)
     base.note("timelines", *missing_note(((row.topic, row.told) for row in rows), "topics", "scored 0"))
     if unread := {row.topic: row.told.problems for row in rows if row.told is not None and row.told.failed}:
@@ -144,7 +140,7 @@ def _summaries(args: argparse.Namespace) -> None:
       tls-tasks summaries --predictions answers.jsonl --references gold.jsonl --tokenizer rouge --stem --lsum
       tls-tasks summaries --predictions answers/ --references gold/ --detailed --confidence 0.95
     """
-    rows = base.read_places(read_summaries, references=args.references, predictions=args.predictions)
+    rows = read_summaries(args.references, args.predictions)
     types = ["rougeL", *["rougeLsum"] * args.lsum, *["rouge1", "rouge2"] * args.ngrams]
     options = {"rouge_types": types, "use_stemmer": args.stem, "split_summaries": args.split}
     columns = [row.prediction or "" for row in rows], [row.references for row in rows]
@@ -172,8 +168,7 @@ def _evidence(args: argparse.Namespace) -> None:
       tls-tasks evidence --predictions answers.jsonl --references gold.jsonl --sources journals.jsonl --detailed
     """
     schema = JOURNAL_SCHEMA if args.schema is None else schema_at(args.schema)
-    places = {name: getattr(args, name) for name in ("sources", "references", "predictions")}
-    journals, answers = base.read_places(partial(read_three, schema=schema), **places)
+    journals, answers = read_three(args.sources, args.references, args.predictions, schema)
     predictions = ["[]" if answer is None else answer for answer in answers.values()]
     sources = args.sources and [journal.text for journal in journals]
     columns = predictions, [journal.objects for journal in journals], sources
@@ -219,8 +214,8 @@ def _trees(args: argparse.Namespace) -> int:
 
     The schema is a file with treeval's form or JSON Schema. Of two trees, missing and extra nodes are marked, and the
     items of lists stand as the score aligned them; --detailed shows so each of many. Colour is used on a terminal,
-    unless NO_COLOR is set. --csv prints the values that are wrong, missed, invented or ungrounded, a line each, in
-    place of the scores; --json has them as "differences".
+    unless the variable NO_COLOR is set. --csv prints the values that are wrong, missed, invented or ungrounded, a line
+    each, in place of the scores; --json has them as "differences".
 
     Exit codes: 0 shown; 1 shown, but no tree could be read in PREDICTIONS; 2 not shown
 
@@ -230,13 +225,10 @@ def _trees(args: argparse.Namespace) -> int:
       tls-tasks trees --predictions a.txt --references gold.json --schema s.json --metric string=token_f1
       tls-tasks trees --predictions a.jsonl --references gold.jsonl --sources texts.jsonl --schema s.json
     """
-    if not args.color:
-        os.environ["NO_COLOR"] = "1"
-    sides = "predictions", "references", "schema", *["sources"] * (args.sources is not None)
-    places = {name: getattr(args, name) for name in sides}
-    if [*map(str, places.values())].count("-") > 1:
+    files = [args.predictions, args.references, args.schema, *filter(None, [args.sources])]
+    if [*map(str, files)].count("-") > 1:
         raise InputError("--references", None, "'-' twice", "a file for one of the two trees")
-    many, schema, rows = base.read_places(_read_trees, **places)
+    many, schema, rows = _read_trees(*files)
     base.note("trees", *missing_note(((row.id, row.prediction) for row in rows), "trees", "counted as empty"))
     answers = ["" if row.prediction is None else row.prediction for row in rows]
     mode = "strict" if args.strict else "lenient"

@@ -1,47 +1,39 @@
-"""``tls-tasks list | fetch | fingerprint``: what there is to run, the data of each task, and how it is known."""
+"""``tls-tasks list`` and ``fetch``: what there is to run, and the data of each task.
+
+Nothing here imports a family's tasks or metrics: `tls-tasks list` is to answer at once.
+"""
 
 import argparse
-import importlib
-import json
 import os
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.cli.base import Subparsers, add_command, count, note, say, write_json
-from tls_tasks.core.errors import DataError, OptionError, TlsTasksError, without_warnings
+from tls_tasks.cli.base import Subparsers, add_command, count, say, write_json
+from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.core.terminal import text_table
-from tls_tasks.core.whole import write_whole
-from tls_tasks.data.catalogue import DataSet
-from tls_tasks.data.editions import Edition, edition_with, editions_of, golds_hash
 from tls_tasks.data.hub import is_cached
 from tls_tasks.data.order import DATA_VARIABLE, own_folder
-from tls_tasks.hosts.discovery import TaskFile, data_set_of, group_files, task_files
-from tls_tasks.registry import FAMILIES, METRICS, find_task
+from tls_tasks.hosts.discovery import TaskFile, data_set_of, data_sets, group_files, task_files
+from tls_tasks.registry import FAMILIES, METRICS
 from tls_tasks.summaries.public_files import RATED
-from tls_tasks.timelines.data import PUBLIC
+from tls_tasks.timelines.public_files import PUBLIC
 
 _CLOSED_BOOK = "_closed_book"  # the task of the same data set that gives no articles
 _ALL = "all"
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """Add the three commands."""
+    """Add both commands."""
     add = add_command(subparsers, "list", _run_list).add_argument
     add("--obtain", action="store_true", help="say how to get the original of each data set")
     add("--json", action="store_true", help="print everything as JSON")
     add = add_command(subparsers, "fetch", _run_fetch).add_argument
     add("names", nargs="+", metavar="NAME", help="tls_crisis, tls_timeline17, tls_open, or all; summeval, qags")
-    add = add_command(subparsers, "fingerprint", _run_fingerprint).add_argument
-    add("names", nargs="*", metavar="TASK", help="compute those of these tasks; none: list what is known")
-    add("--edition", help="only this one: fetched, hub or embedded (all three)")
-    add("--data", metavar="PLACE", help="of data at this place instead")
-    add("--write", type=Path, metavar="FILE", help="also put them into FILE, in the form of editions.json")
 
 
 def _run_list(args: argparse.Namespace) -> None:
-    """List tasks, groups and metrics with their versions, and the data that each task would use.
+    """List tasks and groups with their versions, metrics, and the data that each task would use.
 
     The data on this machine is one of:
       local     a folder below TLS_TASKS_DATA
@@ -56,19 +48,18 @@ def _run_list(args: argparse.Namespace) -> None:
       tls-tasks list --json
     """
     tasks = list(map(_row, task_files().values()))
-    groups = [
+    groups: list[dict[str, Any]] = [
         {"name": group.name, "version": group.version, "members": ", ".join(group.members)}
         for group in group_files().values()
     ]
-    metrics = []
-    for spec in METRICS.values():
-        version, keys = importlib.import_module(spec.module).VERSION, ", ".join(spec.result_keys)
-        row = {"name": spec.name, "version": version, "family": spec.family, "keys": keys, "summary": spec.summary}
-        metrics.append(row)
+    metrics: list[dict[str, Any]] = [
+        {"name": spec.name, "family": spec.family, "keys": ", ".join(spec.result_keys), "summary": spec.summary}
+        for spec in METRICS.values()
+    ]
     if args.json:
         write_json(Path("-"), {"tasks": tasks, "groups": groups, "metrics": metrics})
         return
-    columns = "version data fetch hub", "version members", "version family keys"
+    columns = "version data fetch hub", "version members", "family keys"
     for title, rows, keys in zip(("task", "group", "metric"), (tasks, groups, metrics), columns, strict=True):
         values = [[row["name"], *(row[key] for key in keys.split())] for row in rows]
         cells = [[f"{value:g}" if isinstance(value, float) else str(value) for value in row] for row in values]
@@ -76,12 +67,6 @@ def _run_list(args: argparse.Namespace) -> None:
     if args.obtain:
         say("\n".join(f"{row['name']}: {row['obtain']}" for row in tasks))
         say("\n".join(f"{name}: tls-tasks fetch {name}; or get {copy.terms}" for name, copy in RATED.items()))
-
-
-def data_sets() -> dict[str, DataSet]:
-    """All families' data sets by name, a user's own among them."""
-    modules = [importlib.import_module(f"tls_tasks.{family}.data") for family in FAMILIES]
-    return {name: data_set for module in modules for name, data_set in module.ALL_SETS.items()}
 
 
 def _row(task: TaskFile) -> dict[str, Any]:
@@ -126,7 +111,8 @@ def _run_fetch(args: argparse.Namespace) -> None:
       tls-tasks fetch all
       tls-tasks fetch summeval
     """
-    known, copies = data_sets(), {**PUBLIC, **RATED}
+    known = {name: data_set for family in FAMILIES for name, data_set in data_sets(family).items()}
+    copies = {**PUBLIC, **RATED}
     names = dict.fromkeys(name for given in args.names for name in (PUBLIC if given == _ALL else [given]))
     for name in names.keys() - copies.keys():
         if name not in known:
@@ -145,60 +131,3 @@ def _run_fetch(args: argparse.Namespace) -> None:
         task = copy.name if copy.has_articles else f"{copy.name}{_CLOSED_BOOK}"
         command = copy.settings.get("try", f"lm_eval --tasks {task} …").format(folder=shlex.quote(str(folder)))
         say(f"{copy.name}: is in {folder}\ntry it: {command}", flush=True)
-
-
-def _run_fingerprint(args: argparse.Namespace) -> int:
-    """List or compute the fingerprints by which editions of data sets are known.
-
-    A fingerprint is a SHA-256 over documents, references and ids, whatever files they came in. With task names, the
-    data is read again from each of its sources: run it on a machine with the hub to fill in the editions that have
-    none yet.
-
-    Exit codes: 0 done; 1 an edition has no fingerprint or could not be read (named on stderr); 2 failed
-
-    Examples:
-      tls-tasks fingerprint
-      tls-tasks fingerprint evidence_journals
-      tls-tasks fingerprint summ_dialogsum summ_qmsum --edition hub --write tls_tasks/data/editions.json
-      tls-tasks fingerprint tls_crisis --data data/crisis
-    """
-    known = [name for name, data_set in data_sets().items() if not data_set.own]
-    rows: list[tuple[str, ...]] = [("data set", "edition", "documents", "known as", "fingerprint")]
-    file: dict[str, dict[str, Any]] = {}
-    if args.write is not None and args.write.exists():
-        file = json.loads(args.write.read_text(encoding="utf-8"))
-    lacking: list[str] = []
-    for name in args.names or known:
-        if name not in known:
-            raise OptionError.unknown("TASK", name, known)
-        listed = [edition or f"{name}: no fingerprint of {label} yet" for label, edition in editions_of(name).items()]
-        for edition in _computed(name, args) if args.names else listed:
-            if isinstance(edition, str):
-                lacking.append(edition)
-                continue
-            same = edition_with(name, edition.fingerprint)
-            size = "" if edition.documents is None else str(edition.documents)
-            rows.append((name, edition.label, size, same.label if same else "unknown", edition.fingerprint))
-            values = {"fingerprint": edition.fingerprint, "documents": edition.documents, "golds": edition.golds}
-            file.setdefault(name, {})[(same or edition).label] = values
-    say(text_table(rows))
-    if args.write is not None:
-        write_whole(args.write, json.dumps(file, indent=2) + "\n")
-    return note("fingerprint", *lacking)
-
-
-def _computed(name: str, args: argparse.Namespace) -> Iterator[Edition | str]:
-    """The editions that can be read here; of another one why it can't."""
-    labels = ["embedded", *["fetched"] * (name in PUBLIC), *["hub"] * ("hub" in editions_of(name))]
-    task = find_task(f"{name}{_CLOSED_BOOK}" if name.startswith("tls_") else name)  # it needs no articles
-    for label in ["local"] if args.data else [args.edition] if args.edition else labels:
-        provenance: dict[str, str] = {}
-        options: dict[str, Any] = {"data": args.data} if args.data else {"edition": label}
-        try:
-            with without_warnings(Warning):  # that it is embedded stands in the table
-                documents = task.documents(provenance=provenance, **options)
-        except (TlsTasksError, OSError) as error:
-            yield str(error)
-            continue
-        golds = golds_hash((str(document["doc_id"]), task.target(document)) for document in documents)
-        yield Edition(label, provenance["fingerprint"], len(documents), golds)

@@ -20,10 +20,8 @@ _PAPERS = {"AR-1": "ar1", "AR-2": "ar2", "Date-F1": "date"}
 
 
 def intervals_of(args: argparse.Namespace, score: Score | Run) -> Intervals:
-    """The intervals that ``--confidence`` asks for, with ``--resamples`` and ``--seed`` where a command has them."""
-    names = {"confidence": "confidence", "resamples": "n_resamples", "seed": "seed"}
-    given = {name: value for option, name in names.items() if (value := getattr(args, option, None)) is not None}
-    return score.intervals(**given) if "confidence" in given else {}
+    """The intervals that ``--confidence`` asks for."""
+    return {} if args.confidence is None else score.intervals(confidence=args.confidence)
 
 
 def with_intervals(result: Mapping[str, Any], intervals: Intervals) -> dict[str, Any]:

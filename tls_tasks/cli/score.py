@@ -1,24 +1,21 @@
-"""``tls-tasks score``: score logged answers again, or any log or rows; ``merge``: join shards; ``page``: show runs."""
+"""``tls-tasks score``: score logged answers again, or any log or rows; ``page``: show runs."""
 
 import argparse
+import csv
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-from pyarrow import csv, parquet
-
-from tls_tasks.after.logs import NamedLog, RunFiles, find_logs, find_runs
+from tls_tasks.after.logs import find_logs
 from tls_tasks.after.mapped_rows import logs_and_rows, score_logs, score_rows
 from tls_tasks.after.page import page
 from tls_tasks.after.run import Run
 from tls_tasks.after.scored_runs import ScoredTask, read_runs
-from tls_tasks.after.streamed import Engine, engine_on, read_units, score_streamed
-from tls_tasks.after.units import read_header
+from tls_tasks.after.streamed import in_processes, on_ray, score_streamed
 from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, note, progress, say, write_json
-from tls_tasks.cli.printed import Intervals, intervals_of, papers_layout, value_table, with_intervals
+from tls_tasks.cli.printed import Intervals, intervals_of, value_table, with_intervals
 from tls_tasks.core.errors import InputError, OptionError, check_whole_number
 from tls_tasks.core.intervals import caution
 from tls_tasks.core.terminal import visible
@@ -26,16 +23,12 @@ from tls_tasks.core.whole import replaced, write_whole
 from tls_tasks.hosts.discovery import task_files
 from tls_tasks.registry import METRICS
 
-_NUMBERS = {"version", "n_documents", "value"}
-"""The columns of the CSV and Parquet tables that are no text."""
-
-_BELONGS = {"shard": "units", "workers": "units", "engine": "units", "address": "engine", "map": "metric",
-            "option": "metric"}  # fmt: skip
+_BELONGS = {"workers": "units", "ray": "units", "map": "metric", "option": "metric"}
 """Options without worth of their own -> the option that they need."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """Add the three commands; ``page`` was called ``report`` before."""
+    """Add both commands."""
     parser = add_command(subparsers, "score", _run_score)
     add = parser.add_argument
     add("files", nargs="+", metavar="FILE", help="samples, results, or folders of them")
@@ -43,24 +36,17 @@ def add_parser(subparsers: Subparsers) -> None:
     files = parser.add_mutually_exclusive_group()
     files.add_argument("--task", help="treat every samples file as one of this task")
     files.add_argument("--metric", help="score any log, or rows from another tool, with this metric")
-    _add_output(parser)
+    add("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
+    add("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
     add("--csv", type=Path, metavar="FILE", help="write a table, one row per document and metric")
-    add("--parquet", type=Path, metavar="FILE", help="write the same table as Parquet")
     add = parser.add_argument_group("with --metric").add_argument
     add("--map", action="append", metavar="NAME=FIELD,…", help="FIELDs of prediction, reference, topic, source")
     add("--option", action="append", metavar="NAME=VALUE", help="an option of the metric, as JSON or text")
     add = parser.add_argument_group("large files").add_argument
     add("-o", "--units", type=Path, metavar="FOLDER", help="stream samples files, and keep each document's units")
-    add("--shard", type=_shard, metavar="I/N", help="with -o: only every N-th block; `merge` joins them")
     add("--workers", type=int, metavar="N", help="with -o: processes (one a core)")
-    add("--engine", choices=["local", "ray"], help="with -o: what scores; ray needs the extra `ray`")
-    add("--address", metavar="ADDRESS", help="with --engine ray: of a cluster (one of its own)")
-    parser = add_command(subparsers, "merge", _run_merge)
-    add = parser.add_argument
-    add("parts", nargs="+", type=Path, metavar="PART", help="folders that `score --shard` made, all of them")
-    add("--results", type=Path, metavar="FILE", help="the results file of the run, whose numbers are compared")
-    _add_output(parser)
-    add = add_command(subparsers, "page", _run_page, "report").add_argument
+    add("--ray", metavar="ADDRESS", help="with -o: score on the Ray cluster there (auto, local, HOST:PORT)")
+    add = add_command(subparsers, "page", _run_page).add_argument
     add("files", nargs="+", type=Path, metavar="RUN", help="samples, results, or folders of them")
     add("-o", "--out", type=Path, required=True, metavar="FILE", help="the page to write")
     add("--task", action="append", metavar="NAME", help="only this task (may be repeated)")
@@ -68,23 +54,6 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--document", default="", metavar="ID", help="only the document of this name or doc_id")
     add("--newest", action="store_true", help="use only the newest run of each task in a folder")
     add("--people", type=Path, metavar="FILE", help="plot people's ratings, too: system (as on the page), id, rating")
-
-
-def _add_output(parser: argparse.ArgumentParser) -> None:
-    """Add the options of what is printed of runs."""
-    parser.add_argument("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
-    parser.add_argument("--resamples", type=int, metavar="N", help="resamples of bootstrap intervals (1000)")
-    parser.add_argument("--seed", type=int, help="random seed of the intervals (12345)")
-    parser.add_argument("--papers", action="store_true", help="of timelines, also what the papers' scripts print")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
-
-
-def _shard(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"(\d+)/(\d+)", text)
-    index, n = map(int, match.groups()) if match else (0, 0)
-    if not 1 <= index <= n:
-        raise argparse.ArgumentTypeError(f"{text!r}: expected I/N with I from 1 to N, such as 2/8")
-    return index, n
 
 
 def _run_score(args: argparse.Namespace) -> int:
@@ -102,21 +71,19 @@ def _run_score(args: argparse.Namespace) -> int:
 
     With -o, samples files of any size are scored block by block on all cores. FOLDER keeps the units of each document
     (what the results are sums of) as Parquet, those of each of several files in a folder of its name; the same command
-    goes on where it was stopped. --shard I/N scores a part of the blocks, so that N machines share the work:
-    `tls-tasks merge` joins the folders of a file. --engine ray scores on a cluster. FILE may then be Parquet with the
-    rows of a samples file, or a URL of either that fsspec opens.
+    goes on where it was stopped. --ray scores on many machines.
 
     In the table of --csv, text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a
-    carriage return) begins with an apostrophe; the tables of --json and --parquet hold it as it is.
+    carriage return) begins with an apostrophe; --json holds it as it is.
 
     Exit codes: 0 scored; 1 scored, but a log has problems (named on stderr); 2 not scored
 
     Examples:
       tls-tasks score out/                                  everything below a folder
       tls-tasks score out/m/samples_tls_crisis_2026-11-21T04-11-39.260879.jsonl --json -
-      tls-tasks score out/ --newest --csv scores.csv --parquet scores.parquet
-      tls-tasks score out/ -o units --shard 2/8
-      tls-tasks score s3://logs/answers.jsonl --task summ_qmsum -o units --engine ray --address auto
+      tls-tasks score out/ --newest --csv scores.csv
+      tls-tasks score out/ -o units --workers 8
+      tls-tasks score answers.jsonl --task summ_qmsum -o units --ray auto
       tls-tasks score answers.jsonl --metric rouge_l --option tokenizer=unicode
       tls-tasks score out/ --metric rouge_l --map reference=doc.summary
       tls-tasks score answers.jsonl --metric date_f1 --map prediction=output.text,reference=gold,topic=event
@@ -125,7 +92,7 @@ def _run_score(args: argparse.Namespace) -> int:
     for name, needed in _BELONGS.items():
         if name in given and needed not in given:
             raise InputError(f"--{name}", None, f"it without --{needed}", "both")
-    for name in ("metric", "csv", "parquet"):
+    for name in ("metric", "csv"):
         if name in given and args.units is not None:
             raise InputError(f"--{name}", None, "it with -o", f"one of both: {args.units} holds the units of our tasks")
     if args.metric is not None:
@@ -133,22 +100,6 @@ def _run_score(args: argparse.Namespace) -> int:
     if args.units is not None:
         return _score_streamed(args)
     return _print_runs(read_runs(args.files, task=args.task, newest=args.newest, progress=progress), args)
-
-
-def _run_merge(args: argparse.Namespace) -> int:
-    """Give the results of a log that was scored in shards.
-
-    PARTS are the folders that `tls-tasks score LOG --shard I/N -o PART` made, one of each shard. The numbers are those
-    of the whole log, to the last bit. A shard that is missing, doubled, unfinished or of another log is an error.
-
-    Exit codes: 0 merged; 1 merged, but the log has problems (named on stderr); 2 not merged
-
-    Examples:
-      tls-tasks merge part1 part2 part3 part4
-    """
-    header = read_header(args.parts[0])
-    run = find_runs([args.results])[0] if args.results else RunFiles(Path(header.log.path).parent, "", None)
-    return _print_runs([read_units(args.parts, run, run.read_results([header.task]))], args)
 
 
 # Runs
@@ -162,15 +113,12 @@ def _print_runs(runs: Iterable[Run], args: argparse.Namespace) -> int:
         scored.append(run)
         dicts.append(_as_dict(run, intervals))
         if str(args.json) != "-":
-            say(_text(run, intervals, args.papers))
+            say(_text(run, intervals))
         note(args.command, *run.problems)
     if args.json is not None and scored:
         write_json(args.json, dicts)
-    kinds = ("csv", csv.write_csv, no_formula), ("parquet", parquet.write_table, str)
-    for option, write, as_cell in kinds:
-        if (path := getattr(args, option, None)) is not None:
-            with replaced(path) as file:
-                write(_table([row for run in scored for row in _rows(run)], as_cell), file)
+    if args.csv is not None:
+        _write_csv(args.csv, [row for run in scored for row in _rows(run)])
     return int(any(run.problems for run in scored))
 
 
@@ -181,33 +129,23 @@ def _score_streamed(args: argparse.Namespace) -> int:
     logs = list(find_logs(args.files, task=args.task, newest=args.newest))
     if not (ours := [log for log in logs if log[1] in task_files()]):
         raise OptionError.unknown("--task", ", ".join(log[1] for log in logs) or "no samples", task_files())
-    engine = engine_on(args.address, args.workers) if args.engine == "ray" else None
+    engine = on_ray(args.ray, args.workers) if args.ray is not None else in_processes(args.workers)
     folders = [args.units / log[3] if len(ours) > 1 else args.units for log in ours]
-    runs = (_streamed(args, engine, folder, log) for folder, log in zip(folders, ours, strict=True))
-    code = _print_runs((run for run in runs if run), args)
+    runs = (
+        score_streamed(path, name, folder, run, engine=engine, progress=progress)
+        for folder, (run, name, path, _) in zip(folders, ours, strict=True)
+    )
+    code = _print_runs(runs, args)
     left_out = [f"{log[2]} left out: {log[1]} is no task of ours" for log in logs if log not in ours]
     return note("score", *left_out) or code
 
 
-def _streamed(args: argparse.Namespace, engine: Engine | None, folder: Path, log: NamedLog) -> Run | None:
-    """Score a log into a folder of units; the run if that is all of it, and not a shard."""
-    (run, name, path, _), shard = log, args.shard or (1, 1)
-    how = {"n_workers": args.workers, "engine": engine, "progress": progress}
-    score_streamed(path, name, folder, shard=shard, **how)
-    if shard == (1, 1):
-        return read_units([folder], run, run.read_results([name]))
-    say(f"{folder}: shard {shard[0]}/{shard[1]} of {Path(path).name}; `tls-tasks merge` joins all {shard[1]}")
-    return None
-
-
-def _text(run: Run, intervals: Intervals, papers: bool) -> str:
+def _text(run: Run, intervals: Intervals) -> str:
     made, conditions = visible(run.data), []
     if isinstance(run, ScoredTask):
         made, conditions = f"version {run.version:g}, {made}", [visible(str(run.conditions))]
     head = f"{visible(run.name)} ({made}), {count(len(run.score.units), 'document')}, {visible(run.model)}"
     lines = [f"{head}: {visible(run.log.path.name)}", *conditions]
-    if papers and run.family == "timelines":
-        lines += papers_layout(run.metrics, run.score.by_topic())
     if run.metrics:
         lines.append(value_table(run.metrics, intervals, run.headline))
     return "\n".join([*lines, *map(visible, run.signatures.values()), ""])
@@ -232,19 +170,17 @@ def _made_of(run: Run) -> dict[str, Any]:
     return {**named, "version": run.version, "edition": run.edition, "status": run.status, **conditions}
 
 
-def _table(rows: Sequence[Mapping[str, Any]], as_cell: Callable[[str], str]) -> pa.Table:
-    columns = {}
-    for name in rows[0] if rows else ():
-        cells = [row[name] for row in rows]
-        # Arrow refuses half a surrogate pair, which a name in a log may contain; its escape stands for it
-        texts = (as_cell(str(cell).encode("utf-8", "backslashreplace").decode()) for cell in cells)
-        columns[name] = pa.array(cells, pa.float64()) if name in _NUMBERS else pa.array(texts, pa.string())
-    return pa.table(columns)
+def _write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    # half a surrogate pair, which a name in a log may contain, as its escape
+    with replaced(path) as made, made.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+        writer.writerow(rows[0] if rows else ())
+        writer.writerows([no_formula(cell) if isinstance(cell, str) else cell for cell in row.values()] for row in rows)
 
 
 def _rows(run: Run) -> Iterator[dict[str, Any]]:
     """The corpus first, with an empty ``doc_id`` and ``topic``, then each document by itself."""
-    head = {"run": run.log.path, **_made_of(run), "n_documents": len(run.ids)}
+    head = {"run": str(run.log.path), **_made_of(run), "n_documents": len(run.ids)}
     documents = zip(run.ids, run.topics, map(run.of_document, range(len(run.ids))), strict=True)
     for doc_id, topic, metrics in [("", "", run.metrics), *documents]:
         for key, value in metrics.items():
@@ -262,8 +198,8 @@ def _score_with_metric(args: argparse.Namespace) -> int:
     fields = _pairs("--map", [part for text in args.map or () for part in re.split(r",(?=\w+=)", text)])
     if runs:
         return _print_runs(score_logs(runs, args.metric, fields, options), args)
-    if args.csv is not None or args.parquet is not None:
-        raise InputError("--csv, --parquet", None, "rows", "samples or other logs; of rows use --json")
+    if args.csv is not None:
+        raise InputError("--csv", None, "rows", "samples or other logs; of rows use --json")
     score = score_rows(args.metric, rows, fields, options)
     intervals, of_metric = intervals_of(args, score), score.intervals(**score.interval) if score.interval else {}
     result = with_intervals(score.as_dict(), intervals)
@@ -319,8 +255,6 @@ def _run_page(args: argparse.Namespace) -> int:
       tls-tasks page out/ -o page.html
       tls-tasks page out/base out/better --task tls_crisis -o crisis.html
     """
-    if args.command == "report":
-        note("report", "this command is called `tls-tasks page` now; the name `report` goes with the next release")
     scored = list(read_runs(args.files, only=args.task, newest=args.newest, progress=progress))
     asked = {"title": args.title, "document": args.document, "people": args.people}
     write_whole(args.out, page(scored, **asked, progress=progress))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,7 @@ class DataSet(_Entry):
     self_contained: bool = False
 
 
+@cache
 def read_catalogue(module: str) -> tuple[dict[str, DataSet], dict[str, DataSet]]:
     """The data sets of the ``data_sets.json`` beside a module, by name; keys that are no attribute become ``settings``.
 

@@ -2,7 +2,7 @@
 
 Each edition is pinned by a SHA-256 over its canonical documents (ids, what prompts are made of, references), by how
 many documents its task makes of them, and by a SHA-256 over their ids and gold answers. The last two can be computed
-from a log alone. An edition without a fingerprint is null: ``tls-tasks fingerprint`` fills it in where it can be read.
+from a log alone. An edition without a fingerprint is null; a run on it states the fingerprint in its results file.
 """
 
 import hashlib

@@ -40,9 +40,10 @@ def fetch(repo_id: str, revision: str, file: str) -> Path:
 
 def is_cached(repo_id: str, revision: str, file: str) -> bool:
     """Whether a file of a data set repository is in the local cache."""
-    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub import constants  # all else of the package imports an HTTP client
 
-    return isinstance(try_to_load_from_cache(repo_id, file, revision=revision, repo_type="dataset"), str)
+    repository = f"datasets--{repo_id.replace('/', '--')}"
+    return Path(constants.HF_HUB_CACHE, repository, "snapshots", revision, file).is_file()
 
 
 def split_rows(repo_id: str, revision: str | None) -> Iterable[Mapping[str, Any]]:

@@ -5,7 +5,8 @@ are served by ``_tls_tasks_hook``: a ``.pth`` file in site-packages imports it a
 imports either of them.
 """
 
-import importlib
+from __future__ import annotations
+
 import importlib.metadata
 import os
 import site
@@ -15,15 +16,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 import tls_tasks
 from tls_tasks.core.errors import OptionError, TlsTasksError
-from tls_tasks.core.task import Task
-from tls_tasks.core.whole import write_whole
-from tls_tasks.data.catalogue import DataSet
+from tls_tasks.data.catalogue import DataSet, read_catalogue
+
+if TYPE_CHECKING:  # it imports numpy, and `tls-tasks list` needs no task
+    from tls_tasks.core.task import Task
 
 HOOK = "_tls_tasks_hook"
 PTH = "tls_tasks_hook.pth"
@@ -80,50 +82,6 @@ def is_switched_off(environ: Mapping[str, str] = os.environ) -> bool:
     return environ.get(KILL_SWITCH, "0") not in ("", "0")
 
 
-def enable(folder: Path | None = None) -> tuple[Path, ...]:
-    """Write the start-up hook into the environment, where the installer didn't put it or ``disable`` took it away.
-
-    Args:
-        folder: A folder whose ``.pth`` files Python reads; by default that of this installation.
-
-    Returns:
-        The files that were written: none if all was in place.
-
-    Raises:
-        OSError: If the folder can't be written.
-    """
-    folder = folder or hook_folder()
-    # The module first: a .pth file without it would make every start of Python print an error.
-    contents = {folder / f"{HOOK}.py": hook_source().read_bytes(), folder / PTH: f"import {HOOK}\n".encode()}
-    changed = [path for path, text in contents.items() if not path.is_file() or path.read_bytes() != text]
-    for path in changed:
-        write_whole(path, contents[path].decode())
-    return tuple(changed)
-
-
-def disable(folder: Path | None = None) -> tuple[Path, ...]:
-    """Remove the start-up hook from the environment; :func:`enable` or a new installation brings it back.
-
-    Args:
-        folder: Where to remove it; by default where ``enable`` would write it.
-
-    Returns:
-        The files that were removed. The module stays where it belongs to the installation: without the ``.pth`` it's
-        inert.
-
-    Raises:
-        OSError: If a file can't be removed.
-    """
-    folder, installed = folder or hook_folder(), distribution()
-    files = (installed.files if installed else None) or ()
-    belongs = (folder / f"{HOOK}.py").resolve() in {Path(str(file.locate())).resolve() for file in files}
-    paths = (folder / PTH,) if belongs else (folder / PTH, folder / f"{HOOK}.py")
-    removed = tuple(path for path in paths if path.is_file())
-    for path in removed:
-        path.unlink()
-    return removed
-
-
 def hook_source() -> Path:
     """Return the hook that belongs to this package: beside it in a wheel, in ``hook/`` in a checkout.
 
@@ -135,18 +93,6 @@ def hook_source() -> Path:
         '_tls_tasks_hook.py'
     """
     return _resource(f"{HOOK}.py", f"hook/{HOOK}.py", f"../{HOOK}.py")
-
-
-def hook_folder() -> Path:
-    """Return where this installation's ``.pth`` belongs: with its metadata if Python reads such files there.
-
-    Example:
-        >>> hook_folder() in site_folders()
-        True
-    """
-    installed, folders = distribution(), site_folders()
-    home = Path(str(installed.locate_file(""))).resolve() if installed else folders[0]
-    return home if home in folders else folders[0]
 
 
 def site_folders() -> tuple[Path, ...]:
@@ -250,8 +196,12 @@ def data_set_of(task: Task | TaskFile) -> DataSet:
         >>> data_set_of(tls_tasks.task("tls_crisis_closed_book")).title
         'Crisis'
     """
-    sets: Mapping[str, DataSet] = importlib.import_module(f"tls_tasks.{task.family}.data").ALL_SETS
-    return sets[task.name.removesuffix("_closed_book")]
+    return data_sets(task.family)[task.name.removesuffix("_closed_book")]
+
+
+def data_sets(family: str) -> Mapping[str, DataSet]:
+    """All data sets of a family by name, those that stand for a user's own data among them."""
+    return read_catalogue(str(Path(tls_tasks.__file__).with_name(family) / "data.py"))[0]
 
 
 def _files() -> Iterator[TaskFile]:

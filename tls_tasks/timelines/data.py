@@ -23,7 +23,7 @@ from tls_tasks.data.files import file_rows
 from tls_tasks.data.model_context import LONGEST_ANSWER, ModelContext, model_context, token_counter
 from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, load
 from tls_tasks.timelines.prompts import Budget, Context, build_context, prompt
-from tls_tasks.timelines.public_files import public_copies, read_events
+from tls_tasks.timelines.public_files import PUBLIC, read_events
 from tls_tasks.timelines.topics import Topic, read_data_set, read_rows
 
 _TOKENS_A_DATE = 50
@@ -157,9 +157,6 @@ def _time(topic: Topic) -> tuple[datetime.date, datetime.date]:
 
 ALL_SETS, DATA_SETS = read_catalogue(__file__)
 """The data sets with the name under which a user's own runs, and without it."""
-
-PUBLIC = public_copies(DATA_SETS)
-"""What ``tls-tasks fetch`` gets, by name."""
 
 AUTO = "auto"
 _ANSWERS_SHARE = {False: 1 / 4, True: 1 / 2}

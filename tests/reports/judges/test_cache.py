@@ -19,7 +19,8 @@ from tls_tasks.reports.types import Query, Verdict
 QUERIES = [Query("negative", {"sentence": f"Sentence {number}."}, {"sentence": number}) for number in range(60)]
 
 ASK = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which the tests' own process may ignore
 from tls_tasks.reports.judges import from_endpoint
 from tls_tasks.reports.types import Query
 queries = [Query("negative", {"sentence": f"Sentence {number}."}) for number in range(60)]
@@ -50,10 +51,13 @@ def test_a_run_that_ends_early_loses_nothing_and_the_next_asks_only_what_is_miss
     # Twenty answers and no more: however late the signal comes, the run is not over.
     server = serve(lambda sentence, *_: truth(sentence) if len(server.requests) <= 20 else "hang", latency=0.02)
     run = python(ASK, server.url, path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    while len(server.requests) < 13:
-        time.sleep(0.01)
-    run.send_signal(end)
-    _, errors = run.communicate(timeout=120)
+    try:
+        while len(server.requests) < 13:
+            time.sleep(0.01)
+        run.send_signal(end)
+        _, errors = run.communicate(timeout=120)
+    finally:
+        run.kill()
     assert run.returncode == -signal.SIGKILL or (run.returncode and "KeyboardInterrupt" in errors)
     kept = len(VerdictCache(path))
     assert 8 <= kept <= 20  # all but what was on its way: 4 at most

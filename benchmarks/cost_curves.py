@@ -6,7 +6,7 @@
 Sizes double. A time is the processor time of the best of three calls, as a multiple of our own at the smallest size;
 the exponent is the slope of log(time) over log(size) on the last four sizes (1: linear, 2: quadratic). Peers get the
 same input until a call takes longer than four seconds. Writes ``docs/pictures/cost_documents.svg`` and
-``cost_size.svg`` and prints the tables of docs/benchmarks.md. Needs the extra ``bench``.
+``cost_size.svg`` and prints the tables of docs/developing/benchmarks.md. Needs the extra ``bench``.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 A comparison that fails, or whose peer is not there, is a row that says so, and the next one follows. The table has the
 last run's medians: those of build/bench/comparisons.json, which the run replaces, or in a fresh checkout those of
 benchmarks/last.json. With SCRIPTs, the rows of the others stay as they are. ``--keep`` also puts the run into
-benchmarks/last.json and its table into docs/benchmarks.md. Exit code 1 if a goal is missed or a comparison failed.
+benchmarks/last.json and its table into docs/developing/benchmarks.md. Exit code 1 if a goal is missed or a comparison failed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SCRIPTS = (
     "cost_readers",
 )
 PEERS = ("tilse", "rouge-score", "stickler-eval", "anls-star", "deepdiff")
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGE = ROOT / "docs" / "developing" / "benchmarks.md"
 TABLE = re.compile(r"(?<=<!-- comparisons -->\n)(.*?)(?=<!-- end of comparisons -->)", re.DOTALL)
 
 
@@ -62,7 +62,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run, print and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scripts", nargs="*", metavar="SCRIPT", default=SCRIPTS)
-    parser.add_argument("--keep", action="store_true", help="also write benchmarks/last.json and docs/benchmarks.md")
+    parser.add_argument(
+        "--keep", action="store_true", help="also write benchmarks/last.json and docs/developing/benchmarks.md"
+    )
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "build" / "bench", metavar="FOLDER")
     args = parser.parse_args(arguments)
     path = args.output / "comparisons.json"

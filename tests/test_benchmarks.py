@@ -135,6 +135,6 @@ def test_what_has_moved(values, last, word):
 
 def test_the_document_has_the_last_run_and_the_run_all_scripts():
     rows = read(LAST)
-    assert table(rows.values()) in (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    assert table(rows.values()) in (ROOT / "docs" / "developing" / "benchmarks.md").read_text(encoding="utf-8")
     assert {row.script for row in rows.values()} <= {*SCRIPTS}
     assert json.loads(LAST.read_text(encoding="utf-8"))["peers"]["rouge-score"] == "0.1.2"

@@ -429,7 +429,7 @@ def test_other_schemes_of_the_same_matches():
     assert schemes["soft"]["precision"] == (1 + 2 / 3) / 4
 
 
-# --- undefined values: docs/undefined_values.md ---
+# --- undefined values: docs/evidence.md ---
 
 ZERO = ("precision", "recall", "f1", "polarity_accuracy", "bucket_accuracy", "level_accuracy", "time_accuracy")
 

@@ -6,8 +6,8 @@
 Realistic answers are sentences and objects of ``tests/batteries`` with a date or a number of their own each, in the
 form that is named. Hostile ones repeat the piece that took the reader longest at 32 KiB, of those in ``tests/hostile``
 and of those in the reader's own tests. Times and exponents are those of ``cost_curves.py``. Writes
-``docs/pictures/cost_readers.svg`` and prints the tables of docs/developing/benchmarks.md. Needs the extras ``bench``, ``inspect``
-and ``test``.
+``docs/pictures/cost_readers.svg`` and prints the tables of docs/developing/benchmarks.md. Needs the extras ``bench``,
+``inspect`` and ``test``.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@
 A comparison that fails, or whose peer is not there, is a row that says so, and the next one follows. The table has the
 last run's medians: those of build/bench/comparisons.json, which the run replaces, or in a fresh checkout those of
 benchmarks/last.json. With SCRIPTs, the rows of the others stay as they are. ``--keep`` also puts the run into
-benchmarks/last.json and its table into docs/developing/benchmarks.md. Exit code 1 if a goal is missed or a comparison failed.
+benchmarks/last.json and its table into docs/developing/benchmarks.md. Exit code 1 if a goal is missed or a comparison
+failed.
 """
 
 from __future__ import annotations

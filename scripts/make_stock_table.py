@@ -1,4 +1,4 @@
-"""Write the table of stock tasks into docs/developing/stock_tasks.md from a real run of the harness, as the tests make it."""
+"""Write the table of docs/developing/stock_tasks.md from a real run of the harness, as the tests make it."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import re
 import sys
 
 import pytest
@@ -28,8 +27,8 @@ RECORDED = record_scores.read_recorded()
 CASES = record_scores.read_cases()
 METRICS = record_scores.metrics_in(RECORDED["scores"])
 REMEDY = """
-If that is intended: raise the metric's VERSION, then run `python scripts/record_scores.py`. If not, compare the output of
-`python scripts/record_scores.py --show ID` here and in an earlier checkout."""
+If that is intended: raise the metric's VERSION, then run `python scripts/record_scores.py`. If not, compare the output
+of `python scripts/record_scores.py --show ID` here and in an earlier checkout."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""docs/developing/other_harnesses.md: its files are Python, and lighteval's is run where ``LIGHTEVAL`` names its command.
+"""docs/developing/other_harnesses.md: its files are Python; lighteval's runs where ``LIGHTEVAL`` names its command.
 
 lighteval pins releases that ours can't share an environment with; ``tls-tasks`` is installed beside it.
 """

@@ -1,7 +1,7 @@
 """The plan: a schema whose leaves know their metrics, and the settings that hold for all trees.
 
 How trees are counted and aligned: two profiles, treeval's guide and its program, and four points to change.
-``docs/developing/tree_eval_options.md`` says where the profiles differ, and why.
+``docs/tree_eval_options.md`` says where the profiles differ, and why.
 """
 
 import hashlib

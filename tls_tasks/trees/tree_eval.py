@@ -1,8 +1,8 @@
 """tree_eval: structured answers (JSON trees) scored leaf by leaf, and node by node, against reference trees.
 
 Original: treeval (git a56937f) and its conceptual guide. The defaults follow the guide; ``compat="treeval"`` gives the
-program's numbers wherever it has any. What differs is in
-``docs/developing/tree_eval_options.md``. ``compat="extractbench"`` gives another metric's numbers, see :mod:`tls_tasks.trees.extractbench`.
+program's numbers wherever it has any. What differs is in ``docs/tree_eval_options.md``. ``compat="extractbench"`` gives
+another metric's numbers, see :mod:`tls_tasks.trees.extractbench`.
 """
 
 import marshal

@@ -2,7 +2,7 @@
 
 Each layer is switched off in turn, and the answers of ``tests/batteries`` (written with a look at some readers), of
 ``batteries/later`` and of ``batteries/unseen`` (written from the prompts alone and never extended) are read again.
-``python scripts/readings.py [FAMILY …]`` prints the table; docs/reading.md shows it.
+``python scripts/readings.py [FAMILY …]`` prints the table; docs/developing/reading_layers.md shows it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Layer:
 
     Attributes:
         family: Whose reader it is.
-        name: What it reads, as docs/reading.md names it.
+        name: What it reads, as docs/developing/reading_layers.md names it.
         off: What is set in place of which attribute: ``{"timelines.read_lines.table_at": replacement}``.
         code: Files (``timelines/tables.py``), functions (``timelines.read.find_json``) and constants that only this
             layer needs.

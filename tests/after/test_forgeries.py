@@ -252,7 +252,7 @@ def test_what_the_board_says_of_a_forgery(name, honest, sent, tmp_path, call):
 
 
 def threats():
-    """The table of docs/threats.md."""
+    """The table of docs/developing/threats.md."""
     titles = {
         "attack": "Attack",
         "checked": "What is checked",
@@ -264,7 +264,9 @@ def threats():
 
 
 def test_the_page_on_threats_has_the_table():
-    assert threats() in (ROOT / "docs/threats.md").read_text("utf-8"), "python -m tests.after.test_forgeries prints it"
+    assert threats() in (ROOT / "docs/developing/threats.md").read_text("utf-8"), (
+        "python -m tests.after.test_forgeries prints it"
+    )
 
 
 @pytest.mark.parametrize("name", ["summ_qmsum", "tls_crisis", "report_generation"])

@@ -5,8 +5,8 @@
 Five trees (flat, nested, a list of strings, a list of objects, fields that are rightly null), each answered in four
 ways: with nothing, with one value that is right and nothing else, with nothing but values that are wrong, and with the
 reference itself. Each tool says one number of each, by its defaults; DeepDiff is told to take lists in any order.
-Prints the means of each kind of answer, then all cases. treeval and ExtractBench are our ``compat``, the peers are in
-the extra ``bench``; one that is not installed is named.
+Prints the means of each kind of answer, then all cases. treeval is our ``compat``, the peers are in the
+extra ``bench``; one that is not installed is named.
 """
 
 from __future__ import annotations
@@ -120,7 +120,6 @@ def deepdiff() -> Tool:
 OURS: Mapping[str, Tool] = {
     **{f"`{key}`": ours(key) for key in ("f1_value", "f1_value_exact", "f1_node", "f1_leaf", "treeval_score")},
     'treeval (`compat="treeval"`)': ours("treeval_score", "treeval"),
-    'ExtractBench (`compat="extractbench"`)': ours("extract_unified_value_f1", "extractbench"),
 }
 PEERS: Mapping[str, Callable[[], Tool]] = {
     "stickler, overall score": stickler,

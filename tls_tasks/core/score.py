@@ -299,7 +299,7 @@ class Score(Shown):
         """
         if not all(hasattr(item, "differences") for item in self.items):
             scored = "|".join(self.signature.split("|")[:2])
-            expected = "a score of tree_eval, not with compat='extractbench'; explain(row) shows what other scores tell"
+            expected = "a score of tree_eval; explain(row) shows what other scores tell"
             raise InputError("differences", None, scored, expected)
         return [found for item in self.items for found in item.differences()]
 

@@ -82,9 +82,18 @@ FOLDERS = {
     "results: deep": (raw("results", lambda old: b'{"results": ' + DEEP + b"}"), "more than 100 deep"),
     "results: very deep": (raw("results", lambda old: b"[" * 200_000), "not JSON"),
     "results: a long number": (raw("results", lambda old: b'{"date": ' + b"9" * 5000 + b"}"), "not JSON"),
-    "results: a key twice": (raw("results", lambda old: b'{"date": 1,' + old[1:]), "'date' stands twice in an object"),
-    "samples: a key twice": (line(1, lambda old: b'{"doc_id": 7,' + old[1:]), ":2: the key 'doc_id' stands twice"),
-    "manifest: a key twice": (raw("manifest", lambda old: b'{"model": "acme/x",' + old[1:]), "'model' stands twice"),
+    "results: a key twice": (
+        raw("results", lambda old: b'{"date": 1,' + old[1:]),
+        "a key stands twice in an object: date, ",
+    ),
+    "samples: a key twice": (
+        line(1, lambda old: b'{"doc_id": 7,' + old[1:]),
+        ":2: a key stands twice in an object: doc_id, ",
+    ),
+    "manifest: a key twice": (
+        raw("manifest", lambda old: b'{"model": "acme/x",' + old[1:]),
+        "a key stands twice in an object: model, ",
+    ),
     "samples: empty": (raw("samples", lambda old: b""), "8 of 8 documents missing"),
     "samples: cut": (raw("samples", lambda old: old[:-30]), ":8: not JSON"),
     "samples: a line that is a list": (line(1, lambda old: b"[1]\n"), ":2: expected an object, got list"),

@@ -51,8 +51,8 @@ _RUN = "run"  # the folder of the archive that holds the harness's files
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 
-def unpacked(location: Path, scratch: Path) -> Path:
-    """Return the folder of a submission: itself, or the empty ``scratch`` after a zip was unpacked there.
+def unpacked(location: Path, scratch: Path) -> tuple[Path, int]:
+    """Return the folder of a submission, itself or the empty ``scratch`` for a zip, and its number of documents.
 
     Raises:
         DataError: If it is not there, is neither, or holds what no submission has; names the file.
@@ -62,11 +62,11 @@ def unpacked(location: Path, scratch: Path) -> Path:
     mode = location.lstat().st_mode
     if stat.S_ISDIR(mode):
         files_of(location)
-        return location
+        return location, count_rows(location)
     if not stat.S_ISREG(mode):
         raise DataError(f"{location}: a link, pipe or device, expected a folder or zip")
     _unpack(location, scratch)
-    return scratch
+    return scratch, count_rows(scratch)
 
 
 def files_of(folder: Path) -> list[Path]:

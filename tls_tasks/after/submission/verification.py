@@ -17,7 +17,7 @@ from tls_tasks.after.comparisons import NOT_CONTENT
 from tls_tasks.after.foreign import MISSING, Manifest
 from tls_tasks.after.run import BUDGET, prompt_options, stated_metadata
 from tls_tasks.after.scored_runs import ScoredTask
-from tls_tasks.after.submission.archive import AS_WRITTEN, MANIFEST, count_rows, manifest_of, unpacked, verify
+from tls_tasks.after.submission.archive import AS_WRITTEN, MANIFEST, manifest_of, unpacked, verify
 from tls_tasks.after.submission.golds import AROUND, EQUAL, facts, knows_golds
 from tls_tasks.core.errors import DataError, InputError, TlsTasksError
 from tls_tasks.data.editions import KNOWN, UNKNOWN
@@ -172,10 +172,11 @@ def verify_in_process(place: Path, data: str | None, signers: Mapping[str, str],
     context.set_forkserver_preload(["__main__", __name__])  # imported once for all submissions
     ignore = signal.signal, (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all, and this process ends the other
     with tempfile.TemporaryDirectory() as scratch, context.Pool(1, *ignore) as pool:
+        pool.apply(len, ("",))  # how long a process takes to start is not the submission's fault
         seconds = time_limit or SECONDS
         try:
-            folder = pool.apply_async(unpacked, (place, Path(scratch))).get(seconds)
-            seconds = time_limit or SECONDS + SECONDS_EACH * pool.apply_async(count_rows, (folder,)).get(seconds)
+            folder, n_documents = pool.apply_async(unpacked, (place, Path(scratch))).get(seconds)
+            seconds = time_limit or SECONDS + SECONDS_EACH * n_documents
             return cast("Verified", pool.apply_async(verify_submission, (folder, data, signers)).get(seconds))
         except multiprocessing.TimeoutError:
             problem = f"time: the checks took more than {seconds:g} s; give them more: --time-limit SECONDS"

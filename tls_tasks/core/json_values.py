@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.parsed import Problem, problem, unread
+from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.core.reasoning import phrases
 
 MAX_DIGITS = 640
@@ -35,6 +35,8 @@ _MENDED = {
     **dict.fromkeys(["single", "curly", "key"], "quotes"), **dict.fromkeys(["word", "call"], "Python literal"),
     "mark": "trailing comma", "blank": "escaped line break",
 }  # fmt: skip
+_NO_WORDS = re.compile(r"\\.|(?<=\.[0-9])0{1,9}\b")
+_WORD = re.compile(r"[^\W_]+")
 _QUOTED = re.compile(r'(?<!\\)"(NaN|Infinity)"(?!:)')
 _MOMENTS = {"date": datetime.date, "datetime": datetime.datetime, "time": datetime.time}
 
@@ -114,7 +116,7 @@ def mended(text: str, notes: Notes) -> Any:
     Example:
         >>> notes = {}
         >>> mended("{'text': 'The \"big\" one', when: None, } // all", notes), [noted.detail for noted in notes]
-        ({'text': 'The "big" one', 'when': None}, ['quotes', 'Python literal', 'trailing comma', 'comment', '// all'])
+        ({'text': 'The "big" one', 'when': None}, ['quotes', 'Python literal', 'trailing comma', 'comment'])
         >>> mended("{“day”: datetime.date(2020, 1, 2),\\n 'cost': Decimal('1.5')}", notes)
         {'day': '2020-01-02', 'cost': 1.5}
     """
@@ -135,8 +137,6 @@ def mended(text: str, notes: Notes) -> Any:
             new = _WORDS.get(written, written)
         if new != written:
             notes[problem("repaired_json", _MENDED.get(kind, kind))] = None
-        if kind == "comment":
-            notes.update(dict.fromkeys(unread([written])))
         return new
 
     return loosely_decoded(TOKEN.sub(plain, text), notes)
@@ -174,7 +174,8 @@ def repaired(text: str, notes: Notes) -> Any:
 
     made = json.dumps(json_repair.loads(text, skip_json_loads=True), ensure_ascii="\\u" in text)
     # Neither what is escaped nor zeros at the end of decimals are words.
-    written, read = (re.sub(r"\\.|(?<=\.[0-9])0{1,9}\b", " ", own) for own in (text, f"{made} None"))
-    dropped = " ".join(noted.detail for noted in unread(re.split(r'[\s"\[\]{},:]+', written), read))
-    notes[problem("repaired_json", f"json_repair; dropped: {dropped}" if dropped else "json_repair")] = None
+    written, read = (dict.fromkeys(_WORD.findall(_NO_WORDS.sub(" ", one.lower()))) for one in (text, f"{made} None"))
+    notes[problem("repaired_json", "json_repair")] = None
+    if dropped := " ".join(word for word in written if word not in read):
+        notes[problem("broken_json", f"json_repair dropped: {dropped}")] = None
     return decoded(made if _QUOTED.search(text) else _QUOTED.sub(r"\1", made), notes)

@@ -8,14 +8,15 @@ bombs), and depth and length are bounded. What an unquoted scalar is, YAML guess
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import yaml
 
 from tls_tasks.core.json_text import FoundJson, Weigh, fences
 from tls_tasks.core.json_values import MAX_DEPTH, Notes, number_of, object_of
-from tls_tasks.core.parsed import Problem, problem, unread
-from tls_tasks.core.reasoning import FRAME, strip_thinking
+from tls_tasks.core.parsed import problem
+from tls_tasks.core.reasoning import strip_thinking
 
 MAX_CHARACTERS = 100_000
 """Characters of a text that PyYAML is given: half a second."""
@@ -85,20 +86,8 @@ def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False) -> FoundJson
             values.append(value if as_written else settled(value))
             places.append(place)
             notes.update(noted)
-    notes.update(dict.fromkeys(unread_lines(answer, values) if values else ()))
-    return FoundJson(tuple(values), "outline" if values else "none", (*stripped.problems(text), *notes), tuple(places))
-
-
-def unread_lines(text: str, read: Any) -> Iterator[Problem]:
-    r"""The lines with a word that was not read; remarks before the first that was.
-
-    Headings and announcements are a frame, and so are tags, and cells that say that there is nothing.
-
-    Example:
-        >>> [noted.detail for noted in unread_lines("Here it is:\na: x\noh\nb: y", [{"a": "x"}, {"b": "y"}])]
-        ['oh']
-    """
-    return unread(text.split("\n"), re.sub(r"\\.", " ", json.dumps(read, ensure_ascii=False)), FRAME)
+    found = FoundJson(tuple(values), "outline" if values else "none", (*stripped.problems(text), *notes), tuple(places))
+    return replace(found, problems=(*found.problems, *found.beside(answer)))
 
 
 def settled(value: Any) -> Any:
@@ -200,6 +189,7 @@ def _end_collection(path: list[tuple[bool, list[Any]]], notes: Notes) -> None:
     """Put the innermost list or mapping, without a key that lacks its value, into the one around it."""
     is_mapping, items = path.pop()
     if not is_mapping and any(isinstance(item, dict) for item in items):  # texts among dictionaries are stray lines
+        notes.update({problem("unread", item): None for item in items if isinstance(item, str)})
         items = [item for item in items if not isinstance(item, str)]
     value = object_of(list(zip(items[::2], items[1::2], strict=False)), notes) if is_mapping else items
     path[-1][1].append(value)

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
 from typing import Any, Literal
 
 from tls_tasks.core.json_text import FoundJson, Stage, find_json
 from tls_tasks.core.markdown_tables import table_at
-from tls_tasks.core.parsed import Parsed, Problem, folded, problem, problem_kinds, unread, unread_in
+from tls_tasks.core.parsed import Parsed, Problem, beside, folded, problem, problem_kinds, unread_in
 from tls_tasks.core.reasoning import first_reading, phrases, strip_thinking
-from tls_tasks.core.yaml_text import ENTRY, find_yaml, unread_lines
+from tls_tasks.core.yaml_text import ENTRY, find_yaml
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema, known_name, scalar_text
 
 LEAD = 200
@@ -187,6 +188,8 @@ _ELEMENT = re.compile(r"<(?P<key>[A-Za-z][\w.-]{0,60})>(?P<value>[^<]*)</(?P=key
 # A value ends at a comment and goes on in indented lines; a key in quotation marks is one of JSON or of a prompt.
 _VALUE = r"(?:[|>][+-]?[ \t]*\n[ \t]*)?(?P<value>[^|>\s](?:(?! # ).)*(?:\n[ \t]+(?![-*+•#`]|.*:(?:\s|$))\S.*){0,20})"
 _LINE = re.compile(rf"^(?:#+[ \t]+)?{ENTRY.pattern}(?<![\"']:)[ \t]*{_VALUE}|^(?:#|---|\*\*)", re.MULTILINE)
+_FORM = re.compile(rf"{ENTRY.pattern}|[^|]*\||[#*<]|[ \t]+\S")
+"""What begins a line of a form: a key, a row, a heading, a tag, what goes on with the line above."""
 _EMPTY = frozenset(("", "-", "–", "—", "n/a", "null"))
 _ESCAPED = re.compile(r"\\[xu]((?<=x)[0-9A-Fa-f]{2}|(?<=u)[0-9A-Fa-f]{4})")  # as JSON and YAML do
 _QUOTES = ('""', "''", "“”", "‘’", "``")
@@ -209,8 +212,7 @@ def find_objects(text: str, reader: ObjectReader) -> FoundJson:
     keyed = partial(_by_key, text, reader)
     for form, objects in (("table", _in_tables(text, reader)), ("XML", keyed(_ELEMENT)), ("an outline", keyed(_LINE))):
         if whole := [fields for fields in objects if fields.get(reader.span) and reader.domain in fields]:
-            unread = unread_lines(html.unescape(text), whole)
-            return FoundJson((whole,), "repaired", (problem("repaired_json", form), *unread), ((0, len(text)),))
+            return FoundJson((whole,), "repaired", (problem("repaired_json", form), *_beside(text)), ((0, len(text)),))
     return find_yaml(text, reader.count_whole, as_written=True)
 
 
@@ -249,6 +251,16 @@ def _by_key(text: str, reader: ObjectReader, pattern: re.Pattern[str]) -> Iterat
         if key is not None:
             fields[key] = _bare(" ".join(html.unescape(part["value"]).split()))
     yield fields
+
+
+def _beside(text: str) -> Iterator[Problem]:
+    """What stands beside the rows, elements and lines of keys."""
+    runs = [
+        (is_form, "\n".join(run))
+        for is_form, run in groupby(text.split("\n"), key=lambda line: bool(_FORM.match(line)))
+    ]
+    for place, (is_form, run) in enumerate(runs):
+        yield from () if is_form else beside(run, is_between=0 < place < len(runs) - 1)
 
 
 def _bare(cell: str) -> str:
@@ -329,7 +341,7 @@ def _evidence_of(reader: ObjectReader, text: str) -> ParsedEvidence:
         return ParsedEvidence(objects, noted, _status(found))
     empty = find_json(text, reader.says_nothing, lambda value: False)  # what is cut off may have held something
     if _is_damaged(found) or not empty.values:
-        return ParsedEvidence(None, noted or tuple(unread([answer])))
+        return ParsedEvidence(None, noted or tuple(beside(answer, is_between=True)))
     unsaid = unread_in(empty.values, ())  # what says that there is nothing may hold words
     return ParsedEvidence((), tuple(dict.fromkeys((*noted, *empty.problems, *unsaid))), _status(empty))
 

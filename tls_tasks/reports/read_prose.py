@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Container, Iterator, Sequence, Set
 from itertools import chain
 
-from tls_tasks.core.parsed import Parsed, unread
+from tls_tasks.core.parsed import Parsed, beside
 from tls_tasks.core.reasoning import Patterns
 from tls_tasks.reports.citations import Citations, Entry, Mark, entry_of, in_brackets
 from tls_tasks.reports.types import ReportSentence
@@ -40,7 +40,7 @@ _LINE = 40
 
 
 def prose_sentences(text: str, citations: Citations) -> Parsed[list[ReportSentence]]:
-    """The sentences of prose with what they cite, and what was left out though it is no frame.
+    """The sentences of prose with what they cite, and what is lost.
 
     Example:
         >>> prose_sentences("[1] says that it rained. [2] says that it snowed.", Citations(["a", "b"])).value[1]
@@ -55,7 +55,7 @@ def prose_sentences(text: str, citations: Citations) -> Parsed[list[ReportSenten
             sentences += _block_sentences(clean, marks)
         elif sentences:  # marks on a line of their own
             sentences[-1] = _with(sentences[-1], [doc_id for mark in marks for doc_id in mark.ids])
-    return Parsed(sentences, tuple(unread(left)))
+    return Parsed(sentences, tuple(beside("\n".join(left), is_between=True)))
 
 
 def _without_markup(text: str, citations: Citations) -> str:

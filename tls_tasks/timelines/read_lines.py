@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from tls_tasks.core.markdown_tables import Table, table_at
 from tls_tasks.core.parsed import Problem, problem
-from tls_tasks.core.reasoning import FRAME
-from tls_tasks.text.dates import DateExpression, Known, dates_in
+from tls_tasks.text.date_forms import MONTHS, marked
+from tls_tasks.text.dates import DateExpression, Known, dates_in, may_hold_date
 from tls_tasks.timelines import entries
 from tls_tasks.timelines.entries import (
     PHRASES,
@@ -31,10 +31,12 @@ from tls_tasks.timelines.tables import as_lines, is_header, read_table
 _YEAR = re.compile(r"(?<![\d.,/-])(1[0-9]{3}|20[0-9]{2})(?![\d]|[.,]\d)")
 _FINAL = re.compile(PHRASES["final"], re.IGNORECASE)
 _PROMPT = re.compile(f"(?i:{OPENING}|{CLOSED_BOOK_OPENING}|{PHRASES['other_prompt']})")
-_TITLE, _HEAD, _MARKUP_TAG, _RULE, _NO_DATE = (
-    re.compile(PHRASES[kind]) for kind in ("title", "head", "markup_tag", "rule", "no_date")
-)
-_REMARK, _SAID = (re.compile(rf"(?i)\W{{0,4}}(?:{PHRASES[kind]})") for kind in ("remark", "said"))
+_MONTH = re.compile(f"[{MONTHS}]+")
+_HEAD, _MARKUP_TAG, _RULE, _NO_DATE = (re.compile(PHRASES[kind]) for kind in ("head", "markup_tag", "rule", "no_date"))
+_BEGINNING = 12
+"""Characters of a line behind the entries at whose beginning the year of an entry says what happened in it."""
+_SHORT = 200
+"""Characters of an introduction or a closing that may be longer than the entries."""
 _LONG = 120
 """Characters of a line that is prose, and announces nothing."""
 _MAX_LINES = 4_000
@@ -106,29 +108,7 @@ def is_restart(line: str) -> bool:
     return len(line) <= _LONG and is_announced and not line.startswith("</") and _FINAL.search(text) is not None
 
 
-def is_frame(line: str, is_before: bool) -> bool:
-    """Whether an undated line is no text of the answer: it marks it up, announces it, or speaks to its reader.
-
-    Args:
-        line: The line.
-        is_before: Whether no entry stands before it, so that it may be a title or a greeting.
-
-    Example:
-        >>> [is_frame(line, True) for line in ("Here is the timeline:", "```json", "];", "## Protests", "Let me know!")]
-        [True, True, True, True, True]
-        >>> [is_frame(line, False) for line in ("These are the key events.", "## Protests", "No sources were given.")]
-        [True, False, False]
-    """
-    text = _MARKUP_TAG.sub("", line).strip(_MARKS)
-    is_title = line.startswith(_HEADING) and text[-1:] not in ".!?。"
-    is_title = is_title or _TITLE.match(text) is not None or not any(map(str.isalnum, FRAME.sub("", line)))
-    is_announced = is_title and (is_before or is_restart(line))
-    is_markup = text.startswith(_FENCE) or not any(map(str.isalnum, text))
-    return is_announced or is_markup or all(map(_SAID.match, _SENTENCE.split(text)))
-
-
-_SENTENCE = re.compile(r"(?<=[.!?])\s+")
-_HEADING, _FENCE, _MARKS = ("#", "**", "__", "=="), ("```", "~~~"), " \t*_#=>"
+_HEADING, _FENCE = ("#", "**", "__", "=="), ("```", "~~~")
 _ASIDE_NAMES = frozenset("source sources reference references citations links note notes bibliography".split())
 
 
@@ -172,7 +152,8 @@ def _is_within(child: DateExpression | None, parent: DateExpression | None) -> b
     return parent.date.year <= child.date.year <= last.year and child.date.month == month
 
 
-_Item = RawEntry | Problem
+_Item = RawEntry | Problem | str
+"""A str is a line that belongs to no entry."""
 _RESTART = problem("draft", "")
 """Stands where an answer begins anew."""
 
@@ -209,7 +190,6 @@ class _Lines:
             else:
                 yield from self._line(line, line.strip())
                 self.after_blank = False
-        yield from self._without_remark()
         yield from self._close()
 
     def _is_next_prompt(self, stripped: str) -> bool:
@@ -217,12 +197,6 @@ class _Lines:
         is_prompt = _PROMPT.match(stripped) is not None
         self.is_echo = self.is_echo or (is_prompt and not self.seen_date)
         return is_prompt and not self.is_echo
-
-    def _without_remark(self) -> Iterator[_Item]:
-        """Take from the last day what speaks to the reader."""
-        while self.day is not None and len(self.day.sentences) > 1 and _REMARK.match(self.day.sentences[-1]):
-            if not is_frame(said := self.day.sentences.pop(), False):
-                yield problem("undated_text", said)
 
     def _table(self, table: Table) -> Iterator[_Item]:
         items = list(read_table(table, self.keep_undated, self.section.known))
@@ -281,7 +255,7 @@ class _Lines:
             self.day.last_is_item = is_item
             self.day.has_body = self.day.has_body or not level
             if is_entry and marker is not None:
-                yield problem("undated_text", stripped)
+                yield problem("note", stripped)
         elif entries.is_aside(stripped):
             yield problem("aside", stripped)
 
@@ -293,17 +267,15 @@ class _Lines:
         return is_item or not self.after_blank or (day.prefix.is_heading and not day.last_is_item)
 
     def _drop(self, stripped: str) -> Iterator[_Item]:
-        """Close the day before a line that belongs to none; a title and an announcement before all days are no loss."""
+        """Close the day before a line that belongs to none."""
         yield from self._close()
         self.siblings = None
         is_heading = stripped.startswith(_HEADING)
         if is_heading or _is_label(stripped):
             self.is_aside = self.seen_date and stripped.strip("#*_=: ").lower() in _ASIDE_NAMES
         self.section.heading(stripped, is_heading)
-        if next(dates_in(stripped), None):
-            yield problem("dated_text", stripped)
-        elif not is_frame(stripped, self.keep_undated and not self.seen_date):
-            yield problem("undated_text", stripped)
+        if any(map(str.isalnum, _MARKUP_TAG.sub("", stripped))):
+            yield stripped
 
     def _close(self, child: DateExpression | None = None) -> Iterator[_Item]:
         if self.day is not None:
@@ -347,17 +319,45 @@ def read_lines(text: str, keep_undated: bool = True, known: Known = UNKNOWN) -> 
     if _n_days(items) == 0 and next(dates_in("\n".join(lines)), None):  # lists of sources and notes look like such
         titled = _without_drafts(list(_Lines(lines, keep_undated, known, has_titles=True).read()))
         items = titled if _n_days(titled) > 1 else items
-    return _without_sections(items) + beyond
+    undated = [item for item in items if isinstance(item, str)]
+    if undated and len(undated) == len(items) and not may_hold_date("\n".join(undated)):
+        return [problem("no_year", undated[0])]
+    return _with_losses(items) + beyond
 
 
-def _without_sections(items: list[_Item]) -> list[_Item]:
-    """The items without the headings of sections, which stand above an entry."""
-    kept: list[_Item] = []
-    for item in reversed(items):
-        is_heading = isinstance(item, Problem) and item.kind == "undated_text" and _HEAD.fullmatch(item.detail)
-        if not (is_heading and kept and isinstance(kept[0], RawEntry)):
-            kept.insert(0, item)
-    return kept
+def _with_losses(items: list[_Item]) -> list[RawEntry | Problem]:
+    """The items, with a problem for each line that belongs to no entry; a section's heading above an entry is none.
+
+    Before the first entry and behind the last one a line is a note, unless it names a date, is a list item, or belongs
+    to a passage that is longer than the entries: then an entry may be lost with it. The years of entries may be named,
+    but not at the beginning of a line behind them: "In 2011 …" says what happened.
+    """
+    read = {index: item for index, item in enumerate(items) if isinstance(item, RawEntry)}
+    first, last = min(read, default=len(items)), max(read, default=-1)
+    years = {str(entry.expression.date.year) for entry in read.values() if entry.expression}
+    size = sum(len(text) for entry in read.values() for text in entry.sentences)
+    sides = ([line for line in side if isinstance(line, str)] for side in (items[:first], items[last:]))
+    is_long = [sum(map(len, lines)) > max(size, _SHORT) for lines in sides]
+    kept: list[RawEntry | Problem] = []
+    for index, item in reversed([*enumerate(items)]):
+        if not isinstance(item, str):
+            kept.append(item)
+        elif not (kept and isinstance(kept[-1], RawEntry) and _HEAD.fullmatch(item)):
+            says_when = index > last and _YEAR.search(item[:_BEGINNING])
+            is_lost = first < index < last or is_long[index > last] or says_when or item_of(item)
+            kept.append(_lost(item) if is_lost or _dates_named(item) - years else problem("note", item))
+    return kept[::-1]
+
+
+def _lost(line: str) -> Problem:
+    return problem("dated_text" if next(dates_in(line), None) else "undated_text", line)
+
+
+def _dates_named(line: str) -> set[str]:
+    """The years and months that a line names."""
+    plain = marked(line, throughout=True)
+    months = (line[month.start() : month.end()] for month in _MONTH.finditer(plain))
+    return {*_YEAR.findall(plain), *(month for month in months if month not in ("may", "march"))}
 
 
 def _n_days(items: list[_Item]) -> int:

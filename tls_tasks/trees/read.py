@@ -376,7 +376,7 @@ def _leniently(node: SchemaNode | None, any_style: bool, text: str) -> ParsedTre
     noted = [problem("several_trees", str(n_trees))] if n_trees > 1 else []
     if trees:
         wrapper = ", ".join(map(str, value)) if isinstance(value, dict) else "[…]"
-        noted = [problem("wrapped", wrapper), *unread_in(unpacked(value), (trees, *map(list, trees))), *noted]
+        noted = [problem("wrapped", wrapper), *unread_in(unpacked(value), trees), *noted]
     return _tree_of(tree, replace(found, problems=(*found.problems, *noted)), text)
 
 

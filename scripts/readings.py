@@ -194,18 +194,6 @@ LAYERS: tuple[Layer, ...] = (
     ),
     Layer(
         "reports",
-        "speech after the report, refusals",
-        {"reports.read_prose._PATTERN": without("speech_after", "refusal")},
-        ("reports.read_prose._without_speech", "reports.read_prose._is_speech"),
-    ),
-    Layer(
-        "reports",
-        "tables",
-        {"reports.read_prose._MARK_COLUMNS": NEVER},
-        ("reports.read_prose._row", "reports.read_prose._cells", "reports.read_prose._MARK_COLUMNS"),
-    ),
-    Layer(
-        "reports",
         "HTML tags",
         {"reports.read_prose._TAG": NEVER},
         ("reports.read_prose._tag_text", "reports.read_prose._TAG"),

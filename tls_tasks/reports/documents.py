@@ -33,7 +33,7 @@ _MOST_SHOWN = 1000
 """No prompt shows more documents: a larger mapping is a pool, whose order says nothing."""
 _DOCUMENT = "a str, or a mapping with a str 'text' and optionally a str 'title'"
 
-_ADDRESSES = re.compile(r"https?://(?:[^\s<>\"'`\[\]{}|()]|\([^\s()<>]{0,200}\)){1,1000}")
+_ADDRESSES = re.compile(r"https?://(?:[^\s<>\"'`\[\]{}|()，。；、：！？）】」』》]|\([^\s()<>]{0,200}\)){1,1000}")
 _LOOKUP_FOLDER = "neuclir-docs-lookup"
 _DOCUMENTS = "the cited documents: a bundle (.jsonl), a store (.sqlite) or the look-up files of report_gen_eval"
 

@@ -40,7 +40,10 @@ def test_a_line_more_is_read_or_counted_and_one_with_another_date_is_no_part_of_
                 continue
             parsed = parse_timeline(answer)
             is_read = parsed.value is not None and "Zorblax" in parsed.value.text
-            assert is_read or parsed.failed or any("Zorblax" in noted.detail for noted in parsed.problems), (case["id"], place)
+            assert is_read or parsed.failed or any("Zorblax" in noted.detail for noted in parsed.problems), (
+                case["id"],
+                place,
+            )
             assert may_be_read or not is_read, (case["id"], place)
 
 

@@ -58,7 +58,7 @@ ENTRIES = "2022-01-05: Ann opened the bridge.\n2022-01-09: Bob closed it."
         (f"{ENTRIES}\n\nFebruary 7th was when Cid came.", 1, 0),
         (f"{ENTRIES}\n\nAlso:\n\n- Cid came.", 1, 1),
         (f"{ENTRIES}\n\n{'Cid came and went. ' * 20}", 1, 0),
-        (f"Up to 2023 it went so:\n\n{ENTRIES}", 1, 0),
+        (f"Up to 2023 it went so.\n\n{ENTRIES}", 1, 0),
         (ENTRIES.replace("\n", "\n\nCid came.\n\n"), 1, 0),
         (ENTRIES.replace("\n", "\n\n## The end\n\n"), 0, 0),
         ("- January 5: A\n- January 9: B", 0, 1),

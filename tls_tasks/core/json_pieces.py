@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tls_tasks.core.json_values import MAX_DEPTH, TOKEN, decoded
+from tls_tasks.core.json_values import MAX_DEPTH, decoded, tokens
 
 _CLOSING = {"[": "]", "{": "}"}
 _BRACKETS = (*_CLOSING.values(),)
-_VALUES = ("single", "curly", "word")  # tokens that are a value
+_VALUES = ("quoted", "word")  # tokens that are a value
 _MAY_END = {"string": "end", "call": "closed"}  # those that are, if they have this part
 _MAX_CUTS = 8  # levels to which an unfinished object is cut
 
@@ -54,8 +54,8 @@ def piece_at(text: str, start: int, stop: int) -> Piece:
     """Match the bracket at ``start``, in linear time; brackets in strings and comments don't count."""
     path: list[_Open] = []
     depth = 0
-    for token in TOKEN.finditer(text, start, stop):
-        kind, mark, end = token.lastgroup, token[0], token.end()
+    for kind, token, end in tokens(text, start, stop):
+        mark = token[0]
         if kind != "mark":
             is_whole = kind in _VALUES or bool(kind in _MAY_END and token[_MAY_END[kind]])
         elif mark in _CLOSING:

@@ -7,8 +7,10 @@ json_repair guesses, so it comes last, and only for short pieces: where quotatio
 import datetime
 import json
 import re
+from bisect import bisect_left
+from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from tls_tasks.core.parsed import Problem, problem
@@ -29,10 +31,15 @@ Notes = dict[Problem, None]
 TOKEN = re.compile(phrases(__file__)["json_token"], re.DOTALL)
 """What is to be told apart in JSON and in what is nearly JSON; numbers and all else stand between tokens."""
 
+_ENDS = phrases(__file__)["string_ends"]
+_CLOSERS = {
+    quotes: re.compile(rf"(?<!\\)[{ends}](?={_ENDS})") for quotes, ends in (("'", "'"), ("“”„", "“”"), ("‘", "’"))
+}
+_LINE_END = re.compile("\n")
 _CLOSES = re.compile(r"\s{0,200}[\]}]")
 _WORDS = {"None": "null", "True": "true", "False": "false"}
 _MENDED = {
-    **dict.fromkeys(["single", "curly", "key"], "quotes"), **dict.fromkeys(["word", "call"], "Python literal"),
+    **dict.fromkeys(["quoted", "key"], "quotes"), **dict.fromkeys(["word", "call"], "Python literal"),
     "mark": "trailing comma", "blank": "escaped line break",
 }  # fmt: skip
 _NO_WORDS = re.compile(r"\\.|(?<=\.[0-9])0{1,9}\b")
@@ -101,6 +108,36 @@ def loosely_decoded(text: str, notes: Notes) -> Any:
     return value
 
 
+@lru_cache(maxsize=4)
+def _places(text: str, pattern: re.Pattern[str]) -> list[int]:
+    """Where a pattern matches, looked up once for a text and not from each place that asks for the next one."""
+    return [found.start() for found in pattern.finditer(text)]
+
+
+def _next(text: str, pattern: re.Pattern[str], position: int) -> int:
+    """The first place from a position on where a pattern matches; the end of the text if there is none."""
+    places = _places(text, pattern)
+    at = bisect_left(places, position)
+    return places[at] if at < len(places) else len(text)
+
+
+def tokens(text: str, start: int, stop: int) -> Iterator[tuple[str, re.Match[str], int]]:
+    """The kind, the match and the end of each token; of a string in other quotes, ``quoted``, the match is its first.
+
+    Such a string in straight quotes ends on its line.
+    """
+    position = start
+    while token := TOKEN.search(text, position, stop):
+        kind, position = str(token.lastgroup), token.end()
+        if kind == "quote":
+            closer = next(pattern for quotes, pattern in _CLOSERS.items() if token[0] in quotes)
+            end = _next(text, closer, position)
+            if end >= stop or (token[0] == "'" and _next(text, _LINE_END, position) < end):
+                continue
+            kind, position = "quoted", end + 1
+        yield kind, token, position
+
+
 def mended(text: str, notes: Notes) -> Any:
     r"""The value of what is JSON but for commas, comments, keys without quotes, other quotes, and what Python prints.
 
@@ -121,13 +158,12 @@ def mended(text: str, notes: Notes) -> Any:
         {'day': '2020-01-02', 'cost': 1.5}
     """
 
-    def plain(token: re.Match[str]) -> str:
-        kind, written = str(token.lastgroup), token[0]
+    def plain(kind: str, token: re.Match[str], written: str) -> str:
         if kind == "string" or (kind == "mark" and written not in ",\u00a0"):  # nearly all there are
             return written
         if kind in ("comment", "blank") or written == "\u00a0" or (written == "," and _CLOSES.match(text, token.end())):
             new = " "
-        elif kind in ("single", "curly"):
+        elif kind == "quoted":
             new = _quoted(written)
         elif kind == "call":
             new = _constructed(token)
@@ -139,7 +175,12 @@ def mended(text: str, notes: Notes) -> Any:
             notes[problem("repaired_json", _MENDED.get(kind, kind))] = None
         return new
 
-    return loosely_decoded(TOKEN.sub(plain, text), notes)
+    parts: list[str] = []
+    position = 0
+    for kind, token, end in tokens(text, 0, len(text)):
+        parts += text[position : token.start()], plain(kind, token, text[token.start() : end])
+        position = end
+    return loosely_decoded("".join((*parts, text[position:])), notes)
 
 
 def _quoted(written: str) -> str:

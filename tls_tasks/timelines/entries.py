@@ -278,10 +278,14 @@ def _sign(rest: str, is_loose: bool, is_short: bool, is_year: bool) -> tuple[int
         has_gap = has_gap or any(map(str.isspace, close)) or (sign not in ("", ".") and is_loose)
         return (end, sign) if has_gap and (is_wrapped or is_loose) else None
     is_number = following.lstrip()[0].isdigit() and (is_year or (is_short and not following[0].isspace()))
+    is_number = is_number and not _ORDINAL.match(following.lstrip())
     if sign in ("-", "–", "—", "~") and (is_number or (sign == "-" and not following[0].isspace())):
         return None  # 2000 - 3000 people, 2011-based
     return None if is_short and is_number else (end, sign)
 
+
+_ORDINAL = re.compile(r"[0-9]+[^\W\d_]")
+"""A number that ends no range of years: 2002 - 25th Hour."""
 
 # --- dates elsewhere in a line ---
 

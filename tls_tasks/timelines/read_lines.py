@@ -7,12 +7,12 @@ whose lines are the day's sentences. Years and months above a line complete its 
 
 import datetime
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tls_tasks.core.markdown_tables import Table, table_at
 from tls_tasks.core.parsed import Problem, problem
-from tls_tasks.text.date_forms import MONTHS, marked
+from tls_tasks.text.date_forms import MONTHS, RISKY_MONTHS, marked
 from tls_tasks.text.dates import DateExpression, Known, dates_in, may_hold_date
 from tls_tasks.timelines import entries
 from tls_tasks.timelines.entries import (
@@ -25,13 +25,18 @@ from tls_tasks.timelines.entries import (
     split_prefix,
     split_title,
 )
+from tls_tasks.timelines.list_forms import items_of_one_form, split_formed, without_numbers
 from tls_tasks.timelines.prompts import CLOSED_BOOK_OPENING, EXAMPLE, OPENING
 from tls_tasks.timelines.tables import as_lines, is_header, read_table
 
 _YEAR = re.compile(r"(?<![\d.,/-])(1[0-9]{3}|20[0-9]{2})(?![\d]|[.,]\d)")
+_BARE_YEAR = re.compile(rf"(?<![{MONTHS}{RISKY_MONTHS}] ){_YEAR.pattern}")
+"""A year without a month before it: "As of June 2023, here is a timeline of 2022:"."""
 _FINAL = re.compile(PHRASES["final"], re.IGNORECASE)
 _PROMPT = re.compile(f"(?i:{OPENING}|{CLOSED_BOOK_OPENING}|{PHRASES['other_prompt']})")
 _MONTH = re.compile(f"[{MONTHS}]+")
+_DAY = re.compile(f"[{MONTHS}]{{3,}}[.,]? ?[0-9]|[0-9][ .-]{{0,2}}[{MONTHS}]{{3}}")
+_ANY_YEAR = Known(2000)
 _HEAD, _MARKUP_TAG, _RULE, _NO_DATE = (re.compile(PHRASES[kind]) for kind in ("head", "markup_tag", "rule", "no_date"))
 _BEGINNING = 12
 """Characters of a line behind the entries at whose beginning the year of an entry says what happened in it."""
@@ -61,9 +66,10 @@ class Section:
 
     def heading(self, text: str, is_heading: bool) -> None:
         """Take the year of a heading, or of what precedes the first entry; the month of another section is over."""
-        year = _YEAR.search(text[: 2 * _LONG])
-        if year and (is_heading or (self._last is None and not _lacks_year(text, int(year[1])))):
-            self.known, self._rolls = Known(int(year[1])), True
+        plain = marked(text[: 2 * _LONG], throughout=True)
+        years = [*_BARE_YEAR.findall(plain), *_YEAR.findall(plain)]
+        if years and (is_heading or self._last is None):
+            self.known, self._rolls = Known(int(years[0])), True
         elif is_heading:
             self.known = Known(self.known.year)
 
@@ -86,12 +92,6 @@ class Section:
         if expression.precision == "day":
             self._last = day
         return prefix
-
-
-def _lacks_year(line: str, year: int) -> bool:
-    """Whether a line is an entry without a year: one in its text ("empty since 1981") is not that of the list."""
-    prefix = split_prefix(line, Known(year))
-    return prefix is not None and prefix.is_short
 
 
 def is_restart(line: str) -> bool:
@@ -145,11 +145,13 @@ class _Day:
 
 def _is_within(child: DateExpression | None, parent: DateExpression | None) -> bool:
     """Whether a date is a part of a month or a year."""
-    if child is None or parent is None or child.precision in (parent.precision, "year"):
+    if child is None or parent is None:
         return False
+    if child.precision in (parent.precision, "year") and not (parent.is_range and child.precision == "year"):
+        return child == parent and parent.precision == "month"
     month = parent.date.month if parent.precision == "month" and not parent.is_range else child.date.month
     last = parent.end or parent.date
-    return parent.date.year <= child.date.year <= last.year and child.date.month == month
+    return parent.date.year <= child.date.year <= last.year and child.date.month == month and child != parent
 
 
 _Item = RawEntry | Problem | str
@@ -166,6 +168,9 @@ class _Lines:
         self.keep_undated = keep_undated
         self.section = Section(known)
         self.has_titles = has_titles  # whether a date may stand behind an entry's title or text
+        self.formed = items_of_one_form(lines, has_titles)
+        self.index = 0
+        self.lacks_year = False  # whether a line begins with a date that lacks its year
         self.day: _Day | None = None
         self.siblings: tuple[str, int] | None = None  # the marker of the dated items of this list
         self.seen_date = False
@@ -188,6 +193,7 @@ class _Lines:
                 index += table.n_lines - 1
                 yield from self._table(table)
             else:
+                self.index = index - 1
                 yield from self._line(line, line.strip())
                 self.after_blank = False
         yield from self._close()
@@ -230,8 +236,17 @@ class _Lines:
         """A line's date; in an item of the first list or of a dated one, a comma or a blank is enough after it."""
         item = item_of(line)
         is_item = item is not None and (not self.seen_date or self.siblings == item)
-        prefix = split_prefix(stripped, self.section.known, is_item=is_item)
-        return prefix or (split_title(stripped) if self.has_titles else None)
+        known, is_formed = self.section.known, self.index in self.formed
+        if is_formed and self.has_titles:
+            return split_title(stripped) or split_formed(line, known, True)
+        if prefix := split_prefix(stripped, known, is_item=is_item):
+            return prefix
+        if known.year is None and not self.lacks_year:
+            may_be_dated = is_formed or split_prefix(stripped, _ANY_YEAR, is_item=is_item)
+            self.lacks_year = bool(may_be_dated) and not self.has_titles
+        if is_formed:
+            return split_formed(line, known, False)
+        return split_title(stripped) if self.has_titles else None
 
     def _undated(self, line: str, stripped: str) -> Iterator[_Item]:
         """Make a line without a date a sentence of the open day, or drop it."""
@@ -241,7 +256,7 @@ class _Lines:
         marker = item_of(line)
         is_item = marker is not None or line[0].isspace()
         is_entry = self.day is not None and not self.day.prefix.is_heading and (not is_item or marker == self.siblings)
-        if is_entry and _NO_DATE.match(entries.without_marker(stripped)):
+        if is_entry and not _is_heading(stripped) and _NO_DATE.match(entries.without_marker(stripped)):
             yield from self._close()
             yield problem("invalid_date", stripped)
             return
@@ -257,7 +272,7 @@ class _Lines:
             if is_entry and marker is not None:
                 yield problem("note", stripped)
         elif entries.is_aside(stripped):
-            yield problem("aside", stripped)
+            yield problem("note", stripped)
 
     def _continues(self, day: _Day, stripped: str, is_item: bool) -> bool:
         """Whether the line belongs to the day."""
@@ -270,17 +285,26 @@ class _Lines:
         """Close the day before a line that belongs to none."""
         yield from self._close()
         self.siblings = None
-        is_heading = stripped.startswith(_HEADING)
+        is_heading = _is_heading(stripped)
         if is_heading or _is_label(stripped):
-            self.is_aside = self.seen_date and stripped.strip("#*_=: ").lower() in _ASIDE_NAMES
-        self.section.heading(stripped, is_heading)
+            is_sources = stripped.strip("#*_=: ").lower() in _ASIDE_NAMES
+            self.is_aside = is_sources and (self.seen_date or self.has_titles)
+        if is_heading or not (self.lacks_year or item_of(stripped)):
+            self.section.heading(stripped, is_heading)
         if any(map(str.isalnum, _MARKUP_TAG.sub("", stripped))):
-            yield stripped
+            yield problem("note", stripped) if self.is_aside else stripped
 
     def _close(self, child: DateExpression | None = None) -> Iterator[_Item]:
         if self.day is not None:
             yield from self.day.entries(child)
         self.day = None
+
+
+def _is_heading(stripped: str) -> bool:
+    """Whether a line is a heading by its markup; a bold word before a text is none."""
+    return stripped.startswith(("#", "==")) or (
+        stripped.startswith(("**", "__")) and stripped.rstrip(" :：").endswith(stripped[:2])
+    )
 
 
 def _is_label(stripped: str) -> bool:
@@ -314,26 +338,35 @@ def read_lines(text: str, keep_undated: bool = True, known: Known = UNKNOWN) -> 
     """
     lines = as_lines(text)
     beyond = [problem("too_long", line) for line in lines[_MAX_LINES : _MAX_LINES + 1]]
-    lines = lines[:_MAX_LINES]
-    items = _without_drafts(list(_Lines(lines, keep_undated, known).read()))
-    if _n_days(items) == 0 and next(dates_in("\n".join(lines)), None):  # lists of sources and notes look like such
+    lines, numbered = without_numbers(lines[:_MAX_LINES])
+    reader = _Lines(lines, keep_undated, known)
+    items = _without_drafts(list(reader.read()))
+    if reader.lacks_year and _n_entries(items) == 0 and (year := _closing_year(lines)):
+        reader = _Lines(lines, keep_undated, Known(year))
+        items = _without_drafts(list(reader.read()))
+    if (
+        _n_days(items) == 0 and not reader.lacks_year and any(map(may_hold_date, lines))
+    ):  # lists of sources and notes look like such
+        # Lists of sources and notes look like such.
         titled = _without_drafts(list(_Lines(lines, keep_undated, known, has_titles=True).read()))
-        items = titled if _n_days(titled) > 1 else items
-    undated = [item for item in items if isinstance(item, str)]
-    if undated and len(undated) == len(items) and not may_hold_date("\n".join(undated)):
-        return [problem("no_year", undated[0])]
-    return _with_losses(items) + beyond
+        is_better = _n_entries(titled) > max(1, 2 * _n_entries(items))
+        items = titled if _n_days(titled) > 1 or is_better else items
+    noted = [problem("note", numbered)] if numbered else []
+    return noted + _with_losses(items) + beyond
 
 
 def _with_losses(items: list[_Item]) -> list[RawEntry | Problem]:
     """The items, with a problem for each line that belongs to no entry; a section's heading above an entry is none.
 
-    Before the first entry and behind the last one a line is a note, unless it names a date, is a list item, or belongs
-    to a passage that is longer than the entries: then an entry may be lost with it. The years of entries may be named,
-    but not at the beginning of a line behind them: "In 2011 …" says what happened.
+    Between entries a line is lost. Before the first entry and behind the last one it is a note, unless it is a list
+    item, names a date, or belongs to a passage that is longer than the entries: then an entry may be lost with it. Of
+    dates, the years of entries may be named, but not at the beginning of a line behind them, and any in a line before
+    them that ends in a colon. A question is no entry.
     """
     read = {index: item for index, item in enumerate(items) if isinstance(item, RawEntry)}
-    first, last = min(read, default=len(items)), max(read, default=-1)
+    if not read:
+        return _without_entries(items)
+    first, last = min(read), max(read)
     years = {str(entry.expression.date.year) for entry in read.values() if entry.expression}
     size = sum(len(text) for entry in read.values() for text in entry.sentences)
     sides = ([line for line in side if isinstance(line, str)] for side in (items[:first], items[last:]))
@@ -343,10 +376,29 @@ def _with_losses(items: list[_Item]) -> list[RawEntry | Problem]:
         if not isinstance(item, str):
             kept.append(item)
         elif not (kept and isinstance(kept[-1], RawEntry) and _HEAD.fullmatch(item)):
-            says_when = index > last and _YEAR.search(item[:_BEGINNING])
-            is_lost = first < index < last or is_long[index > last] or says_when or item_of(item)
-            kept.append(_lost(item) if is_lost or _dates_named(item) - years else problem("note", item))
+            is_said = (index < first and item.endswith(":")) or item.endswith("?")
+            names_date = not is_said and (_dates_named(item) - years or (index > last and _says_when(item)))
+            is_outside = (index < first or index > last) and not is_long[index > last] and item_of(item) is None
+            kept.append(_lost(item) if names_date or not is_outside else problem("note", item))
     return kept[::-1]
+
+
+def _without_entries(items: list[_Item]) -> list[RawEntry | Problem]:
+    """The problems of an answer without entries: a line that says when something happened is lost with it.
+
+    If none does so with its year, one note says why nothing is dated.
+    """
+    lines = [item for item in items if isinstance(item, str)]
+    has_year = any(map(may_hold_date, lines))
+    dated = [line for line in lines if _says_when(line) or (has_year and _names_day(line))]
+    lost = [_lost(line) for line in dated if not split_prefix(line, _ANY_YEAR) and not line.endswith((":", "?"))]
+    said = lost or [problem("no_date", line) for line in lines[:1]]
+    return [*(item for item in items if isinstance(item, Problem)), *said]
+
+
+def _says_when(line: str) -> bool:
+    """Whether a line begins with a year: "In 2011 it rained." says what happened."""
+    return _YEAR.search(line[:_BEGINNING]) is not None
 
 
 def _lost(line: str) -> Problem:
@@ -355,9 +407,33 @@ def _lost(line: str) -> Problem:
 
 def _dates_named(line: str) -> set[str]:
     """The years and months that a line names."""
-    plain = marked(line, throughout=True)
-    months = (line[month.start() : month.end()] for month in _MONTH.finditer(plain))
-    return {*_YEAR.findall(plain), *(month for month in months if month not in ("may", "march"))}
+    return {*_YEAR.findall(marked(line)), *_months_named(line)}
+
+
+def _names_day(line: str) -> bool:
+    """Whether a line names a month beside a number, or a day in digits."""
+    return any(dates_in(line)) or _DAY.search(marked(line, throughout=True)) is not None
+
+
+def _months_named(line: str) -> set[str]:
+    months = _MONTH.finditer(marked(line, throughout=True))
+    return {line[month.start() : month.end()] for month in months} - {"may", "march"}
+
+
+def _closing_year(lines: Sequence[str]) -> int | None:
+    """The one year that a last paragraph names, if it is no item and does not stand below a heading or a date."""
+    written = [line for line in lines if line.strip()]
+    closing = written[-1] if len(written) > 1 else ""
+    years = set(_YEAR.findall(closing))
+    if len(years) != 1 or item_of(closing) or _is_heading(closing) or split_prefix(closing.strip(), _ANY_YEAR):
+        return None
+    above = lines[len(lines) - lines[::-1].index(closing) - 2]
+    is_apart = not above.strip() or _is_heading(above) or _is_label(above)
+    return None if not is_apart or split_prefix(written[-2].strip(), _ANY_YEAR) else int(*years)
+
+
+def _n_entries(items: list[_Item]) -> int:
+    return sum(isinstance(item, RawEntry) for item in items)
 
 
 def _n_days(items: list[_Item]) -> int:

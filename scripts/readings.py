@@ -244,12 +244,6 @@ LAYERS: tuple[Layer, ...] = (
     Layer("trees", "wrappers", {"trees.read._trees_in": always([])}, ("trees.read._trees_in", "trees.read._inside")),
     Layer(
         "trees",
-        "schemas that are no answer",
-        {"trees.read.is_echo": always(False)},
-        ("trees.read.is_echo", "trees.read._is_schema"),
-    ),
-    Layer(
-        "trees",
         "YAML and Markdown lists",
         {"trees.read.find_yaml": always(FoundJson((), "none"))},
         (
@@ -257,7 +251,6 @@ LAYERS: tuple[Layer, ...] = (
             "trees.read.fit",
             "trees.read._fitted",
             "trees.read._with_names",
-            "trees.read._listed",
             "trees.read._joined",
             "trees.read._of_type",
         ),
@@ -269,7 +262,6 @@ LAYERS: tuple[Layer, ...] = (
         {"trees.read.styled": always({})},
         ("trees.read.styled", "trees.read._by_folded", "trees.read.in_style", "trees.read._in_style"),
     ),
-    Layer("trees", "lists in one line", {"trees.read._listed": first}, ("trees.read._listed",)),
     Layer("trees", "a list of pairs", {"trees.read._joined": first}, ("trees.read._joined",)),
     Layer(
         "all",

@@ -17,8 +17,8 @@ from tls_tasks.core.parsed import Parsed, Problem, beside, problem
 
 _Read = TypeVar("_Read", bound=Parsed[Any])
 
-MAX_LENGTH = 150_000
-"""Characters of an answer that are read; a long report has 100,000. A document of JSON may be longer."""
+MAX_LENGTH = 1_000_000
+"""Characters of an answer that are read; a long report has 700,000. A document of JSON may be longer."""
 
 
 class Answer(NamedTuple):

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Container, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, takewhile
 
 from tls_tasks.core.json_text import fences
 from tls_tasks.core.parsed import Parsed, Problem, beside, problem
@@ -175,7 +175,7 @@ def _sorted_lines(text: str, citations: Citations) -> _Sorted:
             in_list, goes_on = in_list if is_part else level * bool(references), is_part or bool(references)
             goes_on = goes_on and not (references and references["notes"])
             lines.sources.append("")
-            is_sentence = level == _BOLD and _plain(line).endswith(_STOPS)
+            is_sentence = level == _BOLD and line.lstrip()[0] in "*_" and _plain(line).endswith(_STOPS)
             lines.between += [line] if is_sentence or _cited_text(line, citations) else []
         elif references and not _cited_text(references["more"] or "", citations):
             in_list, goes_on = _LABELLED, not references["more"]
@@ -196,10 +196,11 @@ def _sorted_lines(text: str, citations: Citations) -> _Sorted:
         lines.paragraphs.append([])
     every = [paragraph for paragraph in lines.paragraphs if paragraph]
     cited = set(_CITED.findall("\n".join(chain.from_iterable(every))))
-    while len(every) > 1 and _are_sources(every[-1], cited, citations):
-        lines.sources = [*every.pop(), "", *lines.sources]
-    lines.paragraphs = [paragraph for paragraph in every if not _are_keyed(paragraph, cited)]
-    lines.sources += chain.from_iterable(["", *paragraph] for paragraph in every if paragraph not in lines.paragraphs)
+    at_end = list(takewhile(lambda own: _are_sources(own, cited, citations), every[:0:-1]))
+    lines.paragraphs, lists = [], at_end[::-1]
+    for paragraph in every[: len(every) - len(at_end)]:
+        (lists if _are_keyed(paragraph, cited) else lines.paragraphs).append(paragraph)
+    lines.sources = [*chain.from_iterable([*own, ""] for own in lists), *lines.sources]
     last = " ".join(lines.paragraphs[-1]).strip() if len(lines.paragraphs) > 1 else ""
     if _ASIDE.fullmatch(last) and not citations.strip(last)[1]:
         lines.behind = [*lines.paragraphs.pop(), *lines.behind]

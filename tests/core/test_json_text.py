@@ -129,9 +129,9 @@ def test_comments_of_a_hash_need_no_guess() -> None:
 
 
 def test_ordinary_trouble_is_mended_at_any_length() -> None:
-    entries = [f"{{n: {n}, text: 'Protests in \"Cairo\", and all that a sentence holds.'}}" for n in range(1_200)]
-    found = find_json(f"[{', '.join(entries)}]", n_objects)
-    assert (found.stage, [problem.detail for problem in found.problems]) == ("repaired", ["quotes"])
+    entries = [f'{{"n": {n}, "text": "Protests in Cairo, and all that a sentence holds.",}}' for n in range(1_200)]
+    found = find_json(f"[{', '.join(entries)}] // all", n_objects)
+    assert (found.stage, [one.detail for one in found.problems][:1]) == ("scan", ["trailing comma"])
     assert len(found.values[0]) == len(entries)
 
 

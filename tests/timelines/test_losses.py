@@ -83,6 +83,6 @@ def test_the_next_prompt_that_a_base_model_makes_up_does_not_replace_its_answer(
     text = f"{answer}\n\n{request_line}\n\nTimeline:\n2012-05-05: Zorblax quibbled."
     parsed = parse_timeline(text)
     assert parsed.value == parse_timeline(answer).value
-    assert parsed.counts() == {"next_prompt": 3}
+    assert parsed.kinds() == {"next_prompt": 3}
     # an answer behind the prompt itself, which some hosts give back, is still the answer
     assert str(parse_timeline(f"{request_line}\n\nTimeline:\n{text}").value.dates[-1]) == "2012-05-05"

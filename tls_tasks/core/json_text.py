@@ -275,6 +275,6 @@ class _Search:
             with suppress(Exception):  # of any kind: json_repair is another project's parser, the text is at fault
                 usable = _usable(read(content, own), weigh, own)
                 notes.update(own if usable else {})
-                return usable, "repaired" if read is repaired or problem("repaired_json", "quotes") in own else "scan"
+                return usable, "repaired" if read is repaired else "scan"
         notes[problem("not_repaired", content)] = None
         return (), "none"

@@ -1,16 +1,12 @@
-"""One piece of model text as a JSON value: decoded, mended where it can be meant in one way only, or repaired.
+"""One piece of model text as a JSON value: decoded, or repaired.
 
 json_repair guesses, so it comes last, and only for short pieces: where quotation marks don't pair it takes 0.3 s for
 4 kB, 4 s for 16 kB.
 """
 
-import datetime
 import json
 import re
-from bisect import bisect_left
-from collections.abc import Iterator
-from contextlib import suppress
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 from tls_tasks.core.parsed import Problem, problem
@@ -31,21 +27,10 @@ Notes = dict[Problem, None]
 TOKEN = re.compile(phrases(__file__)["json_token"], re.DOTALL)
 """What is to be told apart in JSON and in what is nearly JSON; numbers and all else stand between tokens."""
 
-_ENDS = phrases(__file__)["string_ends"]
-_CLOSERS = {
-    quotes: re.compile(rf"(?<!\\)[{ends}](?={_ENDS})") for quotes, ends in (("'", "'"), ("“”„", "“”"), ("‘", "’"))
-}
-_LINE_END = re.compile("\n")
 _CLOSES = re.compile(r"\s{0,200}[\]}]")
-_WORDS = {"None": "null", "True": "true", "False": "false"}
-_MENDED = {
-    **dict.fromkeys(["quoted", "key"], "quotes"), **dict.fromkeys(["word", "call"], "Python literal"),
-    "mark": "trailing comma", "blank": "escaped line break",
-}  # fmt: skip
 _NO_WORDS = re.compile(r"\\.|(?<=\.[0-9])0{1,9}\b")
 _WORD = re.compile(r"[^\W_]+")
 _QUOTED = re.compile(r'(?<!\\)"(NaN|Infinity)"(?!:)')
-_MOMENTS = {"date": datetime.date, "datetime": datetime.datetime, "time": datetime.time}
 
 
 class RepeatedKeys(dict[str, Any]):
@@ -108,43 +93,8 @@ def loosely_decoded(text: str, notes: Notes) -> Any:
     return value
 
 
-@lru_cache(maxsize=4)
-def _places(text: str, pattern: re.Pattern[str]) -> list[int]:
-    """Where a pattern matches, looked up once for a text and not from each place that asks for the next one."""
-    return [found.start() for found in pattern.finditer(text)]
-
-
-def _next(text: str, pattern: re.Pattern[str], position: int) -> int:
-    """The first place from a position on where a pattern matches; the end of the text if there is none."""
-    places = _places(text, pattern)
-    at = bisect_left(places, position)
-    return places[at] if at < len(places) else len(text)
-
-
-def tokens(text: str, start: int, stop: int) -> Iterator[tuple[str, re.Match[str], int]]:
-    """The kind, the match and the end of each token; of a string in other quotes, ``quoted``, the match is its first.
-
-    Such a string in straight quotes ends on its line.
-    """
-    position = start
-    while token := TOKEN.search(text, position, stop):
-        kind, position = str(token.lastgroup), token.end()
-        if kind == "quote":
-            closer = next(pattern for quotes, pattern in _CLOSERS.items() if token[0] in quotes)
-            end = _next(text, closer, position)
-            if end >= stop or (token[0] == "'" and _next(text, _LINE_END, position) < end):
-                continue
-            kind, position = "quoted", end + 1
-        yield kind, token, position
-
-
 def mended(text: str, notes: Notes) -> Any:
-    r"""The value of what is JSON but for commas, comments, keys without quotes, other quotes, and what Python prints.
-
-    The last are ``None``, dates and numbers such as ``datetime.date(2020, 1, 2)`` and ``Decimal('1.5')``, and line
-    breaks that are written ``\n``.
-
-    This is linear, and for pieces of any length; json_repair mends more, of short ones.
+    """The value of what is JSON but for comments and trailing commas. This is linear, and for pieces of any length.
 
     Raises:
         ValueError: There is more wrong with it.
@@ -152,57 +102,18 @@ def mended(text: str, notes: Notes) -> Any:
 
     Example:
         >>> notes = {}
-        >>> mended("{'text': 'The \"big\" one', when: None, } // all", notes), [noted.detail for noted in notes]
-        ({'text': 'The "big" one', 'when': None}, ['quotes', 'Python literal', 'trailing comma', 'comment'])
-        >>> mended("{“day”: datetime.date(2020, 1, 2),\\n 'cost': Decimal('1.5')}", notes)
-        {'day': '2020-01-02', 'cost': 1.5}
+        >>> mended('{"text": "A", } // all', notes), [noted.detail for noted in notes]
+        ({'text': 'A'}, ['trailing comma', 'comment'])
     """
 
-    def plain(kind: str, token: re.Match[str], written: str) -> str:
-        if kind == "string" or (kind == "mark" and written not in ",\u00a0"):  # nearly all there are
-            return written
-        if kind in ("comment", "blank") or written == "\u00a0" or (written == "," and _CLOSES.match(text, token.end())):
-            new = " "
-        elif kind == "quoted":
-            new = _quoted(written)
-        elif kind == "call":
-            new = _constructed(token)
-        elif kind == "key":
-            new = f'"{written}"'
-        else:
-            new = _WORDS.get(written, written)
-        if new != written:
-            notes[problem("repaired_json", _MENDED.get(kind, kind))] = None
-        return new
+    def plain(token: re.Match[str]) -> str:
+        is_comment = token.lastgroup == "comment"
+        if not is_comment and (token[0] != "," or not _CLOSES.match(text, token.end())):
+            return token[0]
+        notes[problem("repaired_json", "comment" if is_comment else "trailing comma")] = None
+        return " "
 
-    parts: list[str] = []
-    position = 0
-    for kind, token, end in tokens(text, 0, len(text)):
-        parts += text[position : token.start()], plain(kind, token, text[token.start() : end])
-        position = end
-    return loosely_decoded("".join((*parts, text[position:])), notes)
-
-
-def _quoted(written: str) -> str:
-    """A string in other quotes as JSON has it."""
-    inner = written[1:-1].replace("\\'", "'").replace('\\"', '"').replace('"', '\\"')
-    return f'"{inner}"'
-
-
-def _constructed(call: re.Match[str]) -> str:
-    """What a call in Python constructs, as JSON: a date or time, a number or text; all else is text. Nothing is run."""
-    name, arguments = call["name"], [part.strip() for part in call["arguments"].split(",")]
-    with suppress(ValueError, TypeError):
-        if name in _MOMENTS:
-            zone = "+00:00" if arguments[-1].lower().endswith("utc") else ""
-            numbers = [int(part.rpartition("=")[2]) for part in arguments[: len(arguments) - bool(zone)]]
-            return f'"{_MOMENTS[name](*numbers).isoformat()}{zone}"'
-        (argument,) = arguments
-        if argument[0] + argument[-1] in ("''", '""'):
-            return argument[1:-1] if name == "Decimal" else _quoted(argument)
-        float(argument)
-        return argument
-    return json.dumps(call[0])
+    return loosely_decoded(TOKEN.sub(plain, text), notes)
 
 
 def repaired(text: str, notes: Notes) -> Any:

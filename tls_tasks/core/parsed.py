@@ -101,7 +101,7 @@ def beside(text: str, *, is_between: bool = False, is_json: bool = False) -> Ite
     """What stands beside what was read of a text, line by line: a ``note``, or ``unread``, which is a loss.
 
     A line of words is lost if it stands between two things that were read, if it is of the same form (a list item, a
-    row, or JSON), or if the passage is too long for an introduction or a closing.
+    row, or JSON), or if the passage is too long for an introduction or a closing. One that ends in a colon announces.
 
     Args:
         text: What stands there.
@@ -116,7 +116,8 @@ def beside(text: str, *, is_between: bool = False, is_json: bool = False) -> Ite
     form = _JSON if is_json else _ITEM
     for line in text.split("\n"):
         if any(map(str.isalnum, line)) and not _FENCE.match(line):
-            yield problem("unread" if is_lost or form.match(line) else "note", line)
+            is_label = line.rstrip("*_ \t\r").endswith((":", "："))
+            yield problem("unread" if form.match(line) or (is_lost and not is_label) else "note", line)
 
 
 def unread_in(value: Any, read: Any, but_for: Container[str] = ()) -> Iterator[Problem]:

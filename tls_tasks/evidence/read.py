@@ -1,4 +1,4 @@
-"""Evidence-grounded objects in model text (:func:`parse_evidence`): JSON, tables, XML and outlines."""
+"""Evidence-grounded objects in model text (:func:`parse_evidence`): JSON, tables and outlines."""
 
 import html
 import re
@@ -184,7 +184,6 @@ class ObjectReader:
             yield problem("bad_entry", f"object with {', '.join(map(str, list(value)[:5]))}")
 
 
-_ELEMENT = re.compile(r"<(?P<key>[A-Za-z][\w.-]{0,60})>(?P<value>[^<]*)</(?P=key)\s*>|</[A-Za-z]")
 # A value ends at a comment and goes on in indented lines; a key in quotation marks is one of JSON or of a prompt.
 _VALUE = r"(?:[|>][+-]?[ \t]*\n[ \t]*)?(?P<value>[^|>\s](?:(?! # ).)*(?:\n[ \t]+(?![-*+•#`]|.*:(?:\s|$))\S.*){0,20})"
 _LINE = re.compile(rf"^(?:#+[ \t]+)?{ENTRY.pattern}(?<![\"']:)[ \t]*{_VALUE}|^(?:#|---|\*\*)", re.MULTILINE)
@@ -196,9 +195,9 @@ _QUOTES = ('""', "''", "“”", "‘’", "``")
 
 
 def find_objects(text: str, reader: ObjectReader) -> FoundJson:
-    r"""Find the objects of a text without JSON.
+    r"""Find the objects of a text without JSON: rows of tables, lines of keys, or YAML.
 
-    An object needs a span, and a domain: its own, or that of the heading above it.
+    An object needs a span, and a domain: its own, or that of the line above its table.
 
     Args:
         text: The answer, without thinking.
@@ -206,13 +205,13 @@ def find_objects(text: str, reader: ObjectReader) -> FoundJson:
 
     Example:
         >>> from tls_tasks.evidence.types import JOURNAL_SCHEMA
-        >>> find_objects("| Domain | Evidence span |\n|---|---|\n| food | tea |", ObjectReader(JOURNAL_SCHEMA)).values
+        >>> find_objects("Domain: food\nEvidence span: tea", ObjectReader(JOURNAL_SCHEMA)).values
         ([{'domain': 'food', 'evidence_span': 'tea'}],)
     """
-    keyed = partial(_by_key, text, reader)
-    for form, objects in (("table", _in_tables(text, reader)), ("XML", keyed(_ELEMENT)), ("an outline", keyed(_LINE))):
+    for form, objects in (("table", _in_tables(text, reader)), ("an outline", _by_key(text, reader))):
         if whole := [fields for fields in objects if fields.get(reader.span) and reader.domain in fields]:
-            return FoundJson((whole,), "repaired", (problem("repaired_json", form), *_beside(text)), ((0, len(text)),))
+            noted = problem("repaired_json", form)
+            return FoundJson((whole,), "repaired", (noted, *_beside(text)), ((0, len(text)),))
     return find_yaml(text, reader.count_whole, as_written=True)
 
 
@@ -226,7 +225,7 @@ def _in_tables(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
     heading: dict[str, str] = {}
     index = 0
     while index < len(lines):
-        table = table_at(lines, index, lambda header: reader.span in map(key_of, header))
+        table = table_at(lines, index)
         if table is None:
             if domain := reader.domains.get(folded(lines[index])):
                 heading = {reader.domain: domain}
@@ -240,10 +239,10 @@ def _in_tables(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
             yield {**heading, **{key: text for key, text in texts if key and text.lower() not in _EMPTY}}
 
 
-def _by_key(text: str, reader: ObjectReader, pattern: re.Pattern[str]) -> Iterator[dict[str, str]]:
-    """Elements or lines of keys; one that comes again, a heading or the end of what is around begins another object."""
+def _by_key(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
+    """The lines of keys; one that comes again, or a heading, begins another object."""
     fields: dict[str, str] = {}
-    for part in pattern.finditer(text):
+    for part in _LINE.finditer(text):
         key = reader.keys.get(folded(part["key"])) if part["key"] else None
         if part["key"] is None or key in fields:
             yield fields

@@ -18,7 +18,7 @@ from tls_tasks.core.parsed import Parsed, Problem, problem, problem_kinds
 from tls_tasks.core.reasoning import first_reading, strip_thinking
 from tls_tasks.text.dates import DateExpression, DayMonth, Numeric, dates_in, settle
 from tls_tasks.timelines.entries import RawEntry
-from tls_tasks.timelines.read_json import count_entries, is_empty_answer, json_entries, without_tuples
+from tls_tasks.timelines.read_json import count_entries, is_empty_answer, json_entries
 from tls_tasks.timelines.read_lines import read_lines
 from tls_tasks.timelines.types import Timeline
 
@@ -120,7 +120,7 @@ def parse_timeline(text: str | None, policy: TimelinePolicy = DEFAULT_POLICY) ->
 
 
 def _timeline_of(policy: TimelinePolicy, text: str) -> Parsed[Timeline]:
-    found = find_json(without_tuples(text), count_entries)
+    found = find_json(text, count_entries)
     items = [item for value in found.values for item in json_entries(value)]
     noted = [replace(one, kind="dated_text") if _is_dated_note(one) else one for one in found.problems]
     from_json = _assembled([*noted, *items], policy)

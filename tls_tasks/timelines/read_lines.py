@@ -13,35 +13,19 @@ from dataclasses import dataclass
 from tls_tasks.core.markdown_tables import Table, table_at
 from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.text.date_forms import MONTHS, RISKY_MONTHS, marked
-from tls_tasks.text.dates import DateExpression, Known, dates_in, may_hold_date
+from tls_tasks.text.dates import DateExpression, Known, may_hold_date
 from tls_tasks.timelines import entries
-from tls_tasks.timelines.entries import (
-    PHRASES,
-    UNKNOWN,
-    Prefix,
-    RawEntry,
-    item_of,
-    split_entries,
-    split_prefix,
-    split_title,
-)
+from tls_tasks.timelines.entries import PHRASES, UNKNOWN, Prefix, RawEntry, item_of, split_prefix, split_title
 from tls_tasks.timelines.list_forms import items_of_one_form, split_formed, without_numbers
+from tls_tasks.timelines.losses import ANY_YEAR, YEAR, with_losses
 from tls_tasks.timelines.prompts import CLOSED_BOOK_OPENING, EXAMPLE, OPENING
-from tls_tasks.timelines.tables import as_lines, is_header, read_table
+from tls_tasks.timelines.tables import as_lines, read_table
 
-_YEAR = re.compile(r"(?<![\d.,/-])(1[0-9]{3}|20[0-9]{2})(?![\d]|[.,]\d)")
-_BARE_YEAR = re.compile(rf"(?<![{MONTHS}{RISKY_MONTHS}] ){_YEAR.pattern}")
+_BARE_YEAR = re.compile(rf"(?<![{MONTHS}{RISKY_MONTHS}] ){YEAR.pattern}")
 """A year without a month before it: "As of June 2023, here is a timeline of 2022:"."""
 _FINAL = re.compile(PHRASES["final"], re.IGNORECASE)
 _PROMPT = re.compile(f"(?i:{OPENING}|{CLOSED_BOOK_OPENING}|{PHRASES['other_prompt']})")
-_MONTH = re.compile(f"[{MONTHS}]+")
-_DAY = re.compile(f"[{MONTHS}]{{3,}}[.,]? ?[0-9]|[0-9][ .-]{{0,2}}[{MONTHS}]{{3}}")
-_ANY_YEAR = Known(2000)
-_HEAD, _MARKUP_TAG, _RULE, _NO_DATE = (re.compile(PHRASES[kind]) for kind in ("head", "markup_tag", "rule", "no_date"))
-_BEGINNING = 12
-"""Characters of a line behind the entries at whose beginning the year of an entry says what happened in it."""
-_SHORT = 200
-"""Characters of an introduction or a closing that may be longer than the entries."""
+_MARKUP_TAG, _RULE, _NO_DATE = (re.compile(PHRASES[kind]) for kind in ("markup_tag", "rule", "no_date"))
 _LONG = 120
 """Characters of a line that is prose, and announces nothing."""
 _MAX_LINES = 4_000
@@ -67,7 +51,7 @@ class Section:
     def heading(self, text: str, is_heading: bool) -> None:
         """Take the year of a heading, or of what precedes the first entry; the month of another section is over."""
         plain = marked(text[: 2 * _LONG], throughout=True)
-        years = [*_BARE_YEAR.findall(plain), *_YEAR.findall(plain)]
+        years = [*_BARE_YEAR.findall(plain), *YEAR.findall(plain)]
         if years and (is_heading or self._last is None):
             self.known, self._rolls = Known(int(years[0])), True
         elif is_heading:
@@ -189,7 +173,7 @@ class _Lines:
                 yield from self._close()
                 yield from (problem("next_prompt", rest) for rest in self.lines[index - 1 :] if rest.strip())
                 return
-            elif table := table_at(self.lines, index - 1, is_header):
+            elif table := table_at(self.lines, index - 1):
                 index += table.n_lines - 1
                 yield from self._table(table)
             else:
@@ -221,14 +205,11 @@ class _Lines:
             if self.is_aside:
                 yield problem("dated_text", stripped)
                 return
-            if prefix.label and self.seen_date:
-                yield problem("aside", prefix.label)
             self.siblings = item_of(line)
-            for entry in split_entries(prefix):
-                entry = self.section.dated(entry)
-                yield from self._close(entry.expression)
-                self.seen_date = True
-                self.day = _Day(entry, [entry.text] if entry.text else [])
+            entry = self.section.dated(prefix)
+            yield from self._close(entry.expression)
+            self.seen_date = True
+            self.day = _Day(entry, [entry.text] if entry.text else [])
         else:
             yield from self._undated(line, stripped)
 
@@ -242,7 +223,7 @@ class _Lines:
         if prefix := split_prefix(stripped, known, is_item=is_item):
             return prefix
         if known.year is None and not self.lacks_year:
-            may_be_dated = is_formed or split_prefix(stripped, _ANY_YEAR, is_item=is_item)
+            may_be_dated = is_formed or split_prefix(stripped, ANY_YEAR, is_item=is_item)
             self.lacks_year = bool(may_be_dated) and not self.has_titles
         if is_formed:
             return split_formed(line, known, False)
@@ -352,84 +333,19 @@ def read_lines(text: str, keep_undated: bool = True, known: Known = UNKNOWN) -> 
         is_better = _n_entries(titled) > max(1, 2 * _n_entries(items))
         items = titled if _n_days(titled) > 1 or is_better else items
     noted = [problem("note", numbered)] if numbered else []
-    return noted + _with_losses(items) + beyond
-
-
-def _with_losses(items: list[_Item]) -> list[RawEntry | Problem]:
-    """The items, with a problem for each line that belongs to no entry; a section's heading above an entry is none.
-
-    Between entries a line is lost. Before the first entry and behind the last one it is a note, unless it is a list
-    item, names a date, or belongs to a passage that is longer than the entries: then an entry may be lost with it. Of
-    dates, the years of entries may be named, but not at the beginning of a line behind them, and any in a line before
-    them that ends in a colon. A question is no entry.
-    """
-    read = {index: item for index, item in enumerate(items) if isinstance(item, RawEntry)}
-    if not read:
-        return _without_entries(items)
-    first, last = min(read), max(read)
-    years = {str(entry.expression.date.year) for entry in read.values() if entry.expression}
-    size = sum(len(text) for entry in read.values() for text in entry.sentences)
-    sides = ([line for line in side if isinstance(line, str)] for side in (items[:first], items[last:]))
-    is_long = [sum(map(len, lines)) > max(size, _SHORT) for lines in sides]
-    kept: list[RawEntry | Problem] = []
-    for index, item in reversed([*enumerate(items)]):
-        if not isinstance(item, str):
-            kept.append(item)
-        elif not (kept and isinstance(kept[-1], RawEntry) and _HEAD.fullmatch(item)):
-            is_said = (index < first and item.endswith(":")) or item.endswith("?")
-            names_date = not is_said and (_dates_named(item) - years or (index > last and _says_when(item)))
-            is_outside = (index < first or index > last) and not is_long[index > last] and item_of(item) is None
-            kept.append(_lost(item) if names_date or not is_outside else problem("note", item))
-    return kept[::-1]
-
-
-def _without_entries(items: list[_Item]) -> list[RawEntry | Problem]:
-    """The problems of an answer without entries: a line that says when something happened is lost with it.
-
-    If none does so with its year, one note says why nothing is dated.
-    """
-    lines = [item for item in items if isinstance(item, str)]
-    has_year = any(map(may_hold_date, lines))
-    dated = [line for line in lines if _says_when(line) or (has_year and _names_day(line))]
-    lost = [_lost(line) for line in dated if not split_prefix(line, _ANY_YEAR) and not line.endswith((":", "?"))]
-    said = lost or [problem("no_date", line) for line in lines[:1]]
-    return [*(item for item in items if isinstance(item, Problem)), *said]
-
-
-def _says_when(line: str) -> bool:
-    """Whether a line begins with a year: "In 2011 it rained." says what happened."""
-    return _YEAR.search(line[:_BEGINNING]) is not None
-
-
-def _lost(line: str) -> Problem:
-    return problem("dated_text" if next(dates_in(line), None) else "undated_text", line)
-
-
-def _dates_named(line: str) -> set[str]:
-    """The years and months that a line names."""
-    return {*_YEAR.findall(marked(line)), *_months_named(line)}
-
-
-def _names_day(line: str) -> bool:
-    """Whether a line names a month beside a number, or a day in digits."""
-    return any(dates_in(line)) or _DAY.search(marked(line, throughout=True)) is not None
-
-
-def _months_named(line: str) -> set[str]:
-    months = _MONTH.finditer(marked(line, throughout=True))
-    return {line[month.start() : month.end()] for month in months} - {"may", "march"}
+    return noted + with_losses(items) + beyond
 
 
 def _closing_year(lines: Sequence[str]) -> int | None:
     """The one year that a last paragraph names, if it is no item and does not stand below a heading or a date."""
     written = [line for line in lines if line.strip()]
     closing = written[-1] if len(written) > 1 else ""
-    years = set(_YEAR.findall(closing))
-    if len(years) != 1 or item_of(closing) or _is_heading(closing) or split_prefix(closing.strip(), _ANY_YEAR):
+    years = set(YEAR.findall(closing))
+    if len(years) != 1 or item_of(closing) or _is_heading(closing) or split_prefix(closing.strip(), ANY_YEAR):
         return None
     above = lines[len(lines) - lines[::-1].index(closing) - 2]
     is_apart = not above.strip() or _is_heading(above) or _is_label(above)
-    return None if not is_apart or split_prefix(written[-2].strip(), _ANY_YEAR) else int(*years)
+    return None if not is_apart or split_prefix(written[-2].strip(), ANY_YEAR) else int(*years)
 
 
 def _n_entries(items: list[_Item]) -> int:

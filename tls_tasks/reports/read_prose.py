@@ -158,7 +158,7 @@ def _sorted_lines(text: str, citations: Citations) -> _Sorted:
     Example:
         >>> lines = _sorted_lines("# Report\n\nIt rained.\n- Rivers rose\n\nReferences:\n[1] coast-01", Citations())
         >>> lines.paragraphs, lines.sources
-        ([['It rained.', '- Rivers rose']], ['', '[1] coast-01'])
+        ([['It rained.', '- Rivers rose']], ['', '', '[1] coast-01'])
     """
     lines = _Sorted()
     in_list, goes_on = 0, False  # the level of the heading of a list; whether the next line is of it whatever it says

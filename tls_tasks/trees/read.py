@@ -293,7 +293,7 @@ def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient",
         OptionError: No such mode.
 
     Example:
-        >>> parse_tree('Here it is:\n```json\n{"a": 1, "b": [1, 2],}\n```')
+        >>> parse_tree('```json\n{"a": 1, "b": [1, 2],}\n```')
         ParsedTree(value={'a': 1, 'b': [1, 2]}, problems=(Problem(kind='repaired_json', detail='trailing comma'),), stage='fence', valid=False)
         >>> parse_tree('{"a": 1, "b": ["x", "y and th').value
         {'a': 1, 'b': ['x']}

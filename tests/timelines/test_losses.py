@@ -56,6 +56,7 @@ ENTRIES = "2022-01-05: Ann opened the bridge.\n2022-01-09: Bob closed it."
         (f"# Bridges\n\nHere is a timeline of 2022:\n\n{ENTRIES}\n\nThese events made 2022 a hard year.", 0, 3),
         (f"{ENTRIES}\n\nIn 2022 the quay closed, too.", 1, 0),
         (f"{ENTRIES}\n\nFebruary 7th was when Cid came.", 1, 0),
+        (f"{ENTRIES}\nFebruary 7th was when Cid came.", 1, 0),
         (f"{ENTRIES}\n\nAlso:\n\n- Cid came.", 1, 1),
         (f"{ENTRIES}\n\n{'Cid came and went. ' * 20}", 1, 0),
         (f"Up to 2023 it went so.\n\n{ENTRIES}", 1, 0),

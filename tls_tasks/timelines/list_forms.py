@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from tls_tasks.text.date_forms import MONTHS, RISKY_MONTHS, marked
 from tls_tasks.text.dates import Known, leading_dates, may_hold_date, read_date
-from tls_tasks.timelines.entries import UNKNOWN, Prefix, clean, item_of, without_marker
+from tls_tasks.timelines.entries import PHRASES, UNKNOWN, Prefix, clean, item_of, without_marker
 
 _NUMBER = re.compile(r"([ \t>]*(?:#{1,6}\s)?[*_]{0,3})([0-9]{1,3})\.(?=[*_]{0,3}\s)")
 _MONTH = re.compile(rf"[*_\s]*([{MONTHS}{RISKY_MONTHS}])")
@@ -21,6 +21,7 @@ _LEAD = re.compile(r"(?:In|On|By|During|Around)\s(?=\S)")
 _TITLED = re.compile(
     r"[^(]{2,150}\(([^()]{4,40})\)[*_\"”]{0,3}\s*(?::|[-–—]\s|$)|[^:]{2,150},\s([^,:()]{4,30})[*_]{0,3}$"
 )
+_RULE = re.compile(PHRASES["rule"])
 _MOST = 0.6
 """The share of the items of a list that have its form."""
 _LONGEST = 1_000
@@ -66,6 +67,8 @@ def items_of_one_form(lines: Sequence[str], is_titled: bool) -> set[int]:
     """
     lists: dict[tuple[str, int], list[int]] = defaultdict(list)
     for index, line in enumerate(lines):
+        if is_titled and _RULE.fullmatch(line.strip()):
+            break  # what stands below a rule may be a bibliography
         if (kind := item_of(line)) is not None:
             lists[kind].append(index)
     chosen: set[int] = set()

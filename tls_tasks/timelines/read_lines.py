@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tls_tasks.core.markdown_tables import Table, table_at
 from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.text.date_forms import MONTHS, RISKY_MONTHS, marked
-from tls_tasks.text.dates import DateExpression, Known, may_hold_date
+from tls_tasks.text.dates import DateExpression, Known, leading_dates, may_hold_date
 from tls_tasks.timelines import entries
 from tls_tasks.timelines.entries import PHRASES, UNKNOWN, Prefix, RawEntry, item_of, split_prefix, split_title
 from tls_tasks.timelines.list_forms import items_of_one_form, split_formed, without_numbers
@@ -241,7 +241,8 @@ class _Lines:
             yield from self._close()
             yield problem("invalid_date", stripped)
             return
-        if self.day is None or not self._continues(self.day, stripped, is_item):
+        begins_with_date = is_entry and next(leading_dates(stripped, ANY_YEAR), None) is not None
+        if self.day is None or begins_with_date or not self._continues(self.day, stripped, is_item):
             yield from self._drop(stripped)
             return
         if level:

@@ -182,9 +182,9 @@ def test_a_key_in_another_style_is_the_one_that_is_lacking(answer, tree, n):
     """In text, in prose, in a wrapper and in Python; with neither profile of others, nor strictly."""
     for form in (json.dumps(answer), f"It is {json.dumps(answer)}.", json.dumps({"result": answer}), answer):
         parsed = read_prediction(form, node=read_schema(STYLES))
-        assert (parsed.value, parsed.counts().get("key_style", 0)) == (tree, n)
+        assert (parsed.value, parsed.kinds().get("key_style", 0)) == (tree, n)
         as_they_stand = read_prediction(form, node=read_schema(STYLES), any_style=False)
-        assert "key_style" not in as_they_stand.counts()
+        assert "key_style" not in as_they_stand.kinds()
     assert read_prediction(json.dumps(answer), node=read_schema(STYLES), mode="strict").value == answer
 
 

@@ -166,7 +166,7 @@ def _of_text(parses: Sequence[ParsedTree]) -> dict[str, Any]:
     """What a score says of its predictions as text; warns of those in which nothing could be read."""
     unread = [row for row, parsed in enumerate(parses) if parsed.failed]
     warn_of_unread(unread, len(parses), "trees")
-    problems = {row: dict(parsed.counts()) for row, parsed in enumerate(parses) if parsed.problems}
+    problems = {row: parsed.kinds() for row, parsed in enumerate(parses) if parsed.problems}
     return {"metric": "tree_eval", "problems": problems, "parse_failures": len(unread)}
 
 

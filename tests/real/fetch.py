@@ -1,7 +1,7 @@
 """Fetch the texts that ``labels.jsonl`` labels: ``python -m tests.real.fetch FOLDER [BASE]``.
 
-Each text is read from its repository at its commit, by git, and written as ``SHA256.txt``. Texts that a locator in words
-describes are left out and counted. BASE is where repositories are (https://github.com by default).
+Each text is read from its repository at its commit, by git, and written as ``SHA256.txt``. Texts that a locator in
+words describes are left out and counted. BASE is where repositories are (https://github.com by default).
 """
 
 import hashlib

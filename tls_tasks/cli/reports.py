@@ -142,7 +142,7 @@ def _run(args: argparse.Namespace) -> int:
     if (out := args.output) is None and not args.recorded:
         raise InputError("output", None, "nothing", "one folder: -o OUT (none with --recorded)")
     places = {name: getattr(args, name) for name in ("predictions", "references", "rubrics")}
-    reports = base.read_places(_read, **places)
+    reports = _read(*places.values())
     note(args.command, *_lacking(reports))
     recorded = _judge(args, out) if args.recorded is not None else None
     documents = _documents(args, reports, recorded)

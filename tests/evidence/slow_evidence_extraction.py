@@ -11,38 +11,20 @@ def jaccard(left, right):
     return len(left & right) / len(left | right) if left | right else 1.0
 
 
-def token_f1(left, right):
-    left, right = left.lower().split(), right.lower().split()
-    common = (Counter(left) & Counter(right)).total()
-    return 2 * common / (len(left) + len(right)) if left or right else 1.0
-
-
-def substring(left, right):
-    left, right = " ".join(left.lower().split()), " ".join(right.lower().split())
-    return float((left in right or right in left) and bool(left) == bool(right))
-
-
-def exact(left, right):
-    return float(left.lower().split() == right.lower().split())
-
-
-OVERLAPS = {"jaccard": jaccard, "token_f1": token_f1, "substring": substring, "exact": exact}
-
-
-def candidates(gold, predicted, overlap, threshold):
+def candidates(gold, predicted, threshold):
     """All pairs of one domain that overlap enough."""
     found = []
     for g, wanted in enumerate(gold):
         for p, told in enumerate(predicted):
-            value = OVERLAPS[overlap](wanted["evidence_span"], told["evidence_span"])
+            value = jaccard(wanted["evidence_span"], told["evidence_span"])
             if wanted["domain"] == told["domain"] and value >= threshold and value > 0:
                 found.append((g, p, value))
     return found
 
 
-def greedy(gold, predicted, overlap="jaccard", threshold=0.5):
+def greedy(gold, predicted, threshold=0.5):
     """All pairs sorted by falling overlap; each taken if both its objects are free."""
-    pairs = sorted(candidates(gold, predicted, overlap, threshold), key=lambda pair: -pair[2])
+    pairs = sorted(candidates(gold, predicted, threshold), key=lambda pair: -pair[2])
     taken, used, matches = set(), set(), []
     for g, p, value in pairs:
         if g not in taken and p not in used:
@@ -52,9 +34,9 @@ def greedy(gold, predicted, overlap="jaccard", threshold=0.5):
     return sorted(matches)
 
 
-def best_sum(gold, predicted, overlap="jaccard", threshold=0.5):
+def best_sum(gold, predicted, threshold=0.5):
     """The greatest number of matches and, of those choices, the greatest sum of overlaps, by trying all choices."""
-    values = {(g, p): value for g, p, value in candidates(gold, predicted, overlap, threshold)}
+    values = {(g, p): value for g, p, value in candidates(gold, predicted, threshold)}
     places = [*range(len(predicted)), *[None] * len(gold)]
     best = (0, 0.0)
     for choice in set(permutations(places, len(gold))):

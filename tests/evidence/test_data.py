@@ -151,19 +151,6 @@ def test_two_files_that_do_not_fit_are_errors_that_name_file_and_line(tmp_path, 
         _load_evidence("evidence_journals", data=write_pair(tmp_path, map(row_of, journals), map(row_of, gold)))
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("x.jsonl", b'\n{"text": "T", "items": [7]}\n', r"x\.jsonl, line 2, object 1: expected an object"),
-        ("journals.jsonl", b"{}", "journals.jsonl, line 1: no field text"),
-    ],
-)
-def test_broken_files_are_errors_that_name_file_and_line(tmp_path, name, content, message):
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(DataError, match=message):
-        _load_evidence("evidence_journals", data=tmp_path / name)
-
-
 def test_journals_without_the_file_of_gold(tmp_path):
     write_pair(tmp_path)
     (tmp_path / "gold.jsonl").unlink()
@@ -246,11 +233,6 @@ def test_a_schema_of_ones_own_goes_all_the_way(tmp_path):
         load_documents("evidence_journals", data=file, schema=schema, accuracies=["polarity"])
     with pytest.raises(InputError, match="schema: got plants, expected data of that schema"):
         load_documents("evidence_journals", schema=schema)
-
-
-def test_accuracy_names():
-    assert JOURNAL_SCHEMA.accuracy_names == ["polarity", "bucket", "level", "time"]
-    assert PLANTS.accuracy_names == ["size"] and NO_ATTRIBUTES.accuracy_names == []
 
 
 @every_set

@@ -2,7 +2,6 @@
 
 import collections
 import json
-import re
 
 import pytest
 
@@ -55,58 +54,6 @@ def test_every_object_has_the_keys_of_its_domain_and_values_of_the_schema():
         assert all(value(attribute, item) in attribute.values for attribute in JOURNAL_SCHEMA.attributes)
 
 
-@pytest.mark.parametrize("attribute", JOURNAL_SCHEMA.attributes, ids=lambda attribute: attribute.name)
-def test_every_domain_has_every_value_more_than_once(attribute):
-    counts = collections.Counter((item["domain"], value(attribute, item)) for _, item in ITEMS)
-    assert set(counts) == {(domain, one) for domain in JOURNAL_SCHEMA.domains for one in attribute.values}
-    assert min(counts.values()) >= 2, counts
-
-
-def test_the_traps_are_what_the_gold_says():
-    for row in JOURNALS:
-        items, traps = GOLD[row["journal_id"]], set(row["traps"])
-        assert ("no_objects" in traps) is (not items)
-        assert ("negation" in traps) is any(item["polarity"] == "absent" for item in items)
-        assert ("hedging" in traps) is any(item["polarity"] == "uncertain" for item in items)
-        late = {"last_night", "past_week"}
-        assert ("other_times" in traps) is any(item["time_bucket"] in late for item in items)
-        assert ("mixed_language" in traps) is (row["lang"] != "en")
-
-
-def test_there_are_traps_of_every_kind():
-    counts = collections.Counter(trap for row in JOURNALS for trap in row["traps"])
-    assert {"negation", "hedging", "repeated_phrase", "mixed_language", "numbers", "quotes"} <= set(counts)
-    assert {"no_objects", "one_sentence", "other_times", "others", "hypothetical"} <= set(counts)
-    assert counts["no_objects"] >= 4 and counts["mixed_language"] >= 10 and counts["hedging"] >= 8
-    text = "".join(row["text"] for row in JOURNALS)
-    assert all(mark in text for mark in "'’\"“”\n") and re.search(r"[\u0900-\u097f]", text)
-
-
-def test_one_phrase_stands_for_several_objects():
-    (row,) = (row for row in JOURNALS if row["journal_id"] == "J005")
-    spans = [item for item in GOLD["J005"] if "tomach cramps" in item["evidence_span"]]
-    assert row["text"].count("tomach cramps") == len(spans) == 3
-    assert {item["polarity"] for item in spans} == {"present", "absent"}
-
-
-def test_the_page_is_counted_from_the_files():
-    page = (FOLDER / "README.md").read_text(encoding="utf-8")
-    lengths = [n_words(row["text"]) for row in JOURNALS]
-    head = (
-        f"{len(JOURNALS)} entries of {min(lengths)} to {max(lengths)} words in the first person, with {len(ITEMS)} gold"
-    )
-    assert head in page
-    for name in (*JOURNAL_SCHEMA.domains, "all"):
-        items = [item for _, item in ITEMS if name in ("all", item["domain"])]
-        cells = [len(items)]
-        for attribute in JOURNAL_SCHEMA.attributes:
-            cells += [sum(value(attribute, item) == one for item in items) for one in attribute.values]
-        assert f"| {name} | {' | '.join(map(str, cells))} |" in page.splitlines()
-    counts = collections.Counter(trap for row in JOURNALS for trap in row["traps"])
-    for trap, count in counts.items():
-        assert f"| {trap} | {count} | " in page
-
-
 def test_the_case_reports_have_the_form_of_maccrobat():
     documents = json.loads(REPORTS.read_text(encoding="utf-8"))["data"]
     labels = collections.Counter()
@@ -118,8 +65,3 @@ def test_the_case_reports_have_the_form_of_maccrobat():
     domains = schema_of(DATA_SETS["evidence_maccrobat"]).domains
     assert len(documents) >= 3 and set(domains) < set(labels)
     assert min(labels[domain] for domain in domains) >= 4
-
-
-def test_the_page_of_the_edition_tells_of_them():
-    page = (EMBEDDED / "README.md").read_text(encoding="utf-8")
-    assert f"| `evidence_journals` | {len(JOURNALS)} | {len(ITEMS)} |" in page

@@ -461,33 +461,10 @@ def test_hosts_that_are_imported_already_are_patched_once(plugins: Path) -> None
     assert python(code, plugins).splitlines() == [f"{[str(good / 'tasks')]} {good / 'score'}", "True", "False"]
 
 
-def test_enable_and_disable(plugins: Path) -> None:
-    for name in (PTH.name, HOOK.name):
-        (plugins / name).unlink()
-    assert plugin.enable(plugins) == (plugins / HOOK.name, plugins / PTH.name)
-    assert plugin.enable(plugins) == ()
-    assert python(INCLUDED, plugins) == str([str(plugins / "good" / "tasks")])
-    assert plugin.disable(plugins) == (plugins / PTH.name, plugins / HOOK.name)
-    assert plugin.disable(plugins) == ()
-    assert python(INCLUDED, plugins) == "None"
-
-
-def test_enable_replaces_an_outdated_hook(site: Path) -> None:
-    (site / HOOK.name).write_text("old = True\n", encoding="utf-8")
-    assert plugin.enable(site) == (site / HOOK.name,)
-    assert (site / HOOK.name).read_bytes() == HOOK.read_bytes()
-
-
 def test_what_enable_left_is_harmless_after_uninstalling(plugins: Path) -> None:
     shutil.rmtree(plugins / "plugins-1.0.dist-info")
     shutil.rmtree(plugins / "good")
     assert python(INCLUDED, plugins) == "None"
-
-
-def test_enable_says_what_it_cannot_write(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(NotADirectoryError, match="absent"):
-        plugin.enable(tmp_path / "file" / "absent")
 
 
 def test_resource_folders() -> None:

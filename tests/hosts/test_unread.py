@@ -80,12 +80,6 @@ def test_a_secret_of_the_models_is_refused_too(task):
     )
 
 
-def test_what_is_near_to_nothing_is_told_what_there_is(task, caplog):
-    loaded(task, xyzzy=1)
-    assert caplog.messages[0].startswith(f"tasks of {task.family} do not read the option 'xyzzy'; available: ")
-    assert "context_budget" in caplog.messages[0]
-
-
 def test_what_a_loaded_model_takes_is_nobody_s_slip(caplog):
     from lm_eval.api.model import LM
 

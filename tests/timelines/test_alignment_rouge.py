@@ -14,9 +14,8 @@ from tests.conftest import ORACLES, ROOT, SHARED, TIMELINES, read_jsonl, timelin
 from tests.timelines.slow_alignment_rouge import slow_counts
 from tls_tasks.core.errors import InputError, MissingExtraError, OptionError
 from tls_tasks.text.rouge155 import NonAsciiWarning, tokenize
-from tls_tasks.timelines import alignment
 from tls_tasks.timelines.alignment import VARIANTS
-from tls_tasks.timelines.alignment_rouge import LargeTimelineWarning, alignment_rouge
+from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.types import Timeline
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -101,14 +100,6 @@ def test_a_word_without_end_takes_no_more_room_than_its_text():
     assert peak < 50e6, peak  # a column for each word and each number of times would take 44 million
 
 
-def test_beyond_a_million_pairs_both_sides_share_one_cheapest_alignment(monkeypatch):
-    rows = [row for row in OWN_ROWS if row["pred"] and any(row["refs"])]
-    before = [score_jointly(row).as_dict(detailed=True)["variants"]["align+"] for row in rows]
-    monkeypatch.setattr(alignment, "_AS_TILSE", 0)
-    after = [score_jointly(row).as_dict(detailed=True)["variants"]["align+"] for row in rows]
-    assert sum(one == other for one, other in zip(before, after, strict=True)) >= len(rows) - 2  # two have ties
-
-
 def test_a_function_weighs_the_alignment_even_if_it_is_our_own():
     rows = [(timeline_of(row["pred"]), [timeline_of(days) for days in row["refs"]]) for row in OWN_ROWS]
     given, wrapped = (
@@ -116,12 +107,6 @@ def test_a_function_weighs_the_alignment_even_if_it_is_our_own():
         for tokenizer in (tokenize, lambda sentence: tokenize(sentence))
     )
     assert {**given, "signature": ""} == {**wrapped, "signature": ""}
-
-
-def test_what_a_large_timeline_takes_is_said_before(monkeypatch):
-    monkeypatch.setitem(alignment_rouge.__wrapped__.__globals__, "_LARGE", 3)
-    with pytest.warns(LargeTimelineWarning, match="row 1 compares 5 x 10 dates, which takes about 0.0 GB of memory"):
-        alignment_rouge([{DAY: ["x"]}, GOLD], [GOLD, [GOLD, GOLD]], reference_mode="joint")
 
 
 # --- what always holds ---

@@ -39,7 +39,7 @@ def test_everything_is_shown_when_it_fits():
     context = build_context(articles, [Budget(10_000)])
     assert context.text.splitlines() == CASES["test_everything_is_shown_when_it_fits"]
     days = frozenset(DAY(2011, 1, day) for day in (1, 2))
-    assert context[1:] == (2, 4, 2, 4, (False,), days, 0)
+    assert context[1:] == (2, 4, 2, 4, (False,), days)
     size = len(context.text)
     assert build_context(articles, [Budget(size)]) == context == build_context(articles, [])._replace(refused=(False,))
     assert build_context(articles, [Budget(size - 1), Budget(size)])[1:6] == (2, 3, 2, 4, (True, False))

@@ -6,7 +6,6 @@ import hashlib
 import io
 import json
 import logging
-import shutil
 import tarfile
 
 import pytest
@@ -16,7 +15,7 @@ from tests.data_parts import prepare
 from tls_tasks.core.errors import DataError
 from tls_tasks.data import hub, order
 from tls_tasks.data.order import EmbeddedEditionWarning
-from tls_tasks.timelines.data import ALL_SETS, DATA_SETS, _load_topics, load_documents
+from tls_tasks.timelines.data import ALL_SETS, DATA_SETS, _load_topics
 from tls_tasks.timelines.public_files import read_events
 from tls_tasks.timelines.topics import read_data_set
 
@@ -168,18 +167,6 @@ def test_hub_source_equals_a_local_copy_of_the_real_timelines(shared_data, hub_c
     assert loaded == tuple(dataclasses.replace(topic, articles=()) for topic in local)
 
 
-def test_hub_source_is_passed_over_where_articles_are_needed(hub_cache):
-    hub_cache(SMALL)
-    with pytest.warns(EmbeddedEditionWarning):
-        assert _load_topics("tls_crisis").edition == "embedded"
-
-
-def test_environment_beats_the_hub_source(crisis, hub_cache, monkeypatch):
-    hub_cache(SMALL)
-    monkeypatch.setenv("TLS_TASKS_DATA", str(crisis.parent))
-    assert _load_topics("tls_crisis", need_articles=False).edition == "local"
-
-
 def test_archive_with_another_hash_is_refused_in_one_line(hub_cache, caplog):
     hub_cache(SMALL, right_hash=False)
     with pytest.warns(EmbeddedEditionWarning):
@@ -234,10 +221,3 @@ def test_missing_embedded_edition_is_an_error_that_lists_what_was_tried(tmp_path
 
 
 # ---- the whole way, as the harness calls it
-
-
-def test_task_reads_a_copy_of_the_real_data(shared_data, tmp_path):
-    shutil.copytree(shared_data / "crisis" / "yemen", tmp_path / "crisis" / "yemen")
-    task = load_documents("tls_crisis", data=str(tmp_path))
-    assert len(task) == 3
-    assert all(20_000 < len(context) <= 24_000 for context in (doc["context"] for doc in task))

@@ -13,14 +13,14 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core import options
-from tls_tasks.core.errors import InputError, check_choice, check_switches, describe, memory_for, warn_of_unread
+from tls_tasks.core.errors import InputError, check_choice, describe, warn_of_unread
 from tls_tasks.core.score import Score
-from tls_tasks.evidence.matching import MATCHINGS, OVERLAPS, TOKENIZERS, Matcher
+from tls_tasks.evidence.matching import MATCHINGS, TOKENIZERS, Matcher
 from tls_tasks.evidence.postprocess import UNGROUNDED, check_uncertain
 from tls_tasks.evidence.postprocess import postprocess as postprocessed
 from tls_tasks.evidence.rows import Row, read_rows
 from tls_tasks.evidence.score import Document, details, domains, explanation, results
-from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema, read_schema
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceSchema, read_schema
 from tls_tasks.text.quotes import Source
 from tls_tasks.text.rouge155 import Tokenizer
 from tls_tasks.text.tokenizers import find_tokenizer, warn_of_unseen
@@ -33,30 +33,26 @@ class _EvidenceConfig:
     """The settings of :func:`evidence_extraction`, as they stand in its signature."""
 
     schema: str
-    overlap: str = "jaccard"
+    overlap: str = field(default="jaccard", metadata={"of": ()})
     tokenizer: str | Tokenizer = field(default="whitespace", metadata={"sign": "tok"})
     threshold: float = 0.5
     matching: str = "greedy"
-    require_grounding: bool = field(default=False, metadata={"sign": "grounding", "quiet": False})
     postprocess: str | None = field(default=None, metadata={"sign": "post", "quiet": None})
     aggregate: str = field(default="micro", metadata={"sign": "agg", "of": ()})
     interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": options.INTERVAL})
 
 
-@options.signed_by(_EvidenceConfig, data=("predictions", "references", "sources"), adds=("macro",))
+@options.signed_by(_EvidenceConfig, data=("predictions", "references", "sources"))
 def evidence_extraction(
     predictions: Sequence[Any],
     references: Sequence[Any],
     sources: Sequence[str | None] | None = None,
     *,
     schema: EvidenceSchema | str | Mapping[str, Any] = JOURNAL_SCHEMA,
-    threshold: float | Fraction | str = 0.5,
-    overlap: str = "jaccard",
+    threshold: float | str = 0.5,
     tokenizer: str | Tokenizer = "whitespace",
     matching: str = "greedy",
-    require_grounding: bool = False,
     postprocess: str | None = None,
-    macro: bool = False,
     confidence_interval: float | None = None,
     n_resamples: int = 1000,
     seed: int = 12345,
@@ -69,17 +65,14 @@ def evidence_extraction(
         sources: The documents' texts; None if a text is unknown. If no text is known, coverage is None.
         schema: Domains, attributes and keys: a schema, its name, or a mapping, see
             :func:`~tls_tasks.evidence.types.read_schema`.
-        threshold: The least overlap of a match, from 0 to 1; also as text such as ``"3/10"``.
-        overlap: ``jaccard`` (words as sets), ``token_f1`` (words with repetitions), ``substring`` or ``exact``, which
-            are 0 or 1 and need no threshold; see :data:`~tls_tasks.evidence.matching.OVERLAPS`.
+        threshold: The least overlap of a match, from 0 to 1: words in common, of all words, as sets (Jaccard). Also as
+            text such as ``"3/10"``.
         tokenizer: ``whitespace`` (lower case, punctuation stays on words), ``strip_punct``, ``unicode``, or a function:
             text -> words.
         matching: ``greedy``: the greatest overlap first, ties by the lowest reference, then prediction position.
             ``optimal``: as many matches as possible, then the greatest sum of overlaps.
-        require_grounding: Whether objects whose quote is not verbatim in the source can't match.
         postprocess: Run :func:`~tls_tasks.evidence.postprocess.postprocess` first; ``keep``, ``drop`` or
             ``uncertain`` says what happens to ungrounded objects. ``schema_invalid`` counts the model's own objects.
-        macro: Whether to add means over documents; a document with no objects on either side scores 0 there.
         confidence_interval: Coverage of an interval over documents, for example 0.95.
         n_resamples: Resamples of a bootstrap, which is made of 100 rows or more.
         seed: Seed of the bootstrap.
@@ -107,29 +100,31 @@ def evidence_extraction(
     read = read_schema(schema)
     limit = _read_threshold(threshold)
     check_choice("matching", matching, MATCHINGS)
-    check_choice("overlap", overlap, OVERLAPS)
-    check_switches(require_grounding=require_grounding, macro=macro)
     check_choice("postprocess", postprocess, (None, *UNGROUNDED))
     check_uncertain("postprocess", postprocess, read)
     interval = options.interval_options(confidence_interval, n_resamples, seed)
     config = _EvidenceConfig(
-        *(read.label, overlap, tokenizer, limit, matching, require_grounding, postprocess),
+        read.label,
+        tokenizer=tokenizer,
+        threshold=limit,
+        matching=matching,
+        postprocess=postprocess,
         interval=options.interval_sign(interval),
     )
     # Before a function of the caller's has been called.
     signed = options.signature("evidence_extraction", config, VERSION)
-    matcher = Matcher(read, OVERLAPS[overlap], find_tokenizer(tokenizer, TOKENIZERS), limit, matching)
+    matcher = Matcher(read, find_tokenizer(tokenizer, TOKENIZERS), limit, matching)
     rows = enumerate(read_rows(predictions, references, sources, read))
-    documents = [_document(index, row, matcher, require_grounding, postprocess) for index, row in rows]
+    documents = [_document(index, row, matcher, postprocess) for index, row in rows]
     unread = [document.row for document in documents if document.parsed.failed]
     warn_of_unread(unread, len(documents), "evidence")
     quoted = [[entry.span or "" for entry in (*document.wanted, *document.predicted)] for document in documents]
-    warn_of_unseen(tokenizer if matcher.overlap.is_graded else None, quoted)  # the others compare as texts
+    warn_of_unseen(tokenizer, quoted)
     return Score(
         metric="evidence_extraction",
         signature=signed,
         units=[document.unit() for document in documents],
-        definitions=results(read, macro),
+        definitions=results(read),
         items=documents,
         problems={document.row: kinds for document in documents if (kinds := document.parsed.kinds())},
         parse_failures=sum(document.parsed.failed for document in documents),
@@ -151,19 +146,14 @@ def _read_threshold(value: Any) -> float:
     return limit
 
 
-def _document(index: int, row: Row, matcher: Matcher, require_grounding: bool, ungrounded: str | None) -> Document:
+def _document(index: int, row: Row, matcher: Matcher, ungrounded: str | None) -> Document:
     parsed, wanted, text = row
-    if text is None and (require_grounding or ungrounded is not None):
-        option = "require_grounding" if require_grounding else "postprocess"
-        raise InputError("sources", index, "None", f"the document's text: {option} checks quotes in it")
     predicted = parsed.value or ()
-    if text is not None and ungrounded is not None:
+    if ungrounded is not None:
+        if text is None:
+            raise InputError("sources", index, "None", "the document's text: postprocess checks quotes in it")
         predicted = postprocessed(predicted, text, matcher.schema, ungrounded)
     source = None if text is None else Source(text)
     grounded = tuple(entry.span is not None and source.holds(entry.span) for entry in predicted) if source else ()
-    matchable: Sequence[EvidenceObject | None] = predicted
-    if require_grounding:
-        matchable = [entry if stands else None for entry, stands in zip(predicted, grounded, strict=True)]
-    with memory_for(f"row {index}: {len(wanted):,} x {len(matchable):,} objects"):
-        matches = tuple(matcher.match(wanted, matchable))
+    matches = tuple(matcher.match(wanted, predicted))
     return Document(index, matcher.schema, parsed, wanted, predicted, matches, source, grounded)

@@ -1,12 +1,10 @@
-"""The overlap of two quoted spans, and objects matched one to one: greedily, or as many as possible."""
+"""The overlap of two quoted spans by words, and objects matched one to one: greedily, or as many as possible."""
 
-import operator
 import string
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from unicodedata import category
 
 import numpy as np
@@ -15,20 +13,6 @@ from numpy.typing import NDArray
 from tls_tasks.evidence.types import EvidenceObject, EvidenceSchema
 from tls_tasks.text.rouge155 import Tokenizer
 from tls_tasks.text.tokenizers import unicode_words, whitespace_words
-
-
-class Overlap(NamedTuple):
-    """One measure of overlap.
-
-    Attributes:
-        key: The words of a span -> what is compared.
-        value: Two keys -> their overlap, from 0 to 1.
-        is_graded: Whether there are values between 0 and 1, so that a threshold makes sense.
-    """
-
-    key: Callable[[Sequence[str]], Any]
-    value: Callable[[Any, Any], float]
-    is_graded: bool = True
 
 
 def _bare_words(text: str) -> list[str]:
@@ -59,33 +43,9 @@ def _word_set(words: Sequence[Hashable]) -> frozenset[Hashable]:
     return frozenset(words or (None,))
 
 
-def _numbered_words(words: Sequence[str]) -> frozenset[Hashable]:
-    """The words with repetitions, numbered so that a set keeps them all."""
-    return _word_set([(word, number) for word, n in Counter(words).items() for number in range(n)])
-
-
 def _jaccard(left: frozenset[Hashable], right: frozenset[Hashable]) -> float:
     common = len(left & right)
     return common / (len(left) + len(right) - common)
-
-
-def _f1(left: frozenset[Hashable], right: frozenset[Hashable]) -> float:
-    return 2 * len(left & right) / (len(left) + len(right))
-
-
-def _substring(left: str, right: str) -> float:
-    return float((left in right or right in left) and bool(left) == bool(right))
-
-
-OVERLAPS: Mapping[str, Overlap] = {
-    "jaccard": Overlap(_word_set, _jaccard),
-    "token_f1": Overlap(_numbered_words, _f1),
-    "substring": Overlap(" ".join, _substring, is_graded=False),
-    "exact": Overlap(tuple, operator.eq, is_graded=False),
-}
-"""Name -> measure. ``jaccard``: words in common, of all words, as sets; ``token_f1``: F1 of the words with their
-repetitions, as for SQuAD; ``substring``: 1 if one span is part of the other (words joined by one blank), else 0;
-``exact``: 1 if the words are the same in the same order, else 0. Two spans without words overlap by 1."""
 
 
 class Match(NamedTuple):
@@ -96,8 +56,7 @@ class Match(NamedTuple):
     overlap: float
 
 
-_Objects = Sequence[EvidenceObject | None]  # None: nothing that can be matched
-_Span = tuple[int, Any]  # an object's position in the document, and what the measure compares of its span
+_Span = tuple[int, frozenset[Hashable]]  # an object's position in the document, and the words of its span
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,37 +65,33 @@ class Matcher:
 
     Attributes:
         schema: What the objects may hold.
-        overlap: Measures how similar two spans are.
         words: Splits a span into words.
-        threshold: The least overlap of a match, if the measure is graded.
+        threshold: The least overlap of a match: words in common, of all words, as sets (Jaccard).
         how: ``greedy``: the pair of greatest overlap first, of equal ones that of the lowest reference position, then
             that of the lowest prediction position. ``optimal``: as many matches as possible, then the greatest sum of
             overlaps, then the lowest positions, in order.
 
     Example:
-        >>> from tls_tasks.evidence.matching import OVERLAPS
         >>> schema = EvidenceSchema("spans", ("food",))
         >>> def objects(*spans):
         ...     return [EvidenceObject("food", span) for span in spans]
         >>> for how in MATCHINGS:
-        ...     matcher = Matcher(schema, OVERLAPS["jaccard"], str.split, 0.5, how)
+        ...     matcher = Matcher(schema, str.split, 0.5, how)
         ...     [match[:2] for match in matcher.match(objects("a b", "c d"), objects("a b c d", "a b x y"))]
         [(0, 0)]
         [(0, 1), (1, 0)]
     """
 
     schema: EvidenceSchema
-    overlap: Overlap
     words: Tokenizer
     threshold: float
     how: str
 
-    def match(self, wanted: _Objects, predicted: _Objects) -> list[Match]:
+    def match(self, wanted: Sequence[EvidenceObject], predicted: Sequence[EvidenceObject]) -> list[Match]:
         """Match the objects of one document.
 
         Args:
-            wanted: The reference objects; None stands for an object that must not be matched. Objects without domain or
-                span are never matched.
+            wanted: The reference objects. Objects without domain or span are never matched.
             predicted: The predicted objects, likewise. What an object lacks beyond these two has no influence: it is
                 counted where attributes are compared.
 
@@ -144,21 +99,20 @@ class Matcher:
             The matches, in the order of the reference.
         """
         predicted_in = self._by_domain(predicted)
-        value, least = self.overlap.value, self.threshold if self.overlap.is_graded else 1.0
         matches: list[Match] = []
         for domain, references in self._by_domain(wanted).items():
             if predictions := predicted_in.get(domain):
-                pairs = (value(left, right) for _, left in references for _, right in predictions)
+                pairs = (_jaccard(left, right) for _, left in references for _, right in predictions)
                 overlaps = np.fromiter(pairs, float).reshape(len(references), len(predictions))
-                for row, column in MATCHINGS[self.how](overlaps, least):
+                for row, column in MATCHINGS[self.how](overlaps, self.threshold):
                     matches.append(Match(references[row][0], predictions[column][0], float(overlaps[row, column])))
         return sorted(matches)
 
-    def _by_domain(self, objects: _Objects) -> dict[str, list[_Span]]:
+    def _by_domain(self, objects: Sequence[EvidenceObject]) -> dict[str, list[_Span]]:
         domains: dict[str, list[_Span]] = {}
         for position, entry in enumerate(objects):
-            if entry is not None and entry.domain is not None and entry.span is not None:
-                span = position, self.overlap.key(self.words(entry.span))
+            if entry.domain is not None and entry.span is not None:
+                span = position, _word_set(self.words(entry.span))
                 domains.setdefault(entry.domain, []).append(span)
         return domains
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from tls_tasks.core.score import PRF, Counts, Result, Score, mean, ratio, total, values
+from tls_tasks.core.score import Counts, Result, Score, ratio, total, values
 from tls_tasks.core.terminal import shown
 from tls_tasks.evidence.matching import Match
 from tls_tasks.evidence.read import ParsedEvidence
@@ -204,7 +204,7 @@ def accuracy_result(name: str) -> Result:
     return ratio(f"{name}/right", f"{name}/asked")
 
 
-def results(schema: EvidenceSchema, macro: bool = False) -> dict[str, Result]:
+def results(schema: EvidenceSchema) -> dict[str, Result]:
     """The table of ``evidence_extraction``; the parts are those of :meth:`.Document.unit`."""
     return {
         **_matched(),
@@ -213,7 +213,6 @@ def results(schema: EvidenceSchema, macro: bool = False) -> dict[str, Result]:
             f"evidence_coverage{kind}": Result(("sourced", "checked", f"grounded{kind}"), _coverage, empty=math.nan)
             for kind in ("", "_normalised")
         },
-        **({f"macro_{name}": mean(f"macro/{name}") for name in PRF._fields} if macro else {}),
         "parse_failures": total("parse_failures", better=False),
         "schema_invalid": total("schema_invalid", better=False),
     }

@@ -12,7 +12,6 @@ The date cost is 1 - 1 / (days apart + 1), the content cost 1 - F1 of a rough RO
 alignment of their own, from predicted to reference dates and the other way round. If several dates are equally cheap,
 ``align+m:1`` takes the earliest. That is why a perfect prediction with the same text on two dates scores below 1: the
 product of the costs is 0 for the wrong pair, too. The other two take what scipy gives for either side, as tilse does.
-Above a million pairs of dates, which tilse does not get through, one alignment serves both sides.
 """
 
 from __future__ import annotations
@@ -186,10 +185,6 @@ VARIANTS = ("concat", "agreement", "align", "align+", "align+m:1")
 and ``align_date_content_costs_many_to_one``."""
 
 
-_AS_TILSE = 1_000_000
-"""Up to so many pairs of dates, scipy chooses between equally cheap alignments, from each side."""
-
-
 class AlignedDays(NamedTuple):
     """One direction of an alignment, one array position per pair of days.
 
@@ -246,13 +241,9 @@ def _one_to_one(costs: Floats) -> tuple[_Indices, _Indices]:
     Where the sides have unequal numbers of dates, scipy itself turns the matrix so that it has more columns than rows,
     and both sides are one and the same problem.
     """
-    is_square = costs.shape[0] == costs.shape[1]
-    if is_square and costs.size <= _AS_TILSE:
+    if costs.shape[0] == costs.shape[1]:
         back_columns, back_rows = linear_sum_assignment(np.ascontiguousarray(costs.T))
         return linear_sum_assignment(costs), (back_rows, back_columns)
-    if is_square:
-        costs = costs - costs.min(axis=1)[:, np.newaxis]  # changes all sums alike, and halves the time
-        costs -= costs.min(axis=0)
     rows, columns = linear_sum_assignment(costs)
     order = columns.argsort()
     return (rows, columns), (rows[order], columns[order])

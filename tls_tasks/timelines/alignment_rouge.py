@@ -17,7 +17,7 @@ from datetime import date
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import OptionError, check_choice, check_switches, memory_for, needs_extra, warn_caller
+from tls_tasks.core.errors import OptionError, check_choice, check_switches, needs_extra
 from tls_tasks.core.options import signature, signed_by
 from tls_tasks.core.score import Counts, Item, Score, check_aggregate, ratio
 from tls_tasks.text.rouge155 import Tokenizer, rouge_counts, tokenize
@@ -44,16 +44,7 @@ thousands of times slower."""
 
 _PREFIXES = ("ar1", "ar2")
 
-_LARGE = 3_000 * 3_000
-"""Pairs of dates from which on memory is worth a warning."""
-
-_BYTES_A_PAIR = 50
-
 _Variants = dict[str, dict[str, Counts]]
-
-
-class LargeTimelineWarning(UserWarning):
-    """Timelines that are long enough to need much memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +121,6 @@ def alignment_rouge(
         MissingExtraError: ``engine="tilse"`` without tilse.
 
     Warns:
-        LargeTimelineWarning: A row has more than 9 million pairs of dates. The warning comes before the scoring and
-            says how much memory it takes.
         NonAsciiWarning: ``rouge155`` ignores most letters of some rows.
         ParseFailureWarning: Predictions that could not be read.
         RepeatedDateWarning: A reference timeline has a date more than once.
@@ -154,7 +143,6 @@ def alignment_rouge(
     )
     signed = signature("alignment_rouge", config, VERSION)  # before a function of the caller's has been called
     rows = read_rows(predictions, references, topics, reference_mode, config.policy)
-    _warn_of_large(rows, reference_mode)
     warn_of_unseen(tokenizer, [[one.text for one in (row.prediction, *row.references)] for row in rows])
     scored = [*_score_rows(rows, config)]
     items = [item for item, _ in scored]
@@ -178,16 +166,12 @@ def _score_rows(rows: Sequence[TimelineRow], config: _AlignmentRougeConfig) -> I
     for row in rows:
         prediction = read(row.prediction)
         for position, group in row.groups(config.reference_mode):
-            n_dates = f"{len(row.prediction):,} x {sum(map(len, group)):,} dates"
-            with memory_for(f"row {row.index if row.topic is None else repr(row.topic)}: {n_dates}"):
-                words = compare(prediction, [read(reference) for reference in group])
-                alignments = align_all(words)
-                variants = {
-                    name: {
-                        prefix: alignment.weighted_counts(words, days, gram) for gram, prefix in enumerate(_PREFIXES)
-                    }
-                    for name, days in alignments.items()
-                }
+            words = compare(prediction, [read(reference) for reference in group])
+            alignments = align_all(words)
+            variants = {
+                name: {prefix: alignment.weighted_counts(words, days, gram) for gram, prefix in enumerate(_PREFIXES)}
+                for name, days in alignments.items()
+            }
             flags = (*row.empty_flags(group), *_zero_flags(variants[config.variant]))
             if config.engine == "tilse":
                 variants = {name: tilse_counts(row.prediction, group, name) for name in VARIANTS}
@@ -242,17 +226,6 @@ def _exact_date_mean(prediction: Timeline, reference: Timeline, n: int) -> float
 
 def _lower_words(sentence: str) -> list[str]:
     return re.findall(r"\w+", sentence.lower())
-
-
-def _warn_of_large(rows: Sequence[TimelineRow], reference_mode: str) -> None:
-    """Say what the largest row takes, before it is scored."""
-    pairs = [(row, group) for row in rows for _, group in row.groups(reference_mode)]
-    sizes = [(len(row.prediction), sum(map(len, group)), row.index) for row, group in pairs]
-    n_predicted, n_reference, index = max(sizes, key=lambda size: size[0] * size[1], default=(0, 0, 0))
-    if n_predicted * n_reference > _LARGE:
-        size = f"about {n_predicted * n_reference * _BYTES_A_PAIR / 1e9:.1f} GB of memory"
-        told = f"row {index} compares {n_predicted:,} x {n_reference:,} dates, which takes {size}"
-        warn_caller(told, LargeTimelineWarning)
 
 
 def tilse_counts(

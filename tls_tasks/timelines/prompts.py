@@ -134,7 +134,6 @@ class Context(NamedTuple):
         all_sentences: Sentences of all days; what a day repeats counts once.
         refused: For each budget, whether it was too small for some sentence.
         dates: Days on which something was published, and days that a sentence mentions, shown or not.
-        lack: What the last budget lacks for one sentence more.
     """
 
     text: str
@@ -144,7 +143,6 @@ class Context(NamedTuple):
     all_sentences: int
     refused: tuple[bool, ...]
     dates: frozenset[datetime.date] = frozenset()
-    lack: int = 0
 
 
 def build_context(articles: Sequence[Article], budgets: Sequence[Budget]) -> Context:
@@ -174,7 +172,7 @@ def build_context(articles: Sequence[Article], budgets: Sequence[Budget]) -> Con
     mentions = Counter(named for day, texts in days.items() for text in texts for named in mentioned_dates(text, day))
     left, refused = [budget.size for budget in budgets], [False] * len(budgets)
     chosen: dict[datetime.date, dict[int, str]] = defaultdict(dict)
-    misses, lacks = 0, list[int]()
+    misses = 0
     for day, index in _by_priority(days, mentions):
         line = f"- {days[day][index]}\n"
         text = line if day in chosen else day_heading(day) + line
@@ -185,13 +183,12 @@ def build_context(articles: Sequence[Article], budgets: Sequence[Budget]) -> Con
             left, misses = after, 0
         else:
             misses += 1
-            lacks.append(-after[-1])
         if misses == _MISSES:
             break
     text = "".join(day_heading(day) + "".join(chosen[day][n] for n in sorted(chosen[day])) for day in sorted(chosen))
     n_chosen, n_all = (sum(map(len, sides.values())) for sides in (chosen, days))
-    dates, lack = frozenset((*days, *mentions)), min(lacks, default=0)
-    return Context(text, len(chosen), n_chosen, len(days), n_all, tuple(refused), dates, lack)
+    dates = frozenset((*days, *mentions))
+    return Context(text, len(chosen), n_chosen, len(days), n_all, tuple(refused), dates)
 
 
 def day_heading(day: datetime.date) -> str:

@@ -14,7 +14,6 @@ import tls_tasks
 from tests.cli.conftest import write
 from tls_tasks.cli import main
 from tls_tasks.core.errors import DataError, InputError, OptionError
-from tls_tasks.reports.agreement import agreement
 from tls_tasks.reports.baseline import answer
 from tls_tasks.reports.judges import Recorded, Recorder, from_endpoint
 from tls_tasks.reports.judges.questions import read_graded
@@ -189,17 +188,6 @@ def test_verdicts_may_be_numbers():
     for row in ({**rows[0], "verdict": 0.7}, {"kind": "negative", "sentence": "s", "verdict": 1}):
         with pytest.raises(InputError, match="verdict: got"):
             read_judgment(row, "")
-
-
-def test_two_judges_of_criteria():
-    def said(*words):
-        return [read_judgment({"kind": "criterion", "criterion": str(n), "verdict": word}, "")
-                for n, word in enumerate(words)]  # fmt: skip
-
-    two = agreement(said("YES", "NO", "YES"), said("YES", "NO", "NO"))["criterion"]
-    three = agreement(said("YES", "PARTLY", "NO", None), said("YES", "PARTLY", "PARTLY", "NO"))["criterion"]
-    assert two.kappa == pytest.approx(0.4) and two.raw == 2 / 3
-    assert (three.n, three.unscored, three.raw) == (3, 1, 2 / 3) and math.isnan(three.kappa + three.positive)
 
 
 def test_labels_correct_the_share_of_criteria_that_are_met(tmp_path):

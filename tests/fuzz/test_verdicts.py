@@ -112,7 +112,7 @@ def test_a_cache_whose_error_is_no_text(folder, cache):
 SPECS = [
     {"recorded": "verdicts.jsonl", "name": "a", "defaults": {"negative": "NO"}},
     {"base_url": "http://localhost:8000/v1", "model": "m", "parameters": {"temperature": 0},
-     "headers": {"X-A": "b"}, "max_tries": 2, "timeout": 5, "examples": True},
+     "headers": {"X-A": "b"}, "max_tries": 2, "timeout": 5},
     {"provider": "openai", "model": "m", "api_key_env": "HOME", "name": "a"},
     {"harness": "hf", "model_args": {"pretrained": "p"}, "chat": True},
 ]  # fmt: skip

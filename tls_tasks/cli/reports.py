@@ -98,7 +98,7 @@ def _run(args: argparse.Namespace) -> int:
 
     The judge is one of: -p PROVIDER -m MODEL; --base-url URL -m MODEL (any OpenAI-compatible server); --recorded FILE
     (asks nobody); --judge SPEC, such as '{"harness": "hf", "model_args": "pretrained=ORG/MODEL"}' (a model of lm_eval,
-    by the likelihood of YES and NO). SPEC may add options to the others, such as '{"timeout": 120, "examples": true}'
+    by the likelihood of YES and NO). SPEC may add options to the others, such as '{"timeout": 120}'
     or '{"api_key_env": "MY_KEY"}'. Keys come from OPENAI_API_KEY, ANTHROPIC_API_KEY, TOGETHER_API_KEY or the variable
     that api_key_env names, in the environment or in a file .env; OPENAI_BASE_URL there is another address of openai.
     With --recorded FILE and no OUT the scores are printed, and nothing is written.

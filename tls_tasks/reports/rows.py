@@ -70,7 +70,7 @@ def read_rows(
         >>> read_rows([{"sentences": []}], [{"query_id": 7, "items": []}])[0].request.request_id
         '7'
     """
-    predictions, references = read_columns(is_row, predictions=predictions, references=references)
+    predictions, references = read_columns(predictions=predictions, references=references)
     pairs = zip(predictions, references, strict=True)
     return [_row(index, *pair, documents, limit, compat) for index, pair in enumerate(pairs)]
 
@@ -113,11 +113,6 @@ def check_row(row: Any, field: str, index: int) -> None:
         _reference(row, index, "")
     elif not isinstance(row, str):
         _prediction(row, index, None, compat=False)
-
-
-def is_row(mapping: Mapping[Any, Any]) -> bool:
-    """Whether a mapping is a request rather than requests by name."""
-    return not mapping.keys().isdisjoint((*read.ID_FIELDS, *nuggets.LIST_FIELDS))
 
 
 def as_plain(value: Any) -> Any:

@@ -3,13 +3,12 @@
 import datetime
 import json
 import logging
-import sys
 from pathlib import Path
 
 import pytest
 
-from tls_tasks.core.errors import InputError, MissingExtraError
-from tls_tasks.data.model_context import ModelContext, token_counter
+from tls_tasks.core.errors import InputError
+from tls_tasks.data.model_context import ModelContext
 from tls_tasks.timelines.data import DEFAULT_CONTEXT_BUDGET, Room, documents, load_documents
 from tls_tasks.timelines.prompts import Budget
 from tls_tasks.timelines.topics import Topic, read_data_set
@@ -88,44 +87,9 @@ def test_query_is_the_keywords_or_the_name(name, keywords, query):
     assert row["query"] == query
 
 
-# ---- tokens
-
-
-@pytest.fixture
-def tokenizer(tmp_path):
-    """A real tokenizer in a folder: one token a word or mark."""
-    tokenizers = pytest.importorskip("tokenizers")
-    transformers = pytest.importorskip("transformers")
-    model = tokenizers.Tokenizer(tokenizers.models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
-    model.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    transformers.PreTrainedTokenizerFast(tokenizer_object=model, unk_token="[UNK]").save_pretrained(tmp_path / "tok")
-    return str(tmp_path / "tok")
-
-
-def test_task_with_token_budget(crisis, tokenizer):
-    # a word or mark is a token: 7 of the heading, 5 of the sentence
-    named = load_documents("tls_crisis", data=crisis, context_tokens=13, tokenizer=tokenizer)
-    assert named[0]["context"] == "Tuesday, 2011-01-25\n- Egypt is in shock.\n"
-    models_own = load_documents("tls_crisis", data=crisis, context_tokens=13, model_args={"pretrained": tokenizer})
-    assert [doc["context"] for doc in models_own] == [doc["context"] for doc in named]
-
-
-def test_unknown_tokenizer_is_an_error(tmp_path):
-    pytest.importorskip("transformers")
-    with pytest.raises(InputError, match=r"tokenizer: got '.*', expected a Hugging Face tokenizer"):
-        token_counter(str(tmp_path / "none"))
-
-
-def test_token_budget_without_transformers_gives_the_install_line(monkeypatch):
-    monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'tls-tasks\[hf\]'"):
-        token_counter("any")
-
-
 @pytest.mark.parametrize(
     "options",
-    [{"context_budget": 0}, {"context_budget": "many"}, {"context_budget": True}, {"context_tokens": 100},
-     {"context_tokens": -1, "tokenizer": "x"}],
+    [{"context_budget": 0}, {"context_budget": "many"}, {"context_budget": True}],
     ids=str,
 )  # fmt: skip
 def test_impossible_budgets_are_errors(crisis, options):
@@ -230,7 +194,6 @@ def test_the_models_context_holds_prompt_and_answer():
     assert ModelContext(1, len).answer(1 / 4) == 1
 
 
-@pytest.mark.parametrize("option", ["context_budget", "context_tokens"])
-def test_a_budget_is_a_number_or_auto(crisis, option):
-    with pytest.raises(InputError, match=f"{option}: got 'all', expected a whole number"):
-        load_documents("tls_crisis", data=crisis, **{option: "all"})
+def test_a_budget_is_a_number_or_auto(crisis):
+    with pytest.raises(InputError, match="context_budget: got 'all', expected a whole number"):
+        load_documents("tls_crisis", data=crisis, context_budget="all")

@@ -5,8 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tls_tasks.core.errors import InputError, needs_extra
-
 LONGEST_ANSWER = 8192
 """``max_gen_toks`` where the model's context is large enough, or not known."""
 
@@ -70,24 +68,6 @@ def model_context(options: Mapping[str, Any]) -> ModelContext | None:
     size = int(given) if given.isdecimal() else _size(options, tokenizer)
     count = _estimate if tokenizer is None else _counter(tokenizer)
     return ModelContext(size, count, count(options.get("examples", ""))) if size else None
-
-
-def token_counter(tokenizer: str) -> Callable[[str], int]:
-    """How many tokens a text has, without those that mark its beginning and end.
-
-    Args:
-        tokenizer: Name or folder of a Hugging Face tokenizer.
-
-    Raises:
-        MissingExtraError: transformers isn't installed.
-        InputError: There is no such tokenizer.
-    """
-    with needs_extra("context_tokens", "hf"):
-        from transformers import AutoTokenizer
-    try:
-        return _counter(AutoTokenizer.from_pretrained(tokenizer))
-    except (OSError, ValueError) as error:
-        raise InputError("tokenizer", None, repr(tokenizer), f"a Hugging Face tokenizer ({error})") from error
 
 
 def _counter(tokenizer: Any) -> Callable[[str], int]:

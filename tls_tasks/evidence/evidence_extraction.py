@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core import options
-from tls_tasks.core.errors import InputError, check_choice, check_switches, describe, memory_for, warn_of_unread
+from tls_tasks.core.errors import InputError, check_choice, check_switches, describe, warn_of_unread
 from tls_tasks.core.score import Score
 from tls_tasks.evidence.matching import MATCHINGS, OVERLAPS, TOKENIZERS, Matcher
 from tls_tasks.evidence.postprocess import UNGROUNDED, check_uncertain
@@ -164,6 +164,5 @@ def _document(index: int, row: Row, matcher: Matcher, require_grounding: bool, u
     matchable: Sequence[EvidenceObject | None] = predicted
     if require_grounding:
         matchable = [entry if stands else None for entry, stands in zip(predicted, grounded, strict=True)]
-    with memory_for(f"row {index}: {len(wanted):,} x {len(matchable):,} objects"):
-        matches = tuple(matcher.match(wanted, matchable))
+    matches = tuple(matcher.match(wanted, matchable))
     return Document(index, matcher.schema, parsed, wanted, predicted, matches, source, grounded)

@@ -22,8 +22,8 @@ from tls_tasks.reports.judges.recordings import PROGRAM, Recorded
 from tls_tasks.reports.nuggets import NO_LIST, REQUEST_FORMS
 from tls_tasks.reports.plan import Outcome, ReportPlan, walk_together
 from tls_tasks.reports.report_gen_eval import score_as_program
-from tls_tasks.reports.rows import ReportRow, for_each, read_rows
-from tls_tasks.reports.rubrics import PROFILES, as_rubric, with_rubrics
+from tls_tasks.reports.rows import ReportRow, read_rows
+from tls_tasks.reports.rubrics import PROFILES, rubrics_of, with_rubrics
 from tls_tasks.reports.types import Judge, Query, Report, Verdict
 
 VERSION = 4
@@ -89,8 +89,8 @@ def report_eval(
             ``length_limit`` has no effect then, and the other results are NaN.
         length_limit: Characters (NFKC, sentences joined by blanks) that count; sentences beyond them are left out.
         rubrics: Criteria about the whole report: for each report a list of ``{"criterion", "points", "tags"}`` or
-            ``{"title", "weight"}``, or an object with such a list in ``rubrics``; or request id -> list. Criteria with
-            negative points name faults.
+            ``{"title", "weight"}``, or an object with such a list in ``rubrics``. Criteria with negative points name
+            faults.
         rubric_profile: How points are added up: ``healthbench`` or ``researchrubrics``, where a criterion may be met
             partly; see :mod:`tls_tasks.reports.rubrics`.
         aggregate: ``macro``: the mean of the reports' values; ``micro``: ratios of sums.
@@ -145,7 +145,7 @@ def report_eval(
     settings = _Settings(compat, limit, profile, aggregate, named, interval_sign)
     rows = read_rows(predictions, references, documents, limit=limit, compat=compat is not None)
     # What can't be read is refused before anybody is asked.
-    criteria = for_each("rubrics", rubrics, rows, as_rubric)
+    criteria = rubrics_of(rubrics, rows)
     find = None if documents is None else look_up(documents)
     needs_documents = find is None and not isinstance(judged_by, Recorded | CallableJudge | NoJudge)
     _check_needs(rows, rubrics is None, needs_documents)
@@ -166,7 +166,7 @@ def report_eval(
     score = Score("report_eval", signed, definitions=table, **scores.from_items(items), interval=interval)
     _warn_of_unscored([outcome for of_report in outcomes for outcome in of_report])
     if find is not None:
-        _warn_of_unknown(rows, outcomes, find.example)
+        _warn_of_unknown(rows, outcomes)
     return score
 
 
@@ -224,8 +224,8 @@ class NoJudge:
         raise InputError("judge", None, got, _JUDGE_FORMS)
 
 
-def _warn_of_unknown(rows: Sequence[ReportRow], outcomes: Sequence[Sequence[Outcome]], example: str) -> None:
-    """One warning where no citation of a report resolves, with a key of each side."""
+def _warn_of_unknown(rows: Sequence[ReportRow], outcomes: Sequence[Sequence[Outcome]]) -> None:
+    """One warning where no citation of a report resolves."""
     lost = [
         (row.row, cited[0])
         for row, of_report in zip(rows, outcomes, strict=False)  # compat has no outcomes
@@ -233,9 +233,8 @@ def _warn_of_unknown(rows: Sequence[ReportRow], outcomes: Sequence[Sequence[Outc
         and not any(outcome.citations.keys() - outcome.unknown for outcome in of_report)
     ]
     for place, doc_id in lost[:1]:
-        keys = f"`documents` has {example}" if example else "`documents` has nothing of that id"
         told = f"report_eval: {len(lost)} of {len(rows)} reports cite nothing that is in `documents`, and nothing of it"
-        message = f"{told} counts as supported: predictions[{place}] cites {doc_id!r}, {keys}; ids must be equal"
+        message = f"{told} counts as supported: predictions[{place}] cites {doc_id!r}; ids must be equal"
         warn_caller(message, UnknownCitationsWarning)
 
 

@@ -17,7 +17,7 @@ from datetime import date
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import OptionError, check_choice, check_switches, memory_for, needs_extra, warn_caller
+from tls_tasks.core.errors import OptionError, check_choice, check_switches, needs_extra, warn_caller
 from tls_tasks.core.options import signature, signed_by
 from tls_tasks.core.score import Counts, Item, Score, check_aggregate, ratio
 from tls_tasks.text.rouge155 import Tokenizer, rouge_counts, tokenize
@@ -176,16 +176,12 @@ def _score_rows(rows: Sequence[TimelineRow], config: _AlignmentRougeConfig) -> I
     for row in rows:
         prediction = read(row.prediction)
         for position, group in row.groups(config.reference_mode):
-            n_dates = f"{len(row.prediction):,} x {sum(map(len, group)):,} dates"
-            with memory_for(f"row {row.index if row.topic is None else repr(row.topic)}: {n_dates}"):
-                words = compare(prediction, [read(reference) for reference in group])
-                alignments = align_all(words)
-                variants = {
-                    name: {
-                        prefix: alignment.weighted_counts(words, days, gram) for gram, prefix in enumerate(_PREFIXES)
-                    }
-                    for name, days in alignments.items()
-                }
+            words = compare(prediction, [read(reference) for reference in group])
+            alignments = align_all(words)
+            variants = {
+                name: {prefix: alignment.weighted_counts(words, days, gram) for gram, prefix in enumerate(_PREFIXES)}
+                for name, days in alignments.items()
+            }
             flags = (*row.empty_flags(group), *_zero_flags(variants[config.variant]))
             if config.engine == "tilse":
                 variants = {name: tilse_counts(row.prediction, group, name) for name in VARIANTS}

@@ -20,7 +20,7 @@ from tls_tasks.core.errors import InputError, check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, read_catalogue
 from tls_tasks.data.files import file_rows
-from tls_tasks.data.model_context import LONGEST_ANSWER, ModelContext, model_context, token_counter
+from tls_tasks.data.model_context import LONGEST_ANSWER, ModelContext, model_context
 from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, load
 from tls_tasks.timelines.prompts import Budget, Context, build_context, prompt
 from tls_tasks.timelines.public_files import PUBLIC, read_events
@@ -174,8 +174,6 @@ def load_documents(
     data: str | Path | None = None,
     edition: str | None = None,
     context_budget: int | str = DEFAULT_CONTEXT_BUDGET,
-    context_tokens: int | str | None = None,
-    tokenizer: str | None = None,
     generation: MutableMapping[str, Any] | None = None,
     model_args: Mapping[str, Any] | None = None,
     provenance: MutableMapping[str, str] | None = None,
@@ -192,9 +190,7 @@ def load_documents(
         edition: ``local``, ``fetched``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first
             that has it.
         context_budget: Characters of article text in a prompt, or ``auto``: what the model's context holds, where it is
-            known. Not used with ``context_tokens``.
-        context_tokens: Tokens of article text in a prompt, or ``auto``.
-        tokenizer: Hugging Face tokenizer that counts ``context_tokens``; without it the model's own is taken.
+            known.
         generation: The task's ``generation_kwargs``: ``max_gen_toks`` is set to what the model's context has room for.
         model_args: What tells the model's context (``pretrained``, ``max_length`` …), see
             :func:`~tls_tasks.data.model_context.model_context`: prompt and answer always stay in it.
@@ -207,7 +203,6 @@ def load_documents(
     Raises:
         DataError: If the data that was asked for can't be used, or no source has any; says how to get it.
         InputError: If an option has an impossible value; OptionError for an unknown name or edition.
-        MissingExtraError: If ``context_tokens`` is a number and transformers isn't installed.
 
     Example:
         >>> import warnings
@@ -217,10 +212,9 @@ def load_documents(
         >>> rows[0]["topic"], rows[0]["n_dates"]
         ('egypt', 10)
     """
-    about_model = dict(model_args or {})
-    model = model_context({**about_model, "tokenizer": tokenizer or about_model.get("tokenizer")})
-    counted_by = tokenizer or about_model.get("pretrained")
-    budget = None if closed_book else _budget(context_budget, context_tokens, counted_by)
+    model, budget = model_context(model_args or {}), None
+    if not closed_book and context_budget != AUTO:
+        budget = Budget(check_whole_number("context_budget", context_budget))
     if budget is None and model is None and not closed_book:
         budget = Budget(DEFAULT_CONTEXT_BUDGET)
         _log.warning("%s: the model's context is not known, so that prompts show %d characters", data_set, budget.size)
@@ -247,18 +241,6 @@ def _refuse_if_empty(name: str, model: ModelContext, answer: int, contexts: Coll
         least = bisect_left(range(2**40), model.prompt(answer) + lack, key=room_of)
         expected = f"at least {least}: answers of a quarter of it leave no sentence of the articles on most topics"
         raise InputError("the model's context", None, f"{model.size} tokens for {name}", expected)
-
-
-def _budget(characters: int | str, tokens: int | str | None, tokenizer: object) -> Budget | None:
-    """What the user wants to see; None for ``auto``."""
-    if tokens == AUTO or (tokens is None and characters == AUTO):
-        return None
-    if tokens is None:
-        return Budget(check_whole_number("context_budget", characters))
-    size = check_whole_number("context_tokens", tokens)
-    if not isinstance(tokenizer, str):
-        raise InputError("tokenizer", None, repr(tokenizer), "the name of a Hugging Face tokenizer, for context_tokens")
-    return Budget(size, token_counter(tokenizer))
 
 
 def _say(name: str, room: Room, contexts: Collection[Context]) -> None:

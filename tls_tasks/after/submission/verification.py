@@ -187,7 +187,7 @@ def _compare_documents(verified: Verified, task: ScoredTask, data: str) -> None:
     name, provenance = task.name, dict[str, str]()
     options = prompt_options(task.task, stated_metadata(name, task.results))
     # A stranger does not choose what tokenizer is loaded here, nor what file is read.
-    options = {key: options[key] for key in options.keys() - {"context_tokens", "tokenizer"} if options[key] != "auto"}
+    options = {key: value for key, value in options.items() if value != "auto"}
     source = {"edition" if data in EDITIONS else "data": data}
     if options.pop("schema", None) and data not in EDITIONS:  # those have one, whatever is stated
         source["schema"] = json.loads(str(task.log.samples[0].doc.get("schema")))

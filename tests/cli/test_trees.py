@@ -55,9 +55,6 @@ def test_metrics_and_compat(files, capsys):
     _, out, _ = run(capsys, *files(), "--metric", "exact_match", "--metric", "name=token_f1")
     assert "exact_match 0.00 token_f1 0.00" in out
     assert "treeval" in run(capsys, *files(), "--compat", "treeval")[1].splitlines()[-1]
-    lines = run(capsys, *files(), "--compat", "extractbench", "--detailed")[1].splitlines()
-    assert lines[0].split()[0] == "extract_unified_value_f1"
-    assert lines[-1].startswith("tree_eval|compat:extractbench|")
 
 
 # Of an ANSWER with "82" for "81", and "=1+1" for "cc", which a spreadsheet would compute; as cells.
@@ -79,7 +76,6 @@ def test_nothing_differs_and_nothing_to_tell(files, capsys):
     told = files(json.dumps(REFERENCE))
     assert run(capsys, *told, "--csv") == (0, "id,row,path,expected,got,kind,score\n", "")
     assert json.loads(run(capsys, *told, "--json")[1])["differences"] == []
-    refused(capsys, *told, "--csv", "--compat", "extractbench", said="differences: got tree_eval|compat:extractbench")
 
 
 def test_an_answer_that_cannot_be_read(files, capsys):

@@ -342,7 +342,7 @@ def test_what_names_a_path_and_a_type_is_the_path():
 def test_two_metrics_of_one_name():
     other = resolve_metric(max, name="exact_match", score_range=(0, 9))
     for schema, metrics, where in (
-        ({"a": "integer", "b": "integer"}, {("a",): other, ("b",): "exact_match"}, "b"),
+        ({"a": "integer", "b": "integer"}, {"a": other, "b": "exact_match"}, "b"),
         ({"a": "integer"}, {"a": [other, "exact_match"]}, "a"),
     ):
         with pytest.raises(InputError, match=f"another metric 'exact_match' for {where}, expected a name of its own"):

@@ -20,7 +20,6 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 EMBEDDED = ROOT / "tls_tasks" / "data" / "embedded"
-KNOWN_ANSWERS = ROOT / "tls_tasks" / "reports" / "judges" / "known_answers.jsonl"
 
 _PYTHON3 = """#!/bin/sh
 "{python}" "$@" || exit
@@ -71,11 +70,8 @@ def _result(place: int, sentence: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def answer(prompt: str) -> str:
-    """What the server says: the right answer to a judge's question, if it knows it, else yes; a timeline to others."""
-    if "YES" not in prompt:
-        return "2011-01-25: Police clash with protesters in Cairo."
-    known = map(json.loads, KNOWN_ANSWERS.read_text(encoding="utf-8").splitlines())
-    return next((row["verdict"] for row in known if all(str(text) in prompt for text in row["fields"].values())), "YES")
+    """What the server says: yes to a judge's question, a timeline to others."""
+    return "YES" if "YES" in prompt else "2011-01-25: Police clash with protesters in Cairo."
 
 
 @contextmanager

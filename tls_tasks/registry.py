@@ -79,8 +79,8 @@ class MetricSpec:
     def rows(self) -> str:
         """The module that reads the family's rows.
 
-        Its ``check_row(row, field, index)`` refuses a row that cannot be scored, its ``as_plain(value)`` turns the
-        family's own objects into plain values, and its ``is_row(mapping)`` tells a bare row from rows by name.
+        Its ``check_row(row, field, index)`` refuses a row that cannot be scored, and its ``as_plain(value)`` turns
+        the family's own objects into plain values.
         """
         return f"tls_tasks.{self.family}.rows"
 

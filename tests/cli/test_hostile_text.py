@@ -74,13 +74,7 @@ def test_reports_and_verdicts(tmp_path, capsys):
     verdicts = write(tmp_path / "verdicts.jsonl", verdict)
     places = ("--predictions", reports, "--references", nuggets)
     judged = ("--documents", docs, "--recorded", verdicts)
-    check_commands(
-        capsys,
-        ("reports", *places, "-o", tmp_path / "out", "-v", *judged),
-        ("reports", *places, *judged),
-        ("agree", verdicts, reports),
-        ("agree", verdicts, verdicts),
-    )
+    check_commands(capsys, ("reports", *places, "-o", tmp_path / "out", "-v", *judged), ("reports", *places, *judged))
 
 
 def test_json_on_stdout_is_the_same_value(capsys):

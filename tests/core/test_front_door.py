@@ -67,21 +67,6 @@ def test_a_misspelt_name_suggests_the_right_one():
             getattr(of, name)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("way", ["by_scorer", "by_module"])
-def test_columns_of_pandas_have_the_same_labels(name, way):
-    predictions, references, options = ROWS[METRICS[name].family]
-    told, gold = (pandas.Series(rows, index=["a", "b"]) for rows in (predictions, references))
-    score = functools.partial(globals()[way], name, **options)
-    assert score(told, gold) == score(told, list(gold)) == score(predictions, references)
-    for other, place, labels in ((gold.iloc[::-1], 0, ("b", "a")), (gold.rename({"b": 7}), 1, (7, "b"))):
-        got, wanted = labels
-        with pytest.raises(
-            InputError, match=rf"references\[{place}\]: got the label {got!r}, expected the label {wanted!r}"
-        ):
-            score(told, other)
-
-
 NUGGETS = {"items": [*ITEMS, {"question_text": "s", "gold_answer": "no list"}]}
 SPELT = {"when": (str, pydantic.Field(alias="date")), "what": (str, pydantic.Field(alias="text"))}
 
@@ -91,9 +76,6 @@ def leaf(metric):
 
 
 MISTAKES = [
-    ("rouge_l", ({"a": "x"}, {"a": "x", "b": "y"}), {}, r"^predictions: got a mapping without \['b'\], .*references"),
-    ("rouge_l", ({"a": "x", "b": "y"}, ["x", "y"]), {}, r"rows by name \(\['a', 'b'\]\), but references is a list"),
-    ("tree_eval", (["{}", "{}"], {"a": {}, "b": {}}), {"schema": TREE}, "rows by name .* but predictions is a list"),
     ("timelines.score", ([DAYS], [DAYS]), {"tolerence": 1}, "option of timelines.score: .* did you mean 'tolerance'"),
     ("date_f1", ([DAYS], [{"2011-13-01": "A"}]), {}, "got date str '2011-13-01'"),
     ("date_f1", ([DAYS], [[{"dat": "2011-01-25", "text": "A"}]]), {}, r"without 'date', with the keys \['dat', 'text'"),
@@ -200,34 +182,6 @@ def test_every_form_of_the_same_rows_has_the_same_score(name, way):
     expected = way(name, predictions, references, **options)
     for form, make in COLUMNS.items():
         assert way(name, make(predictions), make(references), **options) == expected, form
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("way", WAYS)
-def test_rows_are_joined_by_name(name, way):
-    predictions, references, options = ROWS[METRICS[name].family]
-    expected = way(name, predictions, references, **options)
-    named = (
-        dict(zip(("one", "two"), predictions, strict=True)),
-        dict(zip(("two", "one"), references[::-1], strict=True)),
-    )
-    got, said = way(name, *named, **options), r"references: got a mapping without \['two'\] and with \['to'\], expected"
-    if METRICS[name].family == "timelines":  # whose names are topics
-        expected["signature"] = expected["signature"].replace("|v:", "|by_topic:yes|v:")
-        said = r"predictions: got the names \['two'\], but references has \['one', 'to'\], expected either names of"
-    assert got == expected
-    with pytest.raises(InputError, match=said):
-        way(name, named[0], {"one": references[0], "to": references[1]}, **options)
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_topics_are_joined_by_name(way):
-    predictions, references, _ = ROWS["timelines"]
-    named = [dict(zip("ab", column, strict=True)) for column in (predictions, references)]
-    expected = way("date_f1", predictions, references, topics=["x", "y"])
-    assert way("date_f1", *named, topics={"b": "y", "a": "x"}) == expected
-    with pytest.raises(InputError, match=r"topics: got a mapping without \['b'\], expected the names"):
-        way("date_f1", *named, topics={"a": "x"})
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -397,8 +351,10 @@ def test_timelines_in_one_call(topics):
         assert {key: both[key] for key in part.definitions} == part.results
         assert {key: both.intervals(n_resamples=20)[key] for key in part.definitions} == part.intervals(n_resamples=20)
     assert set(both.as_dict(detailed=True)["items"][0]) >= {"alignment", "matches", "ar1_f1", "date_f1"}
-    named = {"topics": dict(zip("ab", topics, strict=True))} if topics else {}
-    named |= {"predictions": dict(zip("ab", predictions, strict=True))}
-    assert (
-        tls_tasks.timelines.score(references=dict(zip("ab", references, strict=True)), **named).results == both.results
-    )
+
+
+def test_pandas_columns_with_other_labels_are_refused():
+    answers = pandas.Series(["a b", "c"], index=["d1", "d2"])
+    with pytest.raises(InputError, match="references: got a pandas column with other labels"):
+        tls_tasks.rouge_l(answers, pandas.Series(["c", "a b"], index=["d2", "d1"]))
+    assert tls_tasks.rouge_l(answers, pandas.Series(["a b", "c"], index=["d1", "d2"])).rouge_l_f1 == 1

@@ -144,19 +144,6 @@ def test_a_load_that_cannot_fetch_goes_on_loudly(made_up, mirror, monkeypatch, c
     assert "HTTP 404" in caplog.text
 
 
-def test_a_damaged_copy_is_not_taken_and_is_made_anew(made_up, mirror, capsys):
-    main(["fetch", "tls_timeline17"])
-    rows = made_up.folder / "rows.parquet"
-    whole = rows.read_bytes()
-    for damage in (whole[:100], b""):
-        rows.write_bytes(damage)
-        with pytest.raises(DataError, match="has not been fetched"):
-            _load_topics("tls_timeline17", edition="fetched")
-        assert main(["fetch", "tls_timeline17"]) == 0
-        assert rows.read_bytes() == whole
-    assert len(mirror.asked) == 2, "the files were still there"
-
-
 @pytest.mark.parametrize(("arguments", "message"), CASES["what_cannot_be_fetched"])
 def test_what_cannot_be_fetched(mirror, capsys, arguments, message):
     assert main(["fetch", *arguments]) == 2

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from tests.fuzz.parts import changed, changed_bytes, fuzzed
 from tests.reports.judges.server import Server, completion
 from tls_tasks.core.errors import DataError, JudgeError, TlsTasksError
-from tls_tasks.reports.agreement import agreement, read_judgments
 from tls_tasks.reports.judges import Recorded, VerdictCache
 from tls_tasks.reports.judges.choose import check_judge
 from tls_tasks.reports.judges.endpoint import from_endpoint
@@ -72,9 +71,6 @@ def test_a_line_of_a_recording(folder, rows, place, data):
         assert judge.name and len(judge)
         found = said(judge)
         assert all(value is right for n, (value, right) in enumerate(zip(found, VALUES, strict=True)) if n != place)
-    with contextlib.suppress(TlsTasksError):
-        judgments = read_judgments(path)
-        agreement(judgments, judgments)
 
 
 RIGHT = {
@@ -116,7 +112,7 @@ def test_a_cache_whose_error_is_no_text(folder, cache):
 SPECS = [
     {"recorded": "verdicts.jsonl", "name": "a", "defaults": {"negative": "NO"}},
     {"base_url": "http://localhost:8000/v1", "model": "m", "parameters": {"temperature": 0},
-     "headers": {"X-A": "b"}, "max_tries": 2, "timeout": 5, "examples": True},
+     "headers": {"X-A": "b"}, "max_tries": 2, "timeout": 5},
     {"provider": "openai", "model": "m", "api_key_env": "HOME", "name": "a"},
     {"harness": "hf", "model_args": {"pretrained": "p"}, "chat": True},
 ]  # fmt: skip

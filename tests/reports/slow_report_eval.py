@@ -3,7 +3,7 @@
 from math import nan
 
 
-def outcome(sentence, earlier, pairs, unanswerable, known, say, scope):
+def outcome(sentence, earlier, pairs, unanswerable, known, say):
     """(score, support, citations, pairs given, earns recall, earns coverage) of one sentence."""
     text, cited = sentence["text"], list(dict.fromkeys(sentence.get("citations", [])))
 
@@ -36,7 +36,7 @@ def outcome(sentence, earlier, pairs, unanswerable, known, say, scope):
     texts = [one["text"] for one in earlier]
     cited_texts = [one["text"] for one in earlier if one.get("citations")]
     new = say("first_instance", text, tuple(texts)) if texts else True
-    if scope == "any" or new is True:
+    if new is True:
         new_to_cited = new
     else:
         new_to_cited = say("first_instance", text, tuple(cited_texts)) if cited_texts else True
@@ -45,7 +45,7 @@ def outcome(sentence, earlier, pairs, unanswerable, known, say, scope):
     return {True: -1, False: 0, None: None}[new_to_cited], (False if new else None), {}, {}, False, False
 
 
-def results(report, request, known, say, scope="cited"):
+def results(report, request, known, say):
     """The scores of the sentences, and each ratio; NaN where it is undefined."""
     pairs = list(
         dict.fromkeys((item["question_text"], text) for item in request["items"] for text in item["gold_answers"])
@@ -60,7 +60,7 @@ def results(report, request, known, say, scope="cited"):
         return asked[kind, parts]
 
     outcomes = [
-        outcome(sentence, report["sentences"][:index], pairs, unanswerable, known, note, scope)
+        outcome(sentence, report["sentences"][:index], pairs, unanswerable, known, note)
         for index, sentence in enumerate(report["sentences"])
     ]
     scores = [one[0] for one in outcomes]

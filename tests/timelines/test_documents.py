@@ -87,7 +87,14 @@ def test_query_is_the_keywords_or_the_name(name, keywords, query):
     assert row["query"] == query
 
 
-# ---- tokens
+@pytest.mark.parametrize(
+    "options",
+    [{"context_budget": 0}, {"context_budget": "many"}, {"context_budget": True}],
+    ids=str,
+)  # fmt: skip
+def test_impossible_budgets_are_errors(crisis, options):
+    with pytest.raises(InputError):
+        load_documents("tls_crisis", data=crisis, **options)
 
 
 # ---- the whole way

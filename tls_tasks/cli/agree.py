@@ -1,16 +1,14 @@
-"""``tls-tasks agree``: how far two judges agree, and what people's labels make of a judged score."""
+"""``tls-tasks agree``: what people's labels make of a judged score."""
 
 import argparse
 import csv
 from collections import Counter
 from pathlib import Path
 
-from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, number, say, write_json
+from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, say, write_json
 from tls_tasks.cli.printed import corrected_text
 from tls_tasks.core.errors import InputError, check_whole_number
-from tls_tasks.core.terminal import text_table
 from tls_tasks.core.whole import replaced
-from tls_tasks.reports.agreement import ALL, agreement, read_judgments
 from tls_tasks.reports.documents import PLACES
 from tls_tasks.reports.labels import both_judged, corrections, difference, read_labels, sheet
 from tls_tasks.reports.task import read_items
@@ -19,9 +17,9 @@ from tls_tasks.reports.task import read_items
 def add_parser(subparsers: Subparsers) -> None:
     """Add this command to the command line."""
     agree = add_command(subparsers, "agree", _run_agree)
-    agree.add_argument("a", metavar="A", type=Path, help="recording of the first judge (.jsonl, .jsonl.gz)")
-    agree.add_argument("b", metavar="B", type=Path, nargs="?", help="recording of the second judge")
-    agree.add_argument("--common", action="store_true", help="compare the questions that both were asked, no others")
+    agree.add_argument("a", metavar="A", type=Path, help="what a judge said of a run (.jsonl, .jsonl.gz)")
+    agree.add_argument("b", metavar="B", type=Path, nargs="?", help="what a second judge said of the same run")
+    agree.add_argument("--common", action="store_true", help="with A and B: only the items that both have")
     agree.add_argument("--json", action="store_true", help="print JSON instead of a table; undefined values are null")
     agree.add_argument("--labels", metavar="PEOPLE", type=Path, help="correct A (and B) by people's labels of a draw")
     agree.add_argument("--sample", metavar="N", type=int, help="draw N items of each kind of A for people to label")
@@ -31,14 +29,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def _run_agree(args: argparse.Namespace) -> None:
-    """Compare the verdicts of two judges, or of a judge and of people, and correct a judged score by people's labels.
-
-    A and B are recordings: what `tls-tasks reports` writes as verdicts.jsonl, or lines by hand such as
-      {"kind": "citation_support", "sentence": "It rained.", "doc_id": "d1", "verdict": "YES"}
-    Printed for each kind of question: how often both said YES, one of them, neither; the share of equal verdicts (raw),
-    Cohen's kappa, and positive agreement (the Dice coefficient of the YES answers). Most questions are answered NO, so
-    that raw agreement is high even between judges who agree on nothing that matters. Questions to which one gave no
-    verdict are left out and counted. Of a kind with PARTLY among its verdicts (criteria) only raw agreement is given.
+    """Draw items of a judged run for people to label, and correct the judge's score by their labels.
 
     --sample N draws N citations, nuggets and criteria of A, and writes a table with an empty column `label`. People
     write YES or NO: does the cited document (source) support the sentence (text)? Does the report (source) give the
@@ -47,17 +38,15 @@ def _run_agree(args: argparse.Namespace) -> None:
     give, beside the mean and the interval of the labels alone, which show what the judge adds to them, and the judge's
     sensitivity and specificity. At least 30 labels of a kind are needed, 5 of them YES and 5 NO.
     With A and B, the same labels correct both.
-    A and B are then OUT/results.jsonl of `tls-tasks reports` (verdicts.jsonl stands for it) or samples of
+    A and B are OUT/results.jsonl of `tls-tasks reports` (verdicts.jsonl stands for it) or samples of
     report_generation: other recordings lack what nobody was asked, such as unknown citations.
 
     Exit codes:
-      0  compared, drawn, or corrected
-      2  not done: a file that can't be read, recordings of other questions or items (--common compares those in both),
-         labels that are too few or belong to other items
+      0  drawn, or corrected
+      2  not done: a file that can't be read, judges of other items (--common compares those in both), labels that are
+         too few or belong to other items
 
     Examples:
-      tls-tasks agree runs/a/verdicts.jsonl runs/b/verdicts.jsonl
-      tls-tasks agree people.jsonl runs/a/verdicts.jsonl --common --json
       tls-tasks agree runs/a/results.jsonl --sample 100 --seed 1 -o labels.csv --documents documents.jsonl
       tls-tasks agree runs/a/results.jsonl --labels labels.csv
       tls-tasks agree runs/a/results.jsonl runs/b/results.jsonl --labels labels.csv
@@ -70,17 +59,7 @@ def _run_agree(args: argparse.Namespace) -> None:
         return _draw(args)
     if args.labels is not None:
         return _correct(args)
-    if args.b is None:
-        raise InputError("B", None, "nothing", "the recording of a second judge, --labels PEOPLE or --sample N")
-    a, b = read_judgments(args.a), read_judgments(args.b)
-    rows = agreement(a, b, common=args.common)
-    if args.json:
-        write_json(Path("-"), {kind: row._asdict() for kind, row in rows.items()})
-        return
-    say(f"A: {args.a} ({count(len(a), 'verdict')})\nB: {args.b} ({count(len(b), 'verdict')})\n")
-    names = [name.replace("_", " ") for name in rows[ALL]._fields]
-    cells = [(kind, *map(str, row[:6]), *map(number, row[6:])) for kind, row in rows.items()]
-    say(text_table([("kind", *names), *cells]))
+    raise InputError("agree", None, "neither --sample nor --labels", "one of them")
 
 
 def _draw(args: argparse.Namespace) -> None:

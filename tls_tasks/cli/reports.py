@@ -19,20 +19,17 @@ from tls_tasks.core.terminal import text_table, visible
 from tls_tasks.data.keyed import some
 from tls_tasks.reports.documents import PLACES, find_lookup, open_documents
 from tls_tasks.reports.json_lines import write_rows
-from tls_tasks.reports.judges import Recorded, Recorder, choose, known_answers
+from tls_tasks.reports.judges import Recorded, Recorder, choose
 from tls_tasks.reports.report_eval import UnscoredWarning
 from tls_tasks.reports.rubrics import PROFILES
 from tls_tasks.reports.runs import ReportRun, read_run, score_run
 from tls_tasks.reports.score import KEYS, runs_of
-from tls_tasks.reports.types import PARTLY, Judge
+from tls_tasks.reports.types import Judge
 
 _PROGRAM = "report_gen_eval"
 DEFAULT_PROVIDER = "together"
 DEFAULT_MODEL = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
 """Who judges where nothing is said, as in report_gen_eval."""
-
-_WORDS = {True: "YES", False: "NO", PARTLY: "PARTLY", None: "nothing"}
-_NOTE = "95 % intervals are Wilson's. A question without a verdict counts as wrong."
 
 _log = logging.getLogger(__name__)
 
@@ -76,7 +73,6 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add("--base-url", metavar="URL", help="an OpenAI-compatible server, such as http://localhost:8000/v1")
     add("--recorded", metavar="FILE", help="a recording, or results of report_gen_eval, instead of a model")
     add("--judge", metavar="SPEC", help="a judge, or more of its options, as JSON like the task's --metadata has it")
-    add("--self-test", action="store_true", help="ask the judge questions with known answers, and nothing else")
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -102,13 +98,10 @@ def _run(args: argparse.Namespace) -> int:
 
     The judge is one of: -p PROVIDER -m MODEL; --base-url URL -m MODEL (any OpenAI-compatible server); --recorded FILE
     (asks nobody); --judge SPEC, such as '{"harness": "hf", "model_args": "pretrained=ORG/MODEL"}' (a model of lm_eval,
-    by the likelihood of YES and NO). SPEC may add options to the others, such as '{"timeout": 120, "examples": true}'
+    by the likelihood of YES and NO). SPEC may add options to the others, such as '{"timeout": 120}'
     or '{"api_key_env": "MY_KEY"}'. Keys come from OPENAI_API_KEY, ANTHROPIC_API_KEY, TOGETHER_API_KEY or the variable
     that api_key_env names, in the environment or in a file .env; OPENAI_BASE_URL there is another address of openai.
     With --recorded FILE and no OUT the scores are printed, and nothing is written.
-
-    --self-test asks the judge 72 questions with known answers instead, and prints how many it gets right, by kind of
-    question and by trap (injected instructions, negations, pronouns, near misses), and those that it got wrong.
 
     --compat report_gen_eval is that program's arithmetic: given the same verdicts, the same numbers. Its questions
     differ from ours, and so do a judge's answers; --recorded RESULTS takes the verdicts from results that it wrote.
@@ -116,7 +109,6 @@ def _run(args: argparse.Namespace) -> int:
 
     Exit codes:
       0  judged and scored
-      1  --self-test: no better than guessing (the interval of its accuracy holds 0.5)
       1  scored, but a sentence or a criterion has no verdict, or something in REPORTS or NUGGETS could not be read:
          file, line and keys are named, with the known forms
       2  not scored: wrong arguments or files, or a judge that can't be used (wrong key, unknown model)
@@ -127,7 +119,6 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks reports --predictions samples_report_generation_2025-01-01.jsonl -o out -p openai -m gpt-4o
       tls-tasks reports --predictions r.jsonl --references n.jsonl --documents d.jsonl --recorded out/verdicts.jsonl
       tls-tasks reports --predictions r.jsonl --references n.jsonl --recorded results.jsonl --compat report_gen_eval
-      tls-tasks reports --self-test -p openai -m gpt-4o
       report-eval r.jsonl n.jsonl out --batch-size 1 --verbose
     """
     if args.verbose:
@@ -135,14 +126,11 @@ def _run(args: argparse.Namespace) -> int:
         handler.setFormatter(base.VisibleFormatter("%(message)s"))
         logging.basicConfig(level=logging.INFO, handlers=[handler])
         logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
-    if args.self_test:
-        return _self_test(args)
     if args.predictions is None:
-        raise InputError("--predictions", None, "nothing", "a file or folder of reports (none only with --self-test)")
+        raise InputError("--predictions", None, "nothing", "a file or folder of reports")
     if (out := args.output) is None and not args.recorded:
         raise InputError("output", None, "nothing", "one folder: -o OUT (none with --recorded)")
-    places = {name: getattr(args, name) for name in ("predictions", "references", "rubrics")}
-    reports = _read(*places.values())
+    reports = read_run(args.predictions, args.references or args.rubrics, args.rubrics)
     note(args.command, *_lacking(reports))
     recorded = _judge(args, out) if args.recorded is not None else None
     documents = _documents(args, reports, recorded)
@@ -174,10 +162,6 @@ def _run(args: argparse.Namespace) -> int:
         share = n_unscored / scores["counts"]["sentences"]
         return note(args.command, f"{share:.1%} of the sentences have no score, since verdicts are missing. {remedy}")
     return int(bool(reports.bad or scores.get("criteria_unscored")))
-
-
-def _read(reports: Path, nuggets: Path | None, rubrics: Path | None) -> ReportRun:
-    return read_run(reports, nuggets or rubrics, rubrics)
 
 
 def _judge(args: argparse.Namespace, out: Path | None) -> Judge:
@@ -240,39 +224,3 @@ def _scores_text(scores: dict[str, Any]) -> str:
         summary += f", criteria without a verdict: {scores['criteria_unscored']}"
     head, first, *others = text_table([["run", *keys], *cells]).split("\n")
     return "\n".join([head, base.styled(first), *others, "", summary, visible(scores["signature"])])
-
-
-def _self_test(args: argparse.Namespace) -> int:
-    """Ask, print accuracy and failures, and say by the exit code whether the judge can be used."""
-    judge = _judge(args, args.output)
-    cases = known_answers.self_test(judge)
-    groups = known_answers.shares(cases)
-    failures: list[dict[str, Any]] = []
-    for case in cases:
-        if not case.is_right:
-            verdicts = {"expected": _WORDS[case.expected], "got": _WORDS[case.verdict.value]}
-            passage = {"passage": str(text)} if (text := case.query.about.get("passage")) else {}
-            asked = {**passage, "fields": dict(case.query.fields), "raw": case.verdict.raw or case.verdict.reason}
-            failures.append({"kind": case.query.kind, "trap": case.trap, **verdicts, **asked})
-    if args.json:
-        tables = {name: {value: share._asdict() for value, share in group.items()} for name, group in groups.items()}
-        write_json(Path("-"), {"judge": judge.name, **tables, "failed": failures})
-    else:
-        table = [["questions", "right", "of", "unread", "accuracy", "from", "to"]]
-        for name, group in groups.items():
-            for value, share in group.items():
-                title = f"trap: {value}" if name == "trap" else value
-                table.append([title, *map(str, share[:3]), *map(number, share[3:])])
-        lines = [text_table(table), "", _NOTE, visible(judge.name)]
-        for row in failures:
-            lines += ["", visible("{kind} ({trap}): {expected} expected, got {got}: {raw}".format(**row))]
-            texts = {"passage": row.get("passage"), **row["fields"]}
-            lines += [visible(f"  {name}: {text}") for name, text in texts.items() if text]
-        say("\n".join(lines))
-    total = groups["all"]["all"]
-    said = {case.verdict.value for case in cases} - {None}
-    flaws = [f"answers {_WORDS[value]} to everything" for value in said if len(said) == 1]
-    if total.low <= 0.5:
-        accuracy = f"accuracy {total.accuracy:.2f}, interval {total.low:.2f} to {total.high:.2f}"
-        flaws.append(f"no better than guessing ({accuracy}): its verdicts can't be used")
-    return note(args.command, f"the judge: {'; '.join(flaws)}") if flaws else 0

@@ -183,16 +183,6 @@ class DataError(TlsTasksError):
     """A data set is absent, damaged or not the pinned one."""
 
 
-@contextmanager
-def memory_for(place: str) -> Iterator[None]:
-    """Raise a lack of memory as a DataError that names what needs it."""
-    try:
-        yield
-    except MemoryError as error:
-        told = f" ({error})" if str(error) else ""
-        raise DataError(f"{place}: there is too little memory for it{told}") from None
-
-
 class JudgeError(TlsTasksError):
     """A judge can't be used at all: wrong key, unknown model, unknown parameter, a recording that lacks what is asked.
 

@@ -11,33 +11,29 @@ from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from tls_tasks.core.errors import InputError, describe, shorten, warn_caller
 
-IsRow = Callable[[Mapping[Any, Any]], bool]
-"""Whether a mapping is itself one row of the references, such as a timeline by date, rather than name -> row."""
 
-
-def read_columns(is_row: IsRow | None = None, /, **columns: Any) -> list[Any]:
+def read_columns(**columns: Any) -> list[Any]:
     """Columns in any form that a caller may have them, as lists of plain rows of equal length.
 
-    A column is a list, or an array or column of numpy, pandas, pyarrow or datasets. Where both predictions
-    and references are mappings name -> row, the rows are joined by name, in the order of the predictions. In rows, what
-    :func:`as_values` can unfold is plain afterwards. Warns if there are no rows.
+    A column is a list, or an array or column of numpy, pandas, pyarrow or datasets. In rows, what :func:`as_values`
+    can unfold is plain afterwards. Warns if there are no rows.
 
     Args:
-        is_row: Tells such a mapping of names from a bare row that lacks the list around it; None: none is a row.
         **columns: ``predictions``, ``references``, and further ones; None: not given.
 
     Returns:
         The columns in the order given; None where not given.
 
     Raises:
-        InputError: Naming the column: what is no column, columns of unequal length, names or labels that differ.
+        InputError: Naming the column: what is no column, columns of unequal length, or pandas labels that differ.
 
     Example:
-        >>> read_columns(predictions={"a": "x", "b": "y"}, references={"b": "Y", "a": "X"})
+        >>> read_columns(predictions=("x", "y"), references=["X", "Y"])
         [['x', 'y'], ['X', 'Y']]
         >>> read_columns(predictions="x", references=["X"])
         Traceback (most recent call last):
@@ -45,15 +41,12 @@ def read_columns(is_row: IsRow | None = None, /, **columns: Any) -> list[Any]:
         tls_tasks.core.errors.InputError: predictions: got str 'x', expected a list with one row a document; did you mean predictions=['x']?
     """  # noqa: E501 - the message is one line
     given = {name: column for name, column in columns.items() if column is not None or name in _NEEDED}
-    both = [given.get(name) for name in _NEEDED]
-    by_name = all(isinstance(column, Mapping) and column for column in both)
-    if by_name and not (is_row and is_row(given["references"])):
-        given = _joined(given)
-    for name, other in (_NEEDED, _NEEDED[::-1]):
-        rows, is_list = given[name], isinstance(given[other], list | tuple)
-        if is_list and isinstance(rows, Mapping) and len(rows) > 1 and not (is_row and is_row(rows)):
-            expected = f"names in both, or a list in both, such as list({name}.values()) in the order of {other}"
-            raise InputError(name, None, f"rows by name ({shorten([*rows])}), but {other} is a list", expected)
+    indexes = {name: getattr(column, "index", None) for name, column in given.items()}
+    labels = {name: index for name, index in indexes.items() if hasattr(index, "equals")}  # of pandas
+    for (first, label), (name, other) in pairwise(labels.items()):
+        if not label.equals(other):
+            expected = f"the labels of {first} in the same order; or lists, list({name})"
+            raise InputError(name, None, "a pandas column with other labels", expected)
     lists = {name: _listed(name, column) for name, column in given.items()}
     for name, column in lists.items():
         if len(column) != len(lists["predictions"]):
@@ -61,41 +54,12 @@ def read_columns(is_row: IsRow | None = None, /, **columns: Any) -> list[Any]:
             turned = name == "references" and all(isinstance(row, list | tuple) and len(row) == n for row in column)
             hint = "; did you mean one list a document, list(zip(*references))?" if column and turned else ""
             raise InputError(name, None, f"length {len(column)}", f"{n}, as many as predictions{hint}")
-    _check_labels(given)
     if not lists["predictions"]:
         warn_caller("predictions has no rows, so that no result says anything", UserWarning)
     return [lists.get(name) for name in columns]
 
 
 _NEEDED = ("predictions", "references")
-
-
-def _joined(columns: Mapping[str, Any]) -> dict[str, list[Any]]:
-    names = columns["predictions"].keys()
-    for column, rows in columns.items():
-        if not isinstance(rows, Mapping):
-            raise InputError(column, None, describe(rows), "a mapping with the names that predictions has")
-        lacking = [name for name in names if name not in rows]
-        unknown = [name for name in rows if name not in names]
-        other = "predictions" if lacking else column
-        if not lacking:  # the other side lacks what this has
-            column, lacking, unknown = "predictions", unknown, lacking
-        if sides := [f"{side} {shorten(found)}" for side, found in (("without", lacking), ("with", unknown)) if found]:
-            raise InputError(column, None, f"a mapping {' and '.join(sides)}", f"the names that {other} has")
-    return {column: [rows[name] for name in names] for column, rows in columns.items()}
-
-
-def _check_labels(columns: Mapping[str, Any]) -> None:
-    """Refuse columns of pandas whose labels (the index) differ: their rows are those of different documents."""
-    indexes: dict[str, Any] = {name: getattr(column, "index", None) for name, column in columns.items()}
-    labels = {name: index for name, index in indexes.items() if hasattr(index, "equals")}
-    for name, own in labels.items():
-        first, others = next(iter(labels.items()))
-        pairs = () if own.equals(others) else zip(own.tolist(), others.tolist(), strict=True)
-        if found := next(((n, *pair) for n, pair in enumerate(pairs) if pair[0] != pair[1]), None):
-            n, got, wanted = found
-            hint = f"give both columns in one order, or {name}=list({name}) if the order is right"
-            raise InputError(name, n, f"the label {got!r}", f"the label {wanted!r}, which {first} has there; {hint}")
 
 
 def _listed(name: str, column: Any) -> list[Any]:
@@ -249,9 +213,7 @@ def no_class(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is no plain value")
 
 
-def pack_columns(
-    columns: Mapping[str, Any], check: Check, plain: Plain = no_class, is_row: IsRow | None = None
-) -> dict[str, list[str]]:
+def pack_columns(columns: Mapping[str, Any], check: Check, plain: Plain = no_class) -> dict[str, list[str]]:
     r"""Columns with every row as one JSON string, for tables that keep strings only.
 
     NaN, large integers, -0.0, lone surrogates, dates, and keys that are no text survive: :func:`unpack_column` gives
@@ -265,7 +227,7 @@ def pack_columns(
         >>> pack_columns({"predictions": ['{"a": 1}'], "references": [{1: ["x"]}]}, lambda row, field, index: None)
         {'predictions': ['"{\\"a\\": 1}"'], 'references': ['{"$pairs": [[1, ["x"]]]}']}
     """
-    lists = dict(zip(columns, read_columns(is_row, **columns), strict=True))
+    lists = dict(zip(columns, read_columns(**columns), strict=True))
     packed: dict[str, list[str]] = {}
     for field, column in lists.items():
         packed[field] = []

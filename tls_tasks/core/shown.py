@@ -1,6 +1,5 @@
 """What a score shows of itself: its results by name, one line, a table, a data frame, an explanation."""
 
-import html
 import importlib
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -47,16 +46,6 @@ class Shown:
     def __repr__(self) -> str:
         """The headline numbers and the signature on one line; never the units."""
         return f"<Score {_one_line(self.metric)}: {self._headline(self.results)}, n {len(self.units)}, {self._signed}>"
-
-    def _repr_html_(self) -> str:
-        """The results as a small table, for notebooks."""
-        rows, said = self._rows()
-        table = ""
-        for key, *cells in rows:
-            data = "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)
-            table += f"<tr><th style='text-align:left'>{html.escape(key)}</th>{data}</tr>"
-        notes = "".join(f"<p>{html.escape(line)}</p>" for line in said)
-        return f"<table>{table}</table>{notes}<code>{html.escape(self._signed)}</code>"
 
     @property
     def _signed(self) -> str:

@@ -4,13 +4,12 @@ This package contains addresses and hashes, and none of the data. In the cache::
 
     raw/OWNER/NAME/COMMIT/PATH          the files as they came
     sets/NAME/COMMITS/rows.parquet      what the family made of them, which its tasks read; people's ratings: logs, CSV
-    sets/NAME/COMMITS/origin.json       where it came from, and the hash of each file
+    sets/NAME/COMMITS/origin.json       where it came from
 """
 
 import hashlib
 import json
 import os
-import shutil
 import urllib.parse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -120,12 +119,8 @@ class PublicCopy:
 
     @property
     def is_there(self) -> bool:
-        """Whether it has been fetched, and is whole."""
-        try:
-            files = json.loads((self.folder / _ORIGIN).read_text(encoding="utf-8"))["files"]
-        except (OSError, ValueError):
-            return False
-        return all(sha256_of(self.folder / name) == sha256 for name, sha256 in files.items())
+        """Whether it has been fetched: a folder is there as a whole or not at all."""
+        return self.folder.is_dir()
 
     def fetch(self) -> Path:
         """Download what is missing and make the family's files of it; nothing is asked for if it is there.
@@ -147,13 +142,9 @@ class PublicCopy:
                     host = os.environ.get(MIRROR_VARIABLE) or _HOST
                     url = f"{host.rstrip('/')}/{place}/{urllib.parse.quote(file.path)}"
                     download(url, files[file.path], file.sha256)
-            if folder.exists() and not self.is_there:  # in this order: another process may be faster
-                shutil.rmtree(folder, ignore_errors=True)  # damaged
             with made_folder(folder) as made:
                 self.write(self, files, made)
-                written = sorted(path for path in made.rglob("*") if path.is_file())
-                hashes = {path.relative_to(made).as_posix(): sha256_of(path) for path in written}
-                origin = {"data_set": self.name, "origin": self.terms, "files": hashes}
+                origin = {"data_set": self.name, "origin": self.terms}
                 (made / _ORIGIN).write_text(json.dumps(origin, indent=2) + "\n", encoding="utf-8")
         except OSError as error:
             if not self.is_there:  # another process may have been faster

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import DataError, json_fault, memory_for
+from tls_tasks.core.errors import DataError, json_fault
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".csv", ".parquet")
 """How the names of files with rows end."""
@@ -118,8 +118,7 @@ def _json_values(lines: Iterable[str], where: str) -> Rows:
         if line.strip():
             place = f"{where}, line {number}"
             try:
-                with memory_for(place):
-                    value = json.loads(line)
+                value = json.loads(line)
             except (ValueError, RecursionError) as error:
                 raise DataError(f"{place}: not JSON: {json_fault(error)}") from error
             yield place, value
@@ -139,8 +138,6 @@ def text_lines(path: Path) -> Iterator[str]:
                 yield line
     except FileNotFoundError as error:
         raise DataError(f"{path}: no such file") from error
-    except MemoryError:
-        raise DataError(f"{path}, line {n_read + 1}: there is too little memory for it") from None
     except UnicodeDecodeError as error:
         n_read += len(error.object[: error.start + 1].splitlines())  # decoded in blocks of lines
         raise DataError(f"{path}, line {n_read}: can't be read: {error}; expected UTF-8") from error

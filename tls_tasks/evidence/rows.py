@@ -7,14 +7,13 @@ that is None is an answer in which nothing can be read.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError, describe, shorten, warn_caller
 from tls_tasks.core.parsed import Problem
 from tls_tasks.core.rows import no_class, read_columns
 from tls_tasks.evidence.read import ObjectReader, ParsedEvidence, parse_objects
-from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
+from tls_tasks.evidence.types import EvidenceObject, EvidenceSchema
 
 _FORMS = "model text, a JSON string, a list of objects, or an object around such a list"
 
@@ -37,7 +36,7 @@ def read_rows(predictions: Any, references: Any, sources: Any, schema: EvidenceS
         UserWarning: Objects of references break the schema; attributes that they lack are just not compared.
     """
     columns = {"predictions": predictions, "references": references, "sources": sources}
-    predictions, references, sources = read_columns(partial(is_row, schema=schema), **columns)
+    predictions, references, sources = read_columns(**columns)
     reader = ObjectReader(schema)
     texts = [None] * len(predictions) if sources is None else sources
     flaws: list[str] = []
@@ -60,11 +59,6 @@ def check_row(row: Any, field: str, index: int) -> None:
         _check_source(row, index)
     elif not isinstance(row, str) and not (field == "predictions" and row is None):
         _check_objects(row, field, index)
-
-
-def is_row(mapping: Mapping[Any, Any], schema: EvidenceSchema = JOURNAL_SCHEMA) -> bool:
-    """Whether a mapping is an object, or objects by domain, rather than rows by name."""
-    return not mapping.keys().isdisjoint({schema.domain_field, schema.span_field, *schema.domains})
 
 
 as_plain = no_class

@@ -12,7 +12,7 @@ import datasets
 import evaluate
 
 from tls_tasks.core.errors import check_options, check_switches
-from tls_tasks.core.rows import pack_columns, read_columns, unpack_column
+from tls_tasks.core.rows import pack_columns, unpack_column
 from tls_tasks.registry import METRICS
 
 
@@ -68,20 +68,13 @@ class Module(evaluate.Metric):
         metric = METRICS[self.metric]
         rows = importlib.import_module(metric.rows)
         given = {**dict.fromkeys(metric.columns), "predictions": predictions, "references": references, **columns}
-        evaluate.Metric.add_batch(self, **pack_columns(given, rows.check_row, rows.as_plain, rows.is_row))
+        evaluate.Metric.add_batch(self, **pack_columns(given, rows.check_row, rows.as_plain))
 
     def compute(self, *, predictions: Any = None, references: Any = None, **options: Any) -> dict[str, Any] | None:
         """Score the given rows, or those that were added; see the module's description for the options."""
         columns = {**dict.fromkeys(METRICS[self.metric].columns), "predictions": predictions, "references": references}
         known = [name for name in inspect.signature(type(self)._compute).parameters if name not in ("self", *columns)]
         check_options(self.metric, options.keys() - columns.keys(), known)
-        if "topics" in known:  # no column of evaluate's: joined while there are names
-            by_name = importlib.import_module(METRICS[self.metric].rows).by_name
-            predictions, references, topics = by_name(predictions, references, options.get("topics"))
-            if topics is not None and predictions is not None:
-                topics = read_columns(predictions=predictions, references=references, topics=topics)[2]
-            columns |= {"predictions": predictions, "references": references}
-            options["topics"] = topics
         result: dict[str, Any] | None = evaluate.Metric.compute(self, **{**columns, **options})
         return result
 

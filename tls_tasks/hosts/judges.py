@@ -32,20 +32,19 @@ class HarnessJudge:
     Args:
         lm: Any model of the harness that has ``loglikelihood``.
         chat: Whether the prompt goes through the model's chat template.
-        examples: Whether two questions of the same kind with their answers stand before each, which small models need.
         name: For the signature; by default the model's class and checkpoint. A checkpoint that it hides is added.
 
     Example:
         ``HarnessJudge(lm_eval.models.huggingface.HFLM(pretrained="ORG/MODEL"))``
     """
 
-    def __init__(self, lm: Any, *, chat: bool = False, examples: bool = False, name: str | None = None) -> None:
-        self._lm, self._chat, self._examples = lm, chat, examples
+    def __init__(self, lm: Any, *, chat: bool = False, name: str | None = None) -> None:
+        self._lm, self._chat = lm, chat
         checkpoint = getattr(getattr(getattr(lm, "model", None), "config", None), "_name_or_path", "")
         label = name or ":".join(filter(None, [type(lm).__name__, checkpoint]))
         hidden = [] if checkpoint in label else [f"model:{checkpoint}"]
-        how = ["loglikelihood", *["chat"] * chat, *["examples"] * examples]
-        self.name = ",".join([label, *hidden, *how, f"prompts:{prompts_hash(examples=examples)}"])
+        how = ["loglikelihood", *["chat"] * chat]
+        self.name = ",".join([label, *hidden, *how, f"prompts:{prompts_hash()}"])
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
         """One verdict per query, in order; all questions in one call of the model.
@@ -69,7 +68,7 @@ class HarnessJudge:
         return not isinstance(length, int) or encode is None or len(encode(context)) + _WORD_TOKENS <= length
 
     def _context(self, query: Query) -> str:
-        messages = render(query, examples=self._examples)
+        messages = render(query)
         if self._chat:
             # The template opens the model's turn: YES follows immediately.
             return str(self._lm.apply_chat_template(messages)).rstrip()
@@ -89,7 +88,7 @@ def from_options(
         loads: Whether the model is loaded; without it the judge has nothing but a name.
         **options: Those of :class:`HarnessJudge`; ``batch_size`` and ``device`` as the harness takes them.
     """
-    how = {name: options.pop(name) for name in ("chat", "examples") if name in options}
+    how = {name: options.pop(name) for name in ("chat",) if name in options}
     label, lm = model_args or "", None
     if isinstance(model_args, Mapping):
         label = ",".join(f"{name}={value}" for name, value in sorted(model_args.items()))
@@ -120,7 +119,6 @@ class InspectJudge:
     Args:
         model: As ``inspect eval --model`` takes it.
         parameters: Fields of Inspect's ``GenerateConfig``; by default temperature 0 and 512 tokens.
-        examples: Whether two questions of the same kind with their answers stand before each, which small models need.
         cache: Whether Inspect keeps the answers.
         name: For the signature, instead of the model.
 
@@ -133,25 +131,19 @@ class InspectJudge:
     """
 
     def __init__(
-        self,
-        model: str,
-        *,
-        parameters: Mapping[str, Any] | None = None,
-        examples: bool = False,
-        cache: bool = True,
-        name: str | None = None,
+        self, model: str, *, parameters: Mapping[str, Any] | None = None, cache: bool = True, name: str | None = None
     ) -> None:
         with needs_extra("judge", "inspect"):
             from inspect_ai.model import GenerateConfig
         given = dict(parameters or {})
         for parameter in given:
             check_choice("parameters", parameter, GenerateConfig.model_fields)
-        self._model, self._examples, self._cache = model, examples, cache
+        self._model, self._cache = model, cache
         self._config = GenerateConfig(**{**DEFAULTS, **given})
         label = name or f"inspect/{model}"
         parts = [label, *([] if model in label else [f"model:{model}"])]
-        parts += [f"{key}:{value}" for key, value in sorted(given.items())] + ["examples:2"] * examples
-        self.name = ",".join([*parts, f"prompts:{prompts_hash(examples=examples)}"])
+        parts += [f"{key}:{value}" for key, value in sorted(given.items())]
+        self.name = ",".join([*parts, f"prompts:{prompts_hash()}"])
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
         """One verdict per query, in order; all questions at once, as far as Inspect's limits allow."""
@@ -160,7 +152,7 @@ class InspectJudge:
         verdicts: dict[int, Verdict] = {}
 
         async def ask(model: Any, index: int, query: Query) -> None:
-            messages = render(query, examples=self._examples)
+            messages = render(query)
             try:
                 verdicts[index] = await self._verdict(model, messages, query.is_graded)
             except Exception as error:  # a fault of the instrument, whatever it is: unscored and counted

@@ -96,12 +96,10 @@ class LookUp:
         find: (ids of a report's collections, document id) -> the document as it is stored, or None.
         collections: The existing collections by their first spelling, in order; None if documents are not kept by
             collection.
-        example: One of the keys, as messages show it; empty where there is none or nobody can tell.
     """
 
     find: Callable[[Sequence[str], str], Any]
     collections: tuple[str, ...] | None = None
-    example: str = ""
 
     def __call__(self, collection_ids: Sequence[str], doc_id: str) -> str | None:
         """A document as a judge reads it, its title, if it has one, and its text; None if there is no such document.
@@ -149,7 +147,7 @@ def look_up(documents: Any) -> LookUp:
         return LookUp(documents)
     if not _is_nested(documents):
         get = _get_by_text(_checked(documents))
-        return LookUp(lambda _, doc_id: get(doc_id), example=_first_key(documents))
+        return LookUp(lambda _, doc_id: get(doc_id))
     by_collection: dict[str, Any] = {}
     for spelling in documents:
         name, members = canonical_collection(str(spelling)), documents.get(spelling)
@@ -164,8 +162,7 @@ def look_up(documents: Any) -> LookUp:
         documents = (by_collection[name](doc_id) for name in names)
         return next((document for document in documents if document is not None), None)
 
-    keys = (f"{key} in the collection {name!r}" for name in documents if (key := _first_key(documents.get(name))))
-    return LookUp(find, tuple(by_collection), next(keys, ""))
+    return LookUp(find, tuple(by_collection))
 
 
 def shown_titles(documents: Any, doc_ids: Sequence[str] = ()) -> dict[str, str]:
@@ -208,10 +205,6 @@ def _checked(documents: Any) -> Any:
     return documents
 
 
-def _first_key(documents: Any) -> str:
-    return next((repr(str(key)) for key in documents.keys()), "")  # noqa: SIM118 - it need not be iterable
-
-
 def _get_by_text(documents: Any) -> Callable[[str], Any]:
     """Finds documents by the text of their keys; those of a store, which are text, are not read."""
     keys: Iterable[Any] = documents.keys()
@@ -235,8 +228,7 @@ def _is_nested(documents: Any) -> bool:
 def open_documents(places: Sequence[str], cited: Iterable[str]) -> Any:
     """The cited documents of files, for :func:`look_up`: by id, or by collection and id.
 
-    Each file is read through once, and only what is cited is kept of it, with its first document, which shows in
-    messages how ids are written there.
+    Each file is read through once, and only what is cited is kept of it.
 
     Args:
         places: A file, or one ``COLLECTION=FILE`` a collection. JSON Lines are read line by line, other files of rows
@@ -283,11 +275,11 @@ def find_lookup(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
 
 
 def _read_documents(path: Path, pages: Set[str]) -> dict[str, dict[str, Any]]:
-    """The documents of these pages in a file, and its first one: collection (empty: none) -> id -> document."""
+    """The documents of these pages in a file: collection (empty: none) -> id -> document."""
     by_collection: dict[str, dict[str, Any]] = {}
     for place, row in _pickled_rows(path) if path.suffix == ".pkl" else file_rows(path):
         document = read_model(DocumentRow, row, place)
-        if by_collection and page_of(document.id) not in pages:
+        if page_of(document.id) not in pages:
             continue
         members = by_collection.setdefault(document.collection, {})
         if document.id in members:

@@ -30,9 +30,6 @@ Walk = Generator[Sequence[Query], Sequence[Verdict], End]
 _NO_ANSWER = "It is not known."
 """What a negative sentence must say to be confirmed by a nugget without answers."""
 
-SCOPES = ("cited", "any")
-"""Which earlier sentences let a repeated claim pass without a citation."""
-
 
 class Pair(NamedTuple):
     """A question and one of its answers."""
@@ -96,15 +93,14 @@ class ReportPlan:
         report: The report.
         request: What it was asked for, with nuggets.
         find: Looks documents up; None: judges know documents by their ids, and all exist.
-        scope: One of :data:`SCOPES`.
 
     Attributes:
         pairs: The distinct (question, answer) pairs of the request -> the question's id.
         can_reward: Whether there is a nugget that a sentence can give or, as a negative statement, confirm.
     """
 
-    def __init__(self, report: Report, request: ReportRequest, find: LookUp | None, scope: str = "cited") -> None:
-        self._report, self._find, self._scope, self._by_sentence = report, find, scope, request.by_sentence
+    def __init__(self, report: Report, request: ReportRequest, find: LookUp | None) -> None:
+        self._report, self._find, self._by_sentence = report, find, request.by_sentence
         self._about = {"request_id": report.request_id or request.request_id, "run_id": report.run_id}
         self.pairs: dict[Pair, str] = {}
         self._unanswerable: dict[Pair, str] = {}  # questions that nobody can answer confirm a negative sentence
@@ -181,13 +177,13 @@ class ReportPlan:
         before = [sentence for sentence in self._report.sentences[: end.index] if sentence.text.strip()]
         new = new_to_cited = yield from self._is_new(end, before)
         cited = [sentence for sentence in before if sentence.citations]
-        if self._scope == "cited" and not new and cited != before:
+        if not new and cited != before:
             new_to_cited = yield from self._is_new(end, cited, scope="cited")
         support = False if new else None
         if new_to_cited is None:
             return None, (*path, "unscored"), support
         if not new_to_cited:
-            return 0, (*path, "repeats_cited" if self._scope == "cited" else "repeats"), support
+            return 0, (*path, "repeats_cited"), support
         return -1, (*path, "first_instance" if new else "repeats_uncited"), support
 
     def _is_new(self, end: Outcome, before: Sequence[ReportSentence], **about: str) -> Walk[bool | None]:

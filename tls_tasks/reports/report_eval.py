@@ -20,10 +20,10 @@ from tls_tasks.reports.judges.callable import CallableJudge, from_callable
 from tls_tasks.reports.judges.prompts import criterion_hash
 from tls_tasks.reports.judges.recordings import PROGRAM, Recorded
 from tls_tasks.reports.nuggets import NO_LIST, REQUEST_FORMS
-from tls_tasks.reports.plan import SCOPES, Outcome, ReportPlan, walk_together
+from tls_tasks.reports.plan import Outcome, ReportPlan, walk_together
 from tls_tasks.reports.report_gen_eval import score_as_program
-from tls_tasks.reports.rows import ReportRow, for_each, read_rows
-from tls_tasks.reports.rubrics import PROFILES, as_rubric, with_rubrics
+from tls_tasks.reports.rows import ReportRow, read_rows
+from tls_tasks.reports.rubrics import PROFILES, rubrics_of, with_rubrics
 from tls_tasks.reports.types import Judge, Query, Report, Verdict
 
 VERSION = 4
@@ -44,9 +44,6 @@ class _Settings:
     """What stands in the signature; with ``compat`` only what moves the numbers of that program."""
 
     compat: str | None = field(metadata={"quiet": None})
-    recall_unit: str | None = field(metadata={"sign": "unit", "quiet": None})
-    first_instance_scope: str | None = field(metadata={"sign": "first", "quiet": None})
-    nugget_answers: str | None = field(metadata={"sign": "answers", "quiet": None})
     length_limit: int | None = field(metadata={"sign": "limit", "quiet": None})
     rubric: str | None = field(metadata={"quiet": None, "of": ("rubric_profile",)})
     aggregate: str = field(metadata={"sign": "agg"})
@@ -62,9 +59,6 @@ def report_eval(
     judge: Any = None,
     *,
     compat: str | None = None,
-    recall_unit: str = "answer",
-    first_instance_scope: str = "cited",
-    nugget_answers: str = "as_given",
     length_limit: int | None = None,
     rubrics: Any = None,
     rubric_profile: str = "healthbench",
@@ -91,18 +85,12 @@ def report_eval(
         judge: Who answers: a function of a :class:`~tls_tasks.reports.types.Query`, see
             :func:`~tls_tasks.reports.judges.from_callable`; a :class:`~tls_tasks.reports.types.Judge`; or recorded
             judgments, a list of rows or ``{"judgments": rows, "defaults": {kind: verdict}}``. None: nothing is asked.
-        compat: ``report_gen_eval``: recall and precision as that program (not its documentation) computes them. The
-            options from ``recall_unit`` to ``length_limit`` have no effect then, and the other results are NaN.
-        recall_unit: What recall counts: each (question, ``answer``) pair, each ``question``, or each ``item`` of the
-            nuggets file.
-        first_instance_scope: Which earlier sentences excuse an uncited sentence that repeats their claim: the ``cited``
-            ones, or ``any``. Such a sentence is ignored.
-        nugget_answers: How many of its answers a question or item needs: ``any`` of them, ``all``, or ``as_given``: all
-            if the file says AND, else any.
+        compat: ``report_gen_eval``: recall and precision as that program (not its documentation) computes them;
+            ``length_limit`` has no effect then, and the other results are NaN.
         length_limit: Characters (NFKC, sentences joined by blanks) that count; sentences beyond them are left out.
         rubrics: Criteria about the whole report: for each report a list of ``{"criterion", "points", "tags"}`` or
-            ``{"title", "weight"}``, or an object with such a list in ``rubrics``; or request id -> list. Criteria with
-            negative points name faults.
+            ``{"title", "weight"}``, or an object with such a list in ``rubrics``. Criteria with negative points name
+            faults.
         rubric_profile: How points are added up: ``healthbench`` or ``researchrubrics``, where a criterion may be met
             partly; see :mod:`tls_tasks.reports.rubrics`.
         aggregate: ``macro``: the mean of the reports' values; ``micro``: ratios of sums.
@@ -139,7 +127,7 @@ def report_eval(
         >>> result["recall"], result["precision"], result["nugget_coverage"], result["f1"]
         (0.5, 1.0, 1.0, 1.0)
         >>> score.signature
-        'report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:custom(<lambda>)|v:4'
+        'report_eval|agg:macro|judge:custom(<lambda>)|v:4'
     """
     judged_by = _as_judge(judge)
     name = judged_by.name  # before it has been asked
@@ -147,30 +135,26 @@ def report_eval(
         name = f"{name},{options.custom_sign(judged_by)}"
     interval = options.interval_options(confidence_interval, n_resamples, seed)
     check_choice("compat", compat, (None, PROGRAM))
-    check_choice("recall_unit", recall_unit, scores.RECALL_UNITS)
-    check_choice("first_instance_scope", first_instance_scope, SCOPES)
-    check_choice("nugget_answers", nugget_answers, scores.ANSWERS)
     check_choice("aggregate", aggregate, scores.AGGREGATES)
     check_choice("rubric_profile", rubric_profile, PROFILES)
     if length_limit is not None:
         check_whole_number("length_limit", length_limit, least=0)
-    ours = (recall_unit, first_instance_scope, nugget_answers, length_limit)
-    unit, scope, answers, limit = ours if compat is None else (None, None, None, None)
+    limit = length_limit if compat is None else None
     named, interval_sign = name.replace("|", "/"), options.interval_sign(interval)
     profile = None if rubrics is None else f"{rubric_profile}#{criterion_hash()}"
-    settings = _Settings(compat, unit, scope, answers, limit, profile, aggregate, named, interval_sign)
+    settings = _Settings(compat, limit, profile, aggregate, named, interval_sign)
     rows = read_rows(predictions, references, documents, limit=limit, compat=compat is not None)
     # What can't be read is refused before anybody is asked.
-    criteria = for_each("rubrics", rubrics, rows, as_rubric)
+    criteria = rubrics_of(rubrics, rows)
     find = None if documents is None else look_up(documents)
     needs_documents = find is None and not isinstance(judged_by, Recorded | CallableJudge | NoJudge)
     _check_needs(rows, rubrics is None, needs_documents)
     outcomes: list[tuple[Outcome, ...]] = []
     if compat is None:
-        plans = [ReportPlan(row.report or Report("", ""), row.request, find, first_instance_scope) for row in rows]
+        plans = [ReportPlan(row.report or Report("", ""), row.request, find) for row in rows]
         outcomes = walk_together([plan.walks() for plan in plans], judged_by)
         reports = zip(rows, plans, outcomes, strict=True)
-        items = [scores.report_item(*report, recall_unit, nugget_answers) for report in reports]
+        items = [scores.report_item(*report) for report in reports]
     else:
         items = score_as_program(rows, find, judged_by)
     table = scores.results_table(aggregate, zero=compat is not None)
@@ -182,7 +166,7 @@ def report_eval(
     score = Score("report_eval", signed, definitions=table, **scores.from_items(items), interval=interval)
     _warn_of_unscored([outcome for of_report in outcomes for outcome in of_report])
     if find is not None:
-        _warn_of_unknown(rows, outcomes, find.example)
+        _warn_of_unknown(rows, outcomes)
     return score
 
 
@@ -240,8 +224,8 @@ class NoJudge:
         raise InputError("judge", None, got, _JUDGE_FORMS)
 
 
-def _warn_of_unknown(rows: Sequence[ReportRow], outcomes: Sequence[Sequence[Outcome]], example: str) -> None:
-    """One warning where no citation of a report resolves, with a key of each side."""
+def _warn_of_unknown(rows: Sequence[ReportRow], outcomes: Sequence[Sequence[Outcome]]) -> None:
+    """One warning where no citation of a report resolves."""
     lost = [
         (row.row, cited[0])
         for row, of_report in zip(rows, outcomes, strict=False)  # compat has no outcomes
@@ -249,9 +233,8 @@ def _warn_of_unknown(rows: Sequence[ReportRow], outcomes: Sequence[Sequence[Outc
         and not any(outcome.citations.keys() - outcome.unknown for outcome in of_report)
     ]
     for place, doc_id in lost[:1]:
-        keys = f"`documents` has {example}" if example else "`documents` has nothing of that id"
         told = f"report_eval: {len(lost)} of {len(rows)} reports cite nothing that is in `documents`, and nothing of it"
-        message = f"{told} counts as supported: predictions[{place}] cites {doc_id!r}, {keys}; ids must be equal"
+        message = f"{told} counts as supported: predictions[{place}] cites {doc_id!r}; ids must be equal"
         warn_caller(message, UnknownCitationsWarning)
 
 

@@ -5,7 +5,7 @@ fit raises, naming row and field.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, TypeVar
@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 from tls_tasks.core.errors import InputError, describe, warn_caller
 from tls_tasks.core.parsed import Parsed, problem
 from tls_tasks.core.rows import no_class, read_columns
-from tls_tasks.data.keyed import some
 from tls_tasks.reports import nuggets, read
 from tls_tasks.reports.citations import Citations
 from tls_tasks.reports.documents import shown_titles
@@ -70,41 +69,9 @@ def read_rows(
         >>> read_rows([{"sentences": []}], [{"query_id": 7, "items": []}])[0].request.request_id
         '7'
     """
-    predictions, references = read_columns(is_row, predictions=predictions, references=references)
+    predictions, references = read_columns(predictions=predictions, references=references)
     pairs = zip(predictions, references, strict=True)
     return [_row(index, *pair, documents, limit, compat) for index, pair in enumerate(pairs)]
-
-
-def for_each(field: str, given: Any, rows: Sequence[ReportRow], load: Callable[[Any, str], T]) -> list[T | None] | None:
-    """What a column has for each report; None where there is none for it.
-
-    Args:
-        field: The column's name.
-        given: The column, request id -> value, or None.
-        rows: The reports.
-        load: Reads a value; it is also told what errors call its place.
-
-    Raises:
-        InputError: No column, or one of another length; ids of requests that no report answers; a row of another
-            request than the report's.
-    """
-    if given is None:
-        return None
-    ids, places = [row.ids[0] for row in rows], [f"{field}[{number}]" for number in range(len(rows))]
-    if isinstance(given, Mapping):
-        by_id = {str(name): own for name, own in given.items()}
-        if lost := [name for name in by_id if name not in ids]:
-            expected = f"ids of the reports' requests ({some([*dict.fromkeys(ids)])}), or a list with a row a report"
-            raise InputError(field, None, f"the keys {some(lost)}", expected)
-        given, places = [by_id.get(name) for name in ids], [f"{field}[{name!r}]" for name in ids]
-    column = read_columns(predictions=[*rows], references=[*rows], **{field: given})[-1]
-    for place, name, own in zip(places, ids, column, strict=True):
-        fields = (*read.ID_FIELDS, *nuggets.RUBRIC_IDS) if isinstance(own, Mapping) else ()
-        named = sorted({read.id_text(own.get(id_field)) for id_field in fields} - {""})
-        if name and named and name not in named:
-            raise InputError(place, None, f"a row of request {some(named)}", f"{name!r}, the report's request")
-    # pandas has NaN for None
-    return [None if own is None or own != own else load(own, place) for place, own in zip(places, column, strict=True)]
 
 
 def check_row(row: Any, field: str, index: int) -> None:
@@ -113,11 +80,6 @@ def check_row(row: Any, field: str, index: int) -> None:
         _reference(row, index, "")
     elif not isinstance(row, str):
         _prediction(row, index, None, compat=False)
-
-
-def is_row(mapping: Mapping[Any, Any]) -> bool:
-    """Whether a mapping is a request rather than requests by name."""
-    return not mapping.keys().isdisjoint((*read.ID_FIELDS, *nuggets.LIST_FIELDS))
 
 
 def as_plain(value: Any) -> Any:

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError, describe
+from tls_tasks.core.rows import read_columns
 from tls_tasks.core.score import Result, ratio, total
 from tls_tasks.reports.plan import Outcome, Walk, walk_together
 from tls_tasks.reports.read import first_text
@@ -42,6 +43,21 @@ def as_rubric(given: Any, where: str) -> Rubric:
     if not isinstance(rows, list | tuple):
         raise InputError(where, None, describe(rows), f"the criteria of one report: {_FORM}")
     return tuple(_criterion(row, f"{where}[{number}]") for number, row in enumerate(rows))
+
+
+def rubrics_of(rubrics: Any, rows: Sequence[ReportRow]) -> list[Rubric | None] | None:
+    """The rubric of each report, None where it has none; None where no rubrics are given.
+
+    Raises:
+        InputError: No column, one of another length, or a row that is no rubric.
+    """
+    if rubrics is None:
+        return None
+    column = read_columns(predictions=[*rows], references=[*rows], rubrics=rubrics)[-1]
+    # pandas has NaN for None
+    return [
+        None if row is None or row != row else as_rubric(row, f"rubrics[{number}]") for number, row in enumerate(column)
+    ]
 
 
 def _criterion(row: Any, where: str) -> Criterion:

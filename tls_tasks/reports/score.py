@@ -171,9 +171,6 @@ def _if_answered(of: Any, asked: float, answered: float, *sums: float) -> float:
 # ---- outcomes of sentences -> a report's numbers, with everything that explains them
 
 
-RECALL_UNITS = ("answer", "question", "item")
-ANSWERS = ("as_given", "any", "all")
-
 _WEIGHTS = {"vital": 2}
 """Importance -> weight of a question; anything else weighs 1."""
 
@@ -226,12 +223,12 @@ def _with_told(details: Callable[[], Mapping[str, Any]], told: Mapping[str, Any]
     return {**details(), **told}
 
 
-class _NuggetUnit(NamedTuple):
-    """What coverage and recall count: pairs of question and answer, of which any or all must be given.
+class _Question(NamedTuple):
+    """What coverage counts: a question and its answers, of which any or all must be given.
 
     Attributes:
         pairs: The pairs.
-        needs_all: Whether all of them are asked for.
+        needs_all: Whether all of them are asked for, since a nugget of the question says AND.
         weight: Its weight.
     """
 
@@ -244,23 +241,20 @@ class _NuggetUnit(NamedTuple):
         return (all if self.needs_all else any)(pair in matched for pair in self.pairs)
 
 
-def report_item(
-    row: ReportRow, plan: ReportPlan, outcomes: Sequence[Outcome], recall_unit: str, answers: str
-) -> ReportItem:
+def report_item(row: ReportRow, plan: ReportPlan, outcomes: Sequence[Outcome]) -> ReportItem:
     """The result of a report whose sentences have come out of the tree.
 
     A report none of whose questions was answered has no numbers; one whose nugget questions were all left unanswered
     has neither recall nor coverage. Otherwise a nugget that was not found counts as not found.
     """
-    wanted, questions = (_nugget_units(row.request.nuggets, unit, answers) for unit in (recall_unit, "question"))
+    questions = _questions(row.request.nuggets)
     earned = frozenset(pair for outcome in outcomes if outcome.earns_recall for pair in outcome.matched)
     covered = frozenset(pair for outcome in outcomes if outcome.earns_coverage for pair in outcome.matched)
-    n_met = sum(unit.is_met(earned) for unit in wanted)
     supports = [outcome.support for outcome in outcomes if outcome.support is not None]
     citations = [holds for outcome in outcomes for holds in outcome.citations.values() if holds is not None]
     met = [unit for unit in questions if unit.is_met(covered)]
     weight, of = (sum(unit.weight for unit in units) for units in (met, questions))
-    ratios = {"recall": (n_met, len(wanted)), "nugget_coverage": (len(met), len(questions))}
+    ratios = {"recall": (len(earned), len(plan.pairs)), "nugget_coverage": (len(met), len(questions))}
     ratios |= {"nugget_coverage_weighted": (weight, of), "sentence_support": (sum(supports), len(supports))}
     ratios["citation_support"] = (sum(citations), len(citations))
     if row.report is None and row.request.by_sentence:
@@ -279,47 +273,34 @@ def report_item(
     is_set = {"empty_report": not outcomes and row.request.by_sentence, "no_nuggets": not plan.pairs}
     is_set |= {"unknown_citations": n_unknown > 0, "unscored": None in scores, "unjudged": bool(asked) and not answered}
     flags = tuple(flag for flag in is_set if is_set[flag]) if row.report else ("parse_failure",)
-    counts = {"unique_nuggets_matched": n_met, "total_nuggets": len(wanted), "unknown_citations": n_unknown}
+    counts = {"unique_nuggets_matched": len(earned), "total_nuggets": len(plan.pairs), "unknown_citations": n_unknown}
     counts |= {"questions_asked": len(asked), "questions_unanswered": len(asked) - len(answered)}
     unit = unit_of(scores, ratios, flags, zero=False, **counts)
     details: Any = partial(_details, plan.pairs, outcomes, questions, covered) if row.report else dict
     return ReportItem(row.row, *row.ids, unit, flags, row.problems, details)
 
 
-def _nugget_units(nuggets: Sequence[Nugget], unit: str, answers: str) -> tuple[_NuggetUnit, ...]:
-    """What recall and coverage count.
-
-    Args:
-        nuggets: A request's nuggets; those without answers count for nothing.
-        unit: ``answer``: each (question, answer) pair once; ``question``: each question once, with the answers of all
-            its items; ``item``: each item of the file, but for repeated ones.
-        answers: Whether a unit takes ``any`` or ``all`` of its answers, or what its nuggets say (``as_given``; if
-            several items of a question differ, AND wins).
+def _questions(nuggets: Sequence[Nugget]) -> list[_Question]:
+    """The questions of a request with the answers of all their nuggets; nuggets without answers count for nothing.
 
     Example:
         >>> from tls_tasks.reports.types import NuggetAnswer
-        >>> nuggets = [Nugget("q", "q", tuple(map(NuggetAnswer, texts))) for texts in ("ab", "c")]
-        >>> nuggets.append(replace(nuggets[0], aggregator="AND"))
-        >>> [len(_nugget_units(nuggets, unit, "any")) for unit in ("answer", "question", "item")]
-        [3, 1, 3]
+        >>> nuggets = [Nugget("q", "q", tuple(map(NuggetAnswer, texts))) for texts in ("ab", "c", "")]
+        >>> [(len(question.pairs), question.needs_all) for question in _questions(nuggets)]
+        [(3, False)]
     """
-    groups: dict[Any, list[tuple[Nugget, Sequence[str]]]] = {}
-    for nugget in nuggets:
-        texts = tuple(dict.fromkeys(answer.text for answer in nugget.answers))
-        for part in [(text,) for text in texts] if unit == "answer" else [texts] * bool(texts):
-            key = (nugget.question, part, nugget.aggregator * (unit == "item"))
-            groups.setdefault(nugget.question if unit == "question" else key, []).append((nugget, part))
-    units = []
-    for members in groups.values():
-        pairs = dict.fromkeys(Pair(nugget.question, text) for nugget, part in members for text in part)
-        says_and = any(nugget.aggregator == "AND" for nugget, _ in members)
-        weight = max(_WEIGHTS.get(nugget.importance, 1) for nugget, _ in members)
-        units.append(_NuggetUnit(tuple(pairs), answers == "all" or (answers == "as_given" and says_and), weight))
-    return tuple(units)
+    questions = []
+    for members in grouped(nuggets, [nugget.question for nugget in nuggets]).values():
+        pairs = dict.fromkeys(Pair(nugget.question, answer.text) for nugget in members for answer in nugget.answers)
+        answered = [nugget for nugget in members if nugget.answers]
+        needs_all = any(nugget.aggregator == "AND" for nugget in answered)
+        weight = max((_WEIGHTS.get(nugget.importance, 1) for nugget in answered), default=0)
+        questions += [_Question(tuple(pairs), needs_all, weight)] * bool(pairs)
+    return questions
 
 
 def _details(
-    ids: Mapping[Pair, str], outcomes: Sequence[Outcome], questions: Sequence[_NuggetUnit], matched: frozenset[Pair]
+    ids: Mapping[Pair, str], outcomes: Sequence[Outcome], questions: Sequence[_Question], matched: frozenset[Pair]
 ) -> dict[str, Any]:
     """Each sentence and each question; ``ids`` has the question's id of each pair."""
     sentences = []

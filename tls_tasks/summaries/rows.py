@@ -3,7 +3,7 @@
 A model's text is taken as it is, so there is nothing to parse; only None, no answer, can't be read.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tls_tasks.core.errors import InputError, describe
@@ -50,11 +50,6 @@ def check_row(row: Any, field: str, index: int) -> None:
         read_texts(row, index)
     elif row is not None:
         read_text(row, field, index)
-
-
-def is_row(mapping: Mapping[Any, Any]) -> bool:
-    """No mapping is a row of texts."""
-    return False
 
 
 as_plain = no_class

@@ -25,9 +25,8 @@ def score(
     """AR-1, AR-2 and date F1 of timelines in one call.
 
     Args:
-        predictions: Timelines, as :func:`~tls_tasks.timelines.alignment_rouge.alignment_rouge` takes them: a list, or a
-            mapping name -> timeline.
-        references: For each prediction one timeline or a list of them: in a list, or under the same names.
+        predictions: Timelines, as :func:`~tls_tasks.timelines.alignment_rouge.alignment_rouge` takes them.
+        references: For each prediction one timeline or a list of them.
         topics: The topic of each row. If given, every topic has the same weight.
         reference_mode: ``separate`` scores each reference on its own, ``joint`` all at once.
         aggregate: ``f_of_means`` (F of mean P and mean R) or ``mean_f`` (mean of the items' F).
@@ -42,8 +41,8 @@ def score(
 
     Example:
         >>> both = score(
-        ...     {"egypt": "2011-01-25: Mass protests erupt in Cairo."},
-        ...     {"egypt": {"2011-01-25": ["Protests erupt across Egypt."], "2011-02-11": ["Mubarak resigns."]}},
+        ...     ["2011-01-25: Mass protests erupt in Cairo."],
+        ...     [{"2011-01-25": ["Protests erupt across Egypt."], "2011-02-11": ["Mubarak resigns."]}],
         ... )
         >>> round(both.ar1_f1, 3), round(both.ar2_f1, 3), round(both.date_f1, 3)
         (0.444, 0.333, 0.667)

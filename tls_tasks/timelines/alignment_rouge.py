@@ -26,7 +26,7 @@ from tls_tasks.timelines import alignment
 from tls_tasks.timelines.alignment import VARIANTS, AlignedDays, Alignment, DayWords, align_all, compare
 from tls_tasks.timelines.pairs import score_of
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, read_policy
-from tls_tasks.timelines.rows import TimelineRow, by_name, read_rows
+from tls_tasks.timelines.rows import TimelineRow, read_rows
 from tls_tasks.timelines.types import Timeline
 
 VERSION = 4
@@ -94,8 +94,7 @@ def alignment_rouge(
 
     Args:
         predictions: One timeline per row: model text, JSON, ``[{"date": …, "text": …}]`` or ``{date: [sentence, …]}``.
-        references: One timeline per row, or a list of them, or a mapping annotator -> timeline. Where both are
-            mappings, the names in predictions are topics, and a topic of references without prediction scores 0.
+        references: One timeline per row, or a list of them, or a mapping annotator -> timeline.
         variant: Which dates are aligned, one of :data:`~tls_tasks.timelines.alignment.VARIANTS`.
         reference_mode: ``separate`` scores each reference on its own (news-tls), ``joint`` all at once (CHRONOS).
         aggregate: ``f_of_means`` (F of mean P and mean R) or ``mean_f`` (mean of the items' F).
@@ -136,7 +135,6 @@ def alignment_rouge(
         'alignment_rouge|variant:align+m:1|engine:rouge155|refs:separate|agg:f_of_means|v:4'
     """
     check_switches(remove_stopwords=remove_stopwords, use_stemmer=use_stemmer, exact_date_mean=exact_date_mean)
-    predictions, references, topics = by_name(predictions, references, topics)
     config = _AlignmentRougeConfig(
         *(variant, engine, reference_mode, aggregate, topics is not None, beta, tokenizer, remove_stopwords),
         *(use_stemmer, read_policy(policy)),

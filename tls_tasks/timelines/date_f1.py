@@ -15,7 +15,7 @@ from tls_tasks.core.options import signature, signed_by
 from tls_tasks.core.score import Counts, Item, Score, check_aggregate
 from tls_tasks.timelines.pairs import score_of
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, read_policy
-from tls_tasks.timelines.rows import TimelineRow, by_name, read_rows
+from tls_tasks.timelines.rows import TimelineRow, read_rows
 from tls_tasks.timelines.types import Timeline
 
 VERSION = 4
@@ -50,8 +50,7 @@ def date_f1(
     Args:
         predictions: One timeline per row: model text, JSON, ``[{"date": …, "text": …}]`` or ``{date: [sentence, …]}``,
             or a list of dates.
-        references: One timeline per row, or a list of them, or a mapping annotator -> timeline. Where both are
-            mappings, the names in predictions are topics, and a topic of references without prediction scores 0.
+        references: One timeline per row, or a list of them, or a mapping annotator -> timeline.
         tolerance: How many days apart two matching dates may be, 0 or more. Dates are matched one to one, as many as
             possible.
         reference_mode: ``separate`` scores each reference on its own, ``joint`` the union of their dates.
@@ -77,7 +76,6 @@ def date_f1(
     if isinstance(tolerance, bool) or not isinstance(tolerance, int) or tolerance < 0:
         raise InputError("tolerance", None, repr(tolerance), "a whole number of days, 0 or more")
     check_aggregate(aggregate, beta)
-    predictions, references, topics = by_name(predictions, references, topics)
     config = _DateF1Config(tolerance, reference_mode, aggregate, topics is not None, beta, read_policy(policy))
     rows = read_rows(predictions, references, topics, reference_mode, config.policy)
     items = [_item(row, position, group, config) for row in rows for position, group in row.groups(reference_mode)]

@@ -17,7 +17,7 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError, check_choice, describe, shorten, warn_of_repeated, warn_of_unread
 from tls_tasks.core.parsed import Parsed, Problem
-from tls_tasks.core.rows import as_values, no_class, read_columns
+from tls_tasks.core.rows import no_class, read_columns
 from tls_tasks.data.files import json_or_text
 from tls_tasks.text.dates import read_date
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, parse_timeline
@@ -42,61 +42,6 @@ def check_row(row: Any, field: str, index: int) -> None:
         read_references(row, index)
     elif not isinstance(row, str):  # a model's text may hold anything
         read_prediction(row, index)
-
-
-def is_row(mapping: Mapping[Any, Any]) -> bool:
-    """Whether a mapping is a timeline, with a date among its keys, or an entry, rather than timelines by name."""
-    return _is_entry(mapping) or any(day_of(key) is not None for key in mapping)
-
-
-_READINGS = (
-    "either names of topics that references has too (a topic without prediction counts as silence), or one timeline, "
-    "date -> text, for which the names in references are its annotators"
-)
-
-
-def by_name(predictions: Any, references: Any, topics: Any = None) -> tuple[Any, ...]:
-    """Columns by name as lists of rows, each with its topic; any other columns as they are.
-
-    The names of predictions are topics, and all of them are names in references. A topic without a prediction has None.
-    For one timeline instead, the names in references are those of its annotators.
-
-    Args:
-        predictions: Name -> timeline, or one timeline.
-        references: Name -> one timeline or several.
-        topics: Name -> topic, where the names are not the topics themselves.
-
-    Raises:
-        InputError: Predictions of names that references lacks, or neither names nor one timeline.
-
-    Example:
-        >>> by_name({"egypt": "2011-01-25: A"}, {"libya": "2011-02-15: B", "egypt": "2011-01-25: A"})
-        (['2011-01-25: A', None], ['2011-01-25: A', '2011-02-15: B'], ['egypt', 'libya'])
-        >>> by_name("2011-01-25: A", {"cnn": "2011-01-25: A", "bbc": "2011-01-26: A"})
-        (['2011-01-25: A'], [{'cnn': '2011-01-25: A', 'bbc': '2011-01-26: A'}], None)
-    """
-    if not _has_names(references):
-        if _has_names(predictions) and not isinstance(references, Sequence):
-            raise InputError("references", None, f"{describe(references)}, and predictions by name", _READINGS)
-        return predictions, references, topics
-    given = as_values(predictions)
-    if not _has_names(given):
-        one = given[0] if _is_list(given) and len(given) == 1 and not _is_entry(given[0]) else given
-        if not isinstance(one, str | Timeline | Mapping) and not (_is_list(one) and one and all(map(_is_entry, one))):
-            raise InputError("predictions", None, f"{describe(given)}, and references by name", _READINGS)
-        return [one], [references], topics
-    if unknown := [name for name in given if name not in references]:
-        got = f"the names {shorten(unknown)}, but references has {shorten([*references])}"
-        raise InputError("predictions", None, got, _READINGS)
-    names = [*given, *(name for name in references if name not in given)]
-    labels = dict(zip(names, names, strict=True)) if topics is None else topics
-    filled = {name: given.get(name) for name in names}
-    return tuple(read_columns(predictions=filled, references=references, topics=labels))
-
-
-def _has_names(column: Any) -> bool:
-    """Whether a column is a mapping name -> row."""
-    return isinstance(column, Mapping) and bool(column) and not is_row(column)
 
 
 def as_plain(value: Any) -> Any:
@@ -151,7 +96,7 @@ def read_references(
     several: Iterable[tuple[Any, Any]] = ()  # an empty list is one timeline
     if _is_list(row) and not all(map(_is_entry, row)):
         several = enumerate(row)
-    elif _has_names(row) and not any(map(_holds_date, row)):
+    elif isinstance(row, Mapping) and row and not _is_entry(row) and not any(map(_holds_date, row)):
         several = ((repr(name), one) for name, one in row.items())
     timelines = [_reference(one, _within(place, position), policy, repeated) for position, one in several]
     return tuple(timelines) or (_reference(row, place, policy, repeated),)
@@ -327,7 +272,7 @@ def read_rows(
     """
     check_choice("reference_mode", reference_mode, ("separate", "joint"))
     columns = {"predictions": predictions, "references": references, "topics": topics}
-    answers, golds, labels = read_columns(is_row, **columns)
+    answers, golds, labels = read_columns(**columns)
     repeated: list[str] = []
     rows: list[TimelineRow] = []
     for index, (answer, gold) in enumerate(zip(answers, golds, strict=True)):

@@ -5,7 +5,7 @@ whatever it holds, it is read as far as it can be and never raises. All else com
 raises, naming row and field.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -44,9 +44,8 @@ def read_rows(
         >>> [(parsed.value, tree) for parsed, tree in read_rows(['{"a": 1}'], [{"a": 2}])]
         [({'a': 1}, {'a': 2})]
     """
-    names = tuple(node.children) if isinstance(node, Branch) else ()
     columns = {"predictions": predictions, "references": references, "sources": sources}
-    predictions, references, sources = read_columns(partial(is_row, names=names), **columns)
+    predictions, references, sources = read_columns(**columns)
     reads = [read_prediction] * len(predictions)
     if sources is not None:
         texts = (Source(read_text(text, "sources", index)) for index, text in enumerate(sources))
@@ -223,14 +222,6 @@ def check_row(row: Any, field: str, index: int) -> None:
         read_reference(row, index)
     elif not isinstance(row, str) and read_prediction(row, index).failed:
         raise InputError(field, index, f"a tree with more than {MAX_DEPTH} levels", _TREE)
-
-
-def is_row(mapping: Mapping[Any, Any], names: Sequence[Hashable] = ()) -> bool:
-    """Whether a mapping is a tree rather than trees by name: it has a key of the schema, or a scalar in it."""
-    return not mapping.keys().isdisjoint(names) or any(
-        not isinstance(value, Mapping | list | tuple) and not (isinstance(value, str) and value.strip()[:1] in "{[")
-        for value in mapping.values()
-    )
 
 
 def as_plain(value: Any) -> Any:

@@ -111,16 +111,6 @@ def test_passages_are_cut_at_sentences_around_the_middle():
     assert (shown[0][-1], shown[50][0], shown[50][-1], shown[99][0]) == ("019", "040", "059", "080")
 
 
-@pytest.mark.parametrize("kind", QUERY_KINDS)
-def test_examples_are_turns_of_the_same_form_with_a_yes_and_a_no(kind):
-    messages = render(query(kind, "x"), examples=True)
-    assert [message["role"] for message in messages] == ["user", "assistant"] * 2 + ["user"]
-    assert messages[4:] == render(query(kind, "x"))
-    assert {messages[1]["content"], messages[3]["content"]} == {"YES", "NO"}
-    ends = {re.split(r"</\w+>", message["content"])[-1] for message in messages[::2]}
-    assert len(ends) == 1 and prompts_hash(examples=True) != prompts_hash()
-
-
 def test_a_question_that_no_prompt_fits_is_named():
     with pytest.raises(OptionError, match="kind: got 'relevance', expected one of 'citation_support'"):
         render(Query("relevance", {}))

@@ -211,8 +211,8 @@ _OF_ENDPOINTS = ("api_key_env", "base_url", *sorted(_ARGUMENTS - {"url", "api_ke
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "recorded": ("name", "defaults"),
     **dict.fromkeys(("provider", "base_url"), _OF_ENDPOINTS),  # in this order: base_url is an option of the first
-    "harness": ("model_args", "chat", "examples", "batch_size", "device"),
-    "inspect": ("cache", "examples", "name", "parameters"),
+    "harness": ("model_args", "chat", "batch_size", "device"),
+    "inspect": ("cache", "name", "parameters"),
 }
 """The key that says which kind of judge is specified -> its options."""
 
@@ -252,7 +252,7 @@ def make_judge(spec: Any, *, loads: bool = True) -> Judge | None:
     for name, text in texts.items():
         if not isinstance(text, str) or not text.isprintable():  # it can be no path, address or variable
             raise InputError(f"judge.{name}", None, describe(spec[name]), "a str of printable characters")
-    check_switches(**{f"judge.{name}": spec[name] for name in ("examples", "chat") if name in spec})
+    check_switches(**{"judge.chat": spec.get("chat", False)})
     # Hosts by name: families don't import them.
     hosts: Any = importlib.import_module("tls_tasks.hosts.judges") if kind in ("harness", "inspect") else None
     if kind == "recorded":

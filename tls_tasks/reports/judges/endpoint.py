@@ -32,9 +32,8 @@ class ChatJudge:
         self.endpoint = endpoint
         label = endpoint.name or f"{endpoint.model}@{endpoint.host}"
         parts = [label, *(f"{name}:{value}" for name, value in sorted((endpoint.parameters or {}).items()))]
-        parts += ["examples:2"] * endpoint.examples
         parts += [] if endpoint.model in label else [f"model:{endpoint.model}"]
-        self.name = ",".join([*parts, f"prompts:{prompts.prompts_hash(examples=endpoint.examples)}"])
+        self.name = ",".join([*parts, f"prompts:{prompts.prompts_hash()}"])
         self.cache = endpoint.cache if isinstance(endpoint.cache, VerdictCache) else VerdictCache(endpoint.cache)
         self.stats = JudgeStats()
         self._turn = threading.Lock()
@@ -61,12 +60,9 @@ class ChatJudge:
                 self._ask_missing(missing, verdicts)
             return [verdicts[key] for key, _ in keyed]
 
-    def _render(self, query: Query) -> list[prompts.Message]:
-        return prompts.render(query, examples=self.endpoint.examples)
-
     def _key(self, query: Query) -> str:
         """The key of a question in the cache."""
-        parts: list[Any] = [self.endpoint.model, self._render(query), self.endpoint.sent]
+        parts: list[Any] = [self.endpoint.model, prompts.render(query), self.endpoint.sent]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     def _ask_missing(self, missing: Mapping[str, Query], verdicts: dict[str, Verdict]) -> None:
@@ -117,7 +113,7 @@ class ChatJudge:
         """The verdict on a question; an answer that can't be read is asked for once more."""
         if self._n_failures >= self.endpoint.give_up_after:
             return Verdict(None, "down")
-        messages = self._render(query)
+        messages = prompts.render(query)
         sent = [message["content"] for message in messages]
         try:
             text = await ask(messages)

@@ -33,7 +33,6 @@ class Endpoint:
         parameters: What a request has besides model and messages. They are merged into the defaults (temperature 0,
             512 tokens), of which None removes one, as in ``{"max_tokens": None, "max_completion_tokens": 2000}``.
             They are part of the judge's name, and of what makes two requests the same.
-        examples: Whether each question comes after two others of its kind with their answers, which small models need.
         cache: Where verdicts are kept, a file or a cache; by default in memory, as long as the judge lives.
         max_in_flight: How many requests are under way at a time.
         timeout: Seconds until a try is given up.
@@ -48,7 +47,6 @@ class Endpoint:
     headers: Mapping[str, str] | None = field(default=None, repr=False)
     name: str | None = None
     parameters: Mapping[str, Any] | None = None
-    examples: bool = False
     cache: VerdictCache | str | Path | None = None
     max_in_flight: int = 16
     timeout: float = 60.0

@@ -7,11 +7,9 @@ documents that try.
 """
 
 import hashlib
-import json
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from string import Formatter
 
@@ -53,15 +51,11 @@ def neutral(text: str) -> str:
     return _UNSAFE.sub(lambda match: _REPLACED.get(match[0], "\ufffd"), text)
 
 
-def render(query: Query, *, examples: bool = False) -> list[Message]:
+def render(query: Query) -> list[Message]:
     """The messages that put a question to a judge.
 
     Args:
         query: One of the known kinds, with every field that its prompt shows.
-        examples: Whether two such questions with their answers, a YES and a NO, stand before it.
-
-    Returns:
-        One message, or those of the examples and one.
 
     Raises:
         OptionError: A kind that doesn't exist.
@@ -82,11 +76,10 @@ def render(query: Query, *, examples: bool = False) -> list[Message]:
         Answer with one word, YES or NO.
     """
     task, question = _prompt(query.kind)
-    turns = chain.from_iterable(_examples(query.kind, query.fields.get("scale", ""))) if examples else []
     last = LAST_LINE
     if query.is_graded:
         question, last = question.replace("\nNO:", _PARTLY), last.replace(_TWO, _THREE)
-    return [*turns, {"role": "user", "content": f"{task}\n{RULES}\n\n{_shown(question, query)}\n\n{last}"}]
+    return [{"role": "user", "content": f"{task}\n{RULES}\n\n{_shown(question, query)}\n\n{last}"}]
 
 
 def second_try(messages: Sequence[Message], text: str) -> list[Message]:
@@ -102,7 +95,7 @@ def second_try(messages: Sequence[Message], text: str) -> list[Message]:
 
 
 def criterion_hash() -> str:
-    """Eight digits that change with the prompt of a criterion or its examples; in signatures of scores with rubrics.
+    """Eight digits that change with the prompt of a criterion; in signatures of scores with rubrics.
 
     They are no part of a judge's name, which is the same whether there are rubrics or not.
 
@@ -110,11 +103,11 @@ def criterion_hash() -> str:
         >>> len(criterion_hash())
         8
     """
-    return _hash([RULES, LAST_LINE, SECOND_TRY, _THREE, _PARTLY, *_prompt("criterion"), str(_examples("criterion"))])
+    return _hash([RULES, LAST_LINE, SECOND_TRY, _THREE, _PARTLY, *_prompt("criterion")])
 
 
-def prompts_hash(*, examples: bool = False) -> str:
-    """Eight digits that change with a prompt about sentences, the length of its passage, or an example.
+def prompts_hash() -> str:
+    """Eight digits that change with a prompt about sentences or the length of its passage.
 
     Part of each judge's name.
 
@@ -124,7 +117,7 @@ def prompts_hash(*, examples: bool = False) -> str:
     """
     parts = [RULES, LAST_LINE, SECOND_TRY, _PASSAGE, str(PASSAGE_LENGTH)]
     parts += [text for kind in SENTENCE_KINDS for text in (kind, *_prompt(kind))]
-    return _hash([*parts, json.dumps([_examples(kind) for kind in SENTENCE_KINDS])] if examples else parts)
+    return _hash(parts)
 
 
 @cache
@@ -139,15 +132,6 @@ def _prompt(kind: str) -> tuple[str, str]:
 def _fields(kind: str) -> tuple[str, ...]:
     """The fields that the prompt of a kind shows."""
     return tuple(sorted({name for _, name, _, _ in Formatter().parse(_prompt(kind)[1]) if name}))
-
-
-@cache
-def _examples(kind: str, scale: str = "") -> list[list[Message]]:
-    """Question and answer of each example of a kind."""
-    rows = map(json.loads, (_FOLDER / "examples.jsonl").read_text(encoding="utf-8").splitlines())
-    more = {"scale": scale} if scale else {}
-    return [[*render(Query(kind, {**row["fields"], **more})), {"role": "assistant", "content": row["verdict"]}]
-            for row in rows if row["kind"] == kind]  # fmt: skip
 
 
 def _shown(question: str, query: Query) -> str:

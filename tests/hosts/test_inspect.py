@@ -22,7 +22,7 @@ inspect_ai = pytest.importorskip("inspect_ai", reason="the extra inspect is not 
 from inspect_ai._util.registry import registry_create  # noqa: E402
 from inspect_ai.dataset import Sample  # noqa: E402
 from inspect_ai.log import read_eval_log, recompute_metrics  # noqa: E402
-from inspect_ai.model import ModelAPI, ModelOutput, ModelUsage, get_model, modelapi  # noqa: E402
+from inspect_ai.model import ModelOutput, ModelUsage, get_model  # noqa: E402
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -248,60 +248,3 @@ def test_options_of_a_task():
 def test_prompts_fit_the_context_that_is_told():
     _, asked = run_inspect("summ_qmsum", edition="embedded", max_length=400, limit=2)
     assert asked[0][1].max_tokens == 256  # least_answer_tokens
-
-
-ASKED = []
-
-
-@modelapi(name="tests")
-class JudgeOfTests(ModelAPI):
-    """Says what it is called; of nuggets it first says nothing that can be read."""
-
-    async def generate(self, input, tools, tool_choice, config):
-        ASKED.append((self.model_name, len(input), config.temperature))
-        if self.model_name == "down":
-            raise ConnectionError("nobody there")
-        return output("Perhaps." if len(input) == 1 and "nugget" in input[0].text.lower() else self.model_name)
-
-
-def test_a_model_of_inspect_judges():
-    judge = {"inspect": "tests/yes"}
-    task, ASKED[:] = tls_tasks.task("report_generation"), []
-    log, _ = run_inspect(
-        "report_generation", lambda task, doc: task.target(doc), edition="embedded", judge=judge, limit=1
-    )
-    n_asked = len(ASKED)
-    assert n_asked > 50 and {place for place in ASKED} <= {("yes", 1, 0), ("yes", 3, 0)}
-    assert log.stats.model_usage.keys() == {"mockllm/model", "tests/yes"}  # the judge's calls are in the log
-
-    documents = task.documents(edition="embedded", judge=judge)[:1]
-    judged = task.judge([task.target(doc) for doc in documents], documents)  # outside of Inspect: the same judge
-    assert len(ASKED) == n_asked, "Inspect's cache has the answers"
-    expected = task.results([task.process(*pair) for pair in zip(documents, judged, strict=True)])
-    found = metrics_of(log)
-    assert {key: found[key] for key in expected} == pytest.approx(expected, abs=1e-12, nan_ok=True)
-    assert found["n_unscored"] == 0 and found["recall"] > 0.5
-    signature = log.samples[0].scores["report_generation"].metadata["signatures"]["report_eval"]
-    assert "judge:inspect/tests/yes,prompts:" in signature
-
-    again = score_here(log, "report_generation")
-    assert metrics_of(again, 1) == pytest.approx(found, nan_ok=True) and len(ASKED) == n_asked
-    other = score_here(log, "report_eval", judge={"inspect": "tests/no", "cache": False})
-    assert len(ASKED) > n_asked and metrics_of(other, 1)["recall"] == 0
-
-
-def test_a_judge_that_fails_costs_no_report():
-    log, _ = run_inspect("report_generation", edition="embedded", judge={"inspect": "tests/down"}, limit=1)
-    assert metrics_of(log)["n_unscored"] > 0 and math.isnan(metrics_of(log)["recall"])
-
-
-def test_judges_that_cannot_be():
-    for judge, said in (
-        (
-            {"inspect": "tests/yes", "parameters": {"tempature": 1}},
-            "parameters: got 'tempature', .* mean 'temperature'",
-        ),
-        ({"inspect": "tests/yes", "chat": True}, "judge: got 'chat'"),
-    ):
-        with pytest.raises(InputError, match=said):
-            registry_create("task", "tls_tasks/report_generation", edition="embedded", judge=judge)

@@ -196,7 +196,7 @@ def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | 
     spec |= {name: value for name, value in named.items() if value is not None}
     if spec == {"recorded": "embedded"}:
         return "recorded"
-    if not {"recorded", "harness", "inspect"} & spec.keys():
+    if not {"recorded", "harness"} & spec.keys():
         spec.setdefault("cache", False if out is None else str(out / "verdicts.sqlite"))
         if "base_url" not in spec and spec.setdefault("provider", DEFAULT_PROVIDER) == DEFAULT_PROVIDER:
             spec.setdefault("model", DEFAULT_MODEL)

@@ -141,8 +141,7 @@ def _run(args: argparse.Namespace) -> int:
         raise InputError("--predictions", None, "nothing", "a file or folder of reports (none only with --self-test)")
     if (out := args.output) is None and not args.recorded:
         raise InputError("output", None, "nothing", "one folder: -o OUT (none with --recorded)")
-    places = {name: getattr(args, name) for name in ("predictions", "references", "rubrics")}
-    reports = base.read_places(_read, **places)
+    reports = read_run(args.predictions, args.references or args.rubrics, args.rubrics)
     note(args.command, *_lacking(reports))
     recorded = _judge(args, out) if args.recorded is not None else None
     documents = _documents(args, reports, recorded)
@@ -174,10 +173,6 @@ def _run(args: argparse.Namespace) -> int:
         share = n_unscored / scores["counts"]["sentences"]
         return note(args.command, f"{share:.1%} of the sentences have no score, since verdicts are missing. {remedy}")
     return int(bool(reports.bad or scores.get("criteria_unscored")))
-
-
-def _read(reports: Path, nuggets: Path | None, rubrics: Path | None) -> ReportRun:
-    return read_run(reports, nuggets or rubrics, rubrics)
 
 
 def _judge(args: argparse.Namespace, out: Path | None) -> Judge:

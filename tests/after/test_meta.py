@@ -5,7 +5,6 @@ import itertools
 import json
 import math
 import random
-import statistics
 from functools import partial
 
 import numpy as np
@@ -154,7 +153,6 @@ def test_summeval(shared):
 
 def test_intervals_and_tests_are_those_of_a_slow_version():
     """BOOT-BOTH and PERM-BOTH by scipy's tau, cell by cell and by another generator; nlpstats gives the same."""
-    import numpy as np
     from scipy.stats import kendalltau
 
     draw = np.random.default_rng(5)
@@ -373,26 +371,6 @@ def test_rewriters_on_crisis(shared, capsys, monkeypatch):
     found = json.loads(out)
     assert (code, found["all"]["n"], found["left_out"], len(found["topics"])) == (0, 12, 0, 4)
     assert all(own["date_f1"] == 1 and 0.65 <= own["ar1_f1"] <= 0.75 for own in found["topics"].values())
-
-
-def test_the_means_of_systems_and_their_intervals():
-    """Against the slow version: the documents of each resample, one by one; what one side lacks is left out."""
-    draws = random.Random(5)
-    scores = {s: {str(d): draws.random() for d in range(9)} for s in "abcde"}
-    rated = {(s, str(d)): draws.randrange(5) for s in "abcde" for d in range(9) if (s, d) != ("a", 3)}
-    people = [{"system": s, "id": d, "rating": rating} for (s, d), rating in rated.items()]
-    found = tls_tasks.meta(scores, people, n_resamples=200, seed=3)["aspects"]["rating"]["metrics"]["score"]["systems"]
-    generator, drawn = random.Random(3), {s: [] for s in "abcde"}
-    for _ in range(200):
-        generator.choices(range(5), k=5)
-        documents = [str(d) for d in generator.choices(range(9), k=9)]
-        for s in drawn:
-            drawn[s].append(statistics.fmean(scores[s][d] for d in documents if (s, d) in rated))
-    for s, row in found.items():
-        own = [d for d in scores[s] if (s, d) in rated]
-        assert row["score"] == pytest.approx(statistics.fmean(scores[s][d] for d in own), abs=1e-12)
-        assert row["rating"] == pytest.approx(statistics.fmean(rated[s, d] for d in own), abs=1e-12)
-        assert row["score_ci"] == pytest.approx(list(np.quantile(drawn[s], [0.025, 0.975])), abs=1e-12)
 
 
 def test_scores_of_a_system_are_by_document():

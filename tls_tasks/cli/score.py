@@ -50,10 +50,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("files", nargs="+", type=Path, metavar="RUN", help="samples, results, or folders of them")
     add("-o", "--out", type=Path, required=True, metavar="FILE", help="the page to write")
     add("--task", action="append", metavar="NAME", help="only this task (may be repeated)")
-    add("--title", default="", help="the heading (the task's name)")
-    add("--document", default="", metavar="ID", help="only the document of this name or doc_id")
     add("--newest", action="store_true", help="use only the newest run of each task in a folder")
-    add("--people", type=Path, metavar="FILE", help="plot people's ratings, too: system (as on the page), id, rating")
 
 
 def _run_score(args: argparse.Namespace) -> int:
@@ -246,8 +243,7 @@ def _run_page(args: argparse.Namespace) -> int:
     file that needs no network and can be sent by mail. RUN is what lm_eval --output_path OUT --log_samples wrote.
 
     Where topics or documents have several references, a row "references among themselves" has the mean of what each
-    scores against the others: above that a metric can't tell a system from a person. --people FILE, ratings as for
-    `tls-tasks meta`, adds a plot of the systems' means: the task's headline across, people up, with 95 % intervals.
+    scores against the others: above that a metric can't tell a system from a person.
 
     Exit codes: 0 written; 1 written, but a log has problems; 2 not written
 
@@ -256,8 +252,7 @@ def _run_page(args: argparse.Namespace) -> int:
       tls-tasks page out/base out/better --task tls_crisis -o crisis.html
     """
     scored = list(read_runs(args.files, only=args.task, newest=args.newest, progress=progress))
-    asked = {"title": args.title, "document": args.document, "people": args.people}
-    write_whole(args.out, page(scored, **asked, progress=progress))
+    write_whole(args.out, page(scored, progress=progress))
     n_tasks, n_documents = len({task.name for task in scored}), sum(len(task.ids) for task in scored)
     say(f"{args.out}: {count(len(scored), 'run')} of {count(n_tasks, 'task')}, {count(n_documents, 'document')}")
     return note(args.command, *(problem for task in scored for problem in task.problems))

@@ -233,8 +233,7 @@ def _scores_text(scores: dict[str, Any]) -> str:
     summary = f"{summary}unknown citations: {{unknown_citations}}".format(**counts)
     if "criteria_unscored" in scores:
         summary += f", criteria without a verdict: {scores['criteria_unscored']}"
-    head, first, *others = text_table([["run", *keys], *cells]).split("\n")
-    return "\n".join([head, base.styled(first), *others, "", summary, visible(scores["signature"])])
+    return "\n".join([text_table([["run", *keys], *cells]), "", summary, visible(scores["signature"])])
 
 
 def _self_test(args: argparse.Namespace) -> int:

@@ -39,7 +39,7 @@ def files(tmp_path):
 def test_a_comparison(files, capsys):
     code, out, _ = run(capsys, *files())
     assert code == 0 and "\x1b" not in out
-    results, lines = out.splitlines(), out.partition("answer.txt\n")[2].splitlines()
+    results, lines = out.splitlines(), out.partition("answer.txt\n")[2].replace("\n  ", "\n").splitlines()[1:]
     assert lines[0].split() == ["key", "reference", "prediction"]
     table = [re.split(r"\s{2,}", line.strip()) for line in lines[1:14]]
     assert table == CASES["test_a_comparison"]
@@ -145,7 +145,7 @@ def test_lists_in_a_list_as_root(files, capsys):
     reference = [{"tags": ["a", "b"], "m": [[1, 2], [3]]}, {"tags": ["x"], "m": []}]
     answer = [{"tags": ["x"], "m": []}, {"tags": ["b", "a"], "m": [[3], [2, 1]]}]
     schema = [{"tags": ["string"], "m": [["integer"]]}]
-    table = run(capsys, *files(json.dumps(answer), reference, schema))[1].split("\n\n")[1].splitlines()[1:]
+    table = run(capsys, *files(json.dumps(answer), reference, schema))[1].split("\n\n")[1].replace("\n  ", "\n").splitlines()[1:]
     assert not any(line.startswith(("-", "+", "x", "~", "!")) for line in table)
     assert sum(line.startswith("=") for line in table) == 6
 
@@ -187,7 +187,7 @@ def test_many_trees_as_json_are_the_scores_own(many, capsys):
 def test_many_trees_in_detail_are_the_view_of_two(many, capsys):
     told, gold, schema = many
     _, out, _ = run(capsys, told["rows"], gold, *schema, "--detailed")
-    assert re.search(r"^a$", out, re.MULTILINE) and re.search(r'^= name +"bar" +"bar" +1.00$', out, re.MULTILINE)
+    assert re.search(r"^a$", out, re.MULTILINE) and re.search(r'^ *= name +"bar" +"bar" +1.00$', out, re.MULTILINE)
     assert "reading: no_json: No tree." in out
 
 

@@ -86,9 +86,9 @@ def test_a_spoiled_log_is_scored_and_said(made_runs, tmp_path, capsys):
 @pytest.mark.parametrize(("arguments", "words"), CASES["test_mistakes_are_one_line"])
 def test_mistakes_are_one_line(tmp_path, monkeypatch, capsys, arguments, words):
     monkeypatch.chdir(tmp_path)
-    row = write(tmp_path / "rows.jsonl", {"prediction": "a", "reference": "a"}).read_text()
-    write(tmp_path / "empty.jsonl")
-    write(tmp_path / "bad.jsonl", row.strip(), "{")
+    if arguments[0] != ".":
+        sample = {"doc_id": 0, "doc": {}, "filtered_resps": ["a"], "target": "a"}
+        write(tmp_path / "samples_own_2026-01-01T00-00-00.jsonl", sample)
     refused("score", capsys, *arguments, said=words)
 
 
@@ -99,31 +99,12 @@ def test_two_ways_to_score_exclude_each_other(capsys):
 
 @pytest.mark.parametrize(("written", "value"), [("False", False), ("false", False), ("True", True), ("true", True)])
 def test_a_switch_as_python_or_json_writes_it(tmp_path, capsys, written, value):
-    path = write(tmp_path / "rows.jsonl", {"prediction": "protests ended", "reference": "the protest ends"})
+    sample = {"doc_id": 0, "doc": {}, "filtered_resps": ["protests ended"], "target": "the protest ends"}
+    path = write(tmp_path / "samples_own_2026-01-01T00-00-00.jsonl", sample)
     options = ["--option", f"use_stemmer={written}", "--json", "-"]
     code, out, _ = run("score", capsys, path, "--metric", "rouge_l", *options)
-    expected = tls_tasks.rouge_l(["protests ended"], ["the protest ends"], use_stemmer=value).as_dict()
-    assert code == 0 and json.loads(out) == expected
-
-
-def test_rows_by_other_tools(tmp_path, capsys):
-    rows = [
-        {"prediction": "2011-01-25: Protests begin.", "reference": {"2011-01-25": ["Protests."]}, "topic": "egypt"},
-        {"prediction": "2011-02-11: He resigns.", "references": [{"2011-02-12": ["He goes."]}], "topic": "libya"},
-    ]
-    path = write(tmp_path / "rows.jsonl", rows[0], "", rows[1])
-    code, out, err = run("score", capsys, path, "--metric", "date_f1", "--option", "tolerance=1", "--json", "-")
-    columns = [row["prediction"] for row in rows], [rows[0]["reference"], rows[1]["references"]]
-    expected = tls_tasks.date_f1(*columns, topics=["egypt", "libya"], tolerance=1).as_dict()
-    assert (code, err) == (0, "") and json.loads(out) == expected
-    code, out, _ = run("score", capsys, path, path, "--metric", "date_f1")
-    assert code == 0 and "date_f1: 4 rows\n" in out and "date_recall" in out and "|v:" in out
-
-
-@pytest.mark.parametrize(("row", "words"), CASES["test_a_row_that_cannot_be_scored_is_named"])
-def test_a_row_that_cannot_be_scored_is_named(tmp_path, capsys, row, words):
-    path = write(tmp_path / "rows.jsonl", {"prediction": "2011-01-25: x", "reference": {"2011-01-25": ["x"]}}, row)
-    assert f"{path}, line 2: " in refused("score", capsys, path, "--metric", "date_f1", said=words)
+    expected = tls_tasks.rouge_l(["protests ended"], ["the protest ends"], use_stemmer=value).results
+    assert code == 0 and json.loads(out)[0]["metrics"] == expected
 
 
 def test_compare_two_systems(made_runs, tmp_path, capsys):

@@ -145,7 +145,12 @@ def test_lists_in_a_list_as_root(files, capsys):
     reference = [{"tags": ["a", "b"], "m": [[1, 2], [3]]}, {"tags": ["x"], "m": []}]
     answer = [{"tags": ["x"], "m": []}, {"tags": ["b", "a"], "m": [[3], [2, 1]]}]
     schema = [{"tags": ["string"], "m": [["integer"]]}]
-    table = run(capsys, *files(json.dumps(answer), reference, schema))[1].split("\n\n")[1].replace("\n  ", "\n").splitlines()[1:]
+    table = (
+        run(capsys, *files(json.dumps(answer), reference, schema))[1]
+        .split("\n\n")[1]
+        .replace("\n  ", "\n")
+        .splitlines()[1:]
+    )
     assert not any(line.startswith(("-", "+", "x", "~", "!")) for line in table)
     assert sum(line.startswith("=") for line in table) == 6
 

@@ -176,36 +176,3 @@ def test_an_answer_that_cannot_be_read_is_counted_and_no_warning_of_python(tmp_p
         warnings.simplefilter("always")
         code, out, _ = run("score", capsys, path)
     assert (code, caught) == (0, []) and ["parse_failures", "2.0000"] in map(str.split, out.splitlines())
-
-
-# ---- people's labels
-
-
-def test_labels_correct_a_run_of_reports(made_runs, tmp_path, capsys):
-    samples, table = next(made_runs.glob("base/**/samples_report_generation_*")), tmp_path / "labels.csv"
-    assert run("agree", capsys, samples, "--sample", 60, "--seed", 1, "-o", table)[0] == 0
-    lines = table.read_text().splitlines(keepends=True)
-    rows = list(csv.DictReader(lines[1:]))
-    assert all("Content: " in row["source"] for row in rows if row["kind"] == "citation"), "the log has the documents"
-    people = write(tmp_path / "people.csv", lines[0].strip(), "kind,request_id,item_id,text,source,label")
-    with people.open("a") as file:
-        labels = ("NO" if number % 3 else "YES" for number in range(len(rows)))
-        csv.writer(file).writerows([*list(row.values())[:5], label] for row, label in zip(rows, labels, strict=True))
-    code, out, err = run("score", capsys, samples, "--labels", people)
-    assert (code, err) == (0, "") and "micro_corrected_ci" in out and "corrected:ppi++,n:" in out
-    before, after = (
-        json.loads(run("score", capsys, samples, "--json", "-", *more)[1])[0] for more in ([], ["--labels", people])
-    )
-    corrected = after.pop("corrected")
-    assert before == after, "nothing else changes"
-    agreed = json.loads(run("agree", capsys, samples, "--labels", people, "--json")[1])
-    assert corrected == agreed
-    for key in ("citation_support_micro", "nugget_coverage_micro"):
-        low, high = corrected[f"{key}_corrected_ci"]
-        assert corrected[key] == before["metrics"][key] and low < corrected[f"{key}_corrected"] < high
-    other = next(made_runs.glob("noisy/**/samples_report_generation_*"))
-    refused("score", capsys, other, "--labels", people, said="people.csv: line 1: got items=")
-    summaries = next(made_runs.glob("base/**/samples_summ_qmsum_*"))
-    refused("score", capsys, summaries, "--labels", people, said="--labels: got a run of summ_qmsum, expected runs of")
-    for option in (["-o", tmp_path / "units"], ["--metric", "rouge_l"]):
-        refused("score", capsys, samples, "--labels", people, *option, said="got it with")

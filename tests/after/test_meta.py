@@ -293,15 +293,11 @@ def test_mistakes_on_the_command_line(rows, capsys, tmp_path):
     given = ("--people", people)
     refused(capsys, systems[0], systems[0], *given, said="LABEL=RUN, each label once")
     refused(capsys, "out/run", *given, said="got 'out/run', expected LABEL=RUN")
-    refused(capsys, *systems, said="got LABEL=RUN, expected LABEL=RUN… with --people FILE, or --references TASK")
-    for more in (systems, given):
-        refused(capsys, *more, "--references", "summ_qmsum", said="or --references TASK alone")
     refused(capsys, *systems, *given, "--metric", "exakt", said="--metric of s0: got 'exakt', expected one of 'exact'")
     refused(capsys, *systems[1:], *given, said="no score is of system 's0'")
     twice = write(tmp_path / "twice.jsonl", {"id": "q0", "exact": 1}, {"id": "q0", "exact": 2})
     code, _, err = run(capsys, *systems, f"t={twice}", *given)
     assert code == 1 and "twice.jsonl:2" in err
-    refused(capsys, "--references", "report_generation", said="got report_generation, expected a task whose documents")
 
 
 @pytest.fixture(scope="module")
@@ -347,6 +343,8 @@ def test_references_of_a_document_are_scored_against_each_other(tmp_path, capsys
     assert found["mean_of_topics"]["rouge_l_precision"] == found["topics"]["x"]["rouge_l_precision"] == 0.75
     with pytest.raises(DataError, match="summ_custom: each of 1 documents has one reference"):
         references_among_themselves("summ_custom", data=str(write(tmp_path / "one.jsonl", rows[1])))
+    with pytest.raises(InputError, match="got report_generation, expected a task whose documents"):
+        references_among_themselves("report_generation")
 
 
 H1N1 = {"ar1_f1": 0.107, "ar2_f1": 0.030, "date_f1": 0.488}
@@ -358,18 +356,16 @@ def test_journalists_on_h1n1(shared, tmp_path, capsys, monkeypatch):
     rows = [[[f"{day.date}T00:00:00", list(day.sentences)] for day in timeline.entries] for timeline in timelines]
     write(tmp_path / "timeline17/h1n1/timelines.jsonl", *rows)
     monkeypatch.setenv("TLS_TASKS_DATA", str(tmp_path))
-    lines = run(capsys, "--references", "tls_timeline17_closed_book")[1].splitlines()
-    table = {key: values for key, *values in map(str.split, lines[2:])}
-    assert lines[0].endswith("left out: 0") and lines[1].split() == ["mean", "of", "topics", "all", "h1n1"]
-    assert table["n"] == ["3"] * 3 and {key: round(float(table[key][0]), 3) for key in H1N1} == H1N1
+    found = references_among_themselves("tls_timeline17_closed_book")
+    assert (found["left_out"], found["all"]["n"], list(found["topics"])) == (0, 3, ["h1n1"])
+    assert {key: round(found["mean_of_topics"][key], 3) for key in H1N1} == H1N1
 
 
 def test_rewriters_on_crisis(shared, capsys, monkeypatch):
     """Three annotators over the same dates: dates are all shared, AR-1 is .65 to .75."""
     monkeypatch.setenv("TLS_TASKS_DATA", str(shared / "data"))
-    code, out, _ = run(capsys, "--references", "tls_crisis_closed_book", "--json")
-    found = json.loads(out)
-    assert (code, found["all"]["n"], found["left_out"], len(found["topics"])) == (0, 12, 0, 4)
+    found = references_among_themselves("tls_crisis_closed_book")
+    assert (found["all"]["n"], found["left_out"], len(found["topics"])) == (12, 0, 4)
     assert all(own["date_f1"] == 1 and 0.65 <= own["ar1_f1"] <= 0.75 for own in found["topics"].values())
 
 

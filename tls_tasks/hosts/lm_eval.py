@@ -19,7 +19,7 @@ from typing import Any
 from tls_tasks.core.score import Result, Unit, jackknife
 from tls_tasks.core.secrets import check_no_secret, hide_headers
 from tls_tasks.core.task import Task, answer_text
-from tls_tasks.hosts.loading import drop_stale_requests, load_fitting
+from tls_tasks.hosts.loading import load_fitting
 
 _LEAST_LIKENESS = 0.8  # of a name that may be misspelt; many arguments of models are somewhat alike
 
@@ -116,7 +116,6 @@ def _load(task: Task, **options: Any) -> dict[str, Any]:
     if config is not None and (said := options.get("provenance", {}).get("data")):
         # The harness may use one configuration twice.
         config.task_alias = f"{(config.task_alias or config.task).removesuffix(f' ({said})')} ({said})"
-    drop_stale_requests(name, options.get("config_source"), rows)
     # Text and whole numbers only: the JSON in some columns is never looked into, so that no date becomes a time.
     kinds = {key: Value("int64" if isinstance(value, int) else "string") for key, value in rows[0].items()}
     splits = {"test": rows}

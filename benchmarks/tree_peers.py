@@ -7,8 +7,8 @@ ways: with nothing, with one value that is right and nothing else, with nothing 
 reference itself. Each tool says one number of each, by its defaults; DeepDiff is told to take lists in any order.
 Prints the means of each kind of answer, then all cases, and then values with quotes of one document: right and quoted
 but for one value. stickler and deepeval get these without their quotes, of which they know nothing; deepeval's number
-is that of ExactMatchMetric, since its other metrics ask a language model. treeval and ExtractBench are our ``compat``,
-the peers are in the extra ``bench``; one that is not installed is named.
+is that of ExactMatchMetric, since its other metrics ask a language model. treeval is our ``compat``, the peers are in
+the extra ``bench``; one that is not installed is named.
 """
 
 from __future__ import annotations
@@ -123,7 +123,6 @@ def deepdiff() -> Tool:
 OURS: Mapping[str, Tool] = {
     **{f"`{key}`": ours(key) for key in ("f1_value", "f1_value_exact", "f1_node", "f1_leaf", "treeval_score")},
     'treeval (`compat="treeval"`)': ours("treeval_score", "treeval"),
-    'ExtractBench (`compat="extractbench"`)': ours("extract_unified_value_f1", "extractbench"),
 }
 PEERS: Mapping[str, Callable[[], Tool]] = {
     "stickler, overall score": stickler,

@@ -4,6 +4,8 @@ What `make test` tries with the same few examples every time is tried with thous
 with its smallest example and the command that finds it again. Pin it with ``@example`` at the test, or add what was bad
 in it to tests/hostile.py; Hypothesis also remembers it in ``.hypothesis`` and tries it first from then on.
 
+The target `time` is scripts/hunt.py, which looks for texts that take more than linear time.
+
     python scripts/fuzz.py
     python scripts/fuzz.py readers logs --seconds 600 --seed 7
 """
@@ -16,10 +18,14 @@ import random
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 TARGETS = sorted(path.stem.removeprefix("test_") for path in (ROOT / "tests" / "fuzz").glob("test_*.py"))
+TARGETS += ["time"]
+HANGS = 120
+"""Seconds that one text of the hunt may take."""
 FIRST = 100
 """Examples of each test in the first round of a target; the next rounds have as many as the time allows."""
 
@@ -34,7 +40,21 @@ def main() -> int:
     if unknown := set(args.targets) - set(TARGETS):
         parser.error(f"no target {', '.join(sorted(unknown))}; there are {', '.join(TARGETS)}")
     seed = random.randrange(10**9) if args.seed is None else args.seed
-    return max([_fuzz(target, args.seconds, seed) for target in args.targets or TARGETS])
+    run = {"time": _hunt}
+    return max([run.get(target, partial(_fuzz, target))(args.seconds, seed) for target in args.targets or TARGETS])
+
+
+def _hunt(seconds: float, seed: int) -> int:
+    """Look for texts that take more than linear time; one on which a reader hangs fails, too."""
+    words = [sys.executable, "scripts/hunt.py", f"--seconds={seconds}", f"--seed={seed}"]
+    try:
+        done = subprocess.run(words, cwd=ROOT, check=False, capture_output=True, text=True, timeout=seconds + HANGS)
+    except subprocess.TimeoutExpired as hung:
+        last = (hung.stderr or b"").decode("utf-8", "replace").splitlines()[-1:]
+        print(f"time: hangs: {''.join(last)}", flush=True)
+        return 1
+    print(done.stdout.strip(), *(["", done.stderr[-2000:]] if done.returncode else []), flush=True)
+    return done.returncode
 
 
 def _fuzz(target: str, seconds: float, seed: int) -> int:

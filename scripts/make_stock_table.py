@@ -1,4 +1,4 @@
-"""Write the table of stock tasks into docs/any_log.md from a real run of the harness, as the tests make it."""
+"""Write the table of docs/developing/stock_tasks.md from a real run of the harness, as the tests make it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-PAGE = Path(__file__).parent.parent / "docs" / "any_log.md"
+PAGE = Path(__file__).parent.parent / "docs" / "developing" / "stock_tasks.md"
 START = "<!-- stock tasks: a real run, by scripts/make_stock_table.py -->\n"
 END = "<!-- end of stock tasks -->\n"
 

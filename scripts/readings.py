@@ -2,7 +2,7 @@
 
 Each layer is switched off in turn, and the answers of ``tests/batteries`` (written with a look at some readers), of
 ``batteries/later`` and of ``batteries/unseen`` (written from the prompts alone and never extended) are read again.
-``python scripts/readings.py [FAMILY …]`` prints the table; docs/reading.md shows it.
+``python scripts/readings.py [FAMILY …]`` prints the table; docs/developing/reading_layers.md shows it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Layer:
 
     Attributes:
         family: Whose reader it is.
-        name: What it reads, as docs/reading.md names it.
+        name: What it reads, as docs/developing/reading_layers.md names it.
         off: What is set in place of which attribute: ``{"timelines.read_lines.table_at": replacement}``.
         code: Files (``timelines/tables.py``), functions (``timelines.read.find_json``) and constants that only this
             layer needs.
@@ -124,11 +124,8 @@ LAYERS: tuple[Layer, ...] = (
             "timelines.tables._date_in",
             "timelines.tables._named",
             "timelines.tables._is_date",
-            "timelines.tables.is_header",
         ),
     ),
-    Layer("evidence", "tables", {"evidence.read._in_tables": always([])}, ("evidence.read._in_tables",)),
-    Layer("evidence", "XML", {"evidence.read._ELEMENT": NEVER}, ("evidence.read._ELEMENT", "evidence.read._by_key")),
     Layer(
         "evidence",
         "YAML and lists",
@@ -161,7 +158,6 @@ LAYERS: tuple[Layer, ...] = (
         {"summaries.read._CLOSING": NEVER},
         ("summaries.read._before_closing", "summaries.read._CLOSING"),
     ),
-    Layer("summaries", "JSON", {"summaries.read._from_json": str}, ("summaries.read._from_json",)),
     Layer(
         "reports",
         "marks in HTML, LaTeX and superscript",
@@ -194,18 +190,6 @@ LAYERS: tuple[Layer, ...] = (
     ),
     Layer(
         "reports",
-        "speech after the report, refusals",
-        {"reports.read_prose._PATTERN": without("speech_after", "refusal")},
-        ("reports.read_prose._without_speech", "reports.read_prose._is_speech"),
-    ),
-    Layer(
-        "reports",
-        "tables",
-        {"reports.read_prose._MARK_COLUMNS": NEVER},
-        ("reports.read_prose._row", "reports.read_prose._cells", "reports.read_prose._MARK_COLUMNS"),
-    ),
-    Layer(
-        "reports",
         "HTML tags",
         {"reports.read_prose._TAG": NEVER},
         ("reports.read_prose._tag_text", "reports.read_prose._TAG"),
@@ -232,20 +216,15 @@ LAYERS: tuple[Layer, ...] = (
     ),
     Layer(
         "timelines",
-        "several entries on one line",
-        {"timelines.read_lines.split_entries": lambda prefix: iter([prefix])},
-        ("timelines.entries.split_entries",),
+        "numbers of items",
+        {"timelines.read_lines.without_numbers": lambda lines: (lines, "")},
+        ("timelines.list_forms.without_numbers",),
     ),
     Layer(
         "timelines",
-        "HTML and XML",
-        {"timelines.read_lines.as_lines": lambda text: text.replace("\r\n", "\n").split("\n")},
-        (
-            "timelines.tables.as_lines",
-            "timelines.tables._as_markdown",
-            "timelines.tables._attributes",
-            "timelines.tables._OPENING",
-        ),
+        "items of one form",
+        {"timelines.read_lines.items_of_one_form": always(set())},
+        ("timelines.list_forms.items_of_one_form", "timelines.list_forms.split_formed"),
     ),
     Layer(
         "timelines",
@@ -256,12 +235,6 @@ LAYERS: tuple[Layer, ...] = (
     Layer("trees", "wrappers", {"trees.read._trees_in": always([])}, ("trees.read._trees_in", "trees.read._inside")),
     Layer(
         "trees",
-        "schemas that are no answer",
-        {"trees.read.is_echo": always(False)},
-        ("trees.read.is_echo", "trees.read._is_schema"),
-    ),
-    Layer(
-        "trees",
         "YAML and Markdown lists",
         {"trees.read.find_yaml": always(FoundJson((), "none"))},
         (
@@ -269,7 +242,6 @@ LAYERS: tuple[Layer, ...] = (
             "trees.read.fit",
             "trees.read._fitted",
             "trees.read._with_names",
-            "trees.read._listed",
             "trees.read._joined",
             "trees.read._of_type",
         ),
@@ -281,7 +253,6 @@ LAYERS: tuple[Layer, ...] = (
         {"trees.read.styled": always({})},
         ("trees.read.styled", "trees.read._by_folded", "trees.read.in_style", "trees.read._in_style"),
     ),
-    Layer("trees", "lists in one line", {"trees.read._listed": first}, ("trees.read._listed",)),
     Layer("trees", "a list of pairs", {"trees.read._joined": first}, ("trees.read._joined",)),
     Layer(
         "all",
@@ -303,10 +274,7 @@ LAYERS: tuple[Layer, ...] = (
     ),
     Layer("all", "JSON in strings of JSON", {"core.json_text.unpacked": first}, ("core.json_text.unpacked",)),
     Layer(
-        "all",
-        "JSON mended by us",
-        {"core.json_text.mended": refuse},
-        ("core.json_values.mended", "core.json_values._quoted", "core.json_values._constructed"),
+        "all", "comments and trailing commas in JSON", {"core.json_text.mended": refuse}, ("core.json_values.mended",)
     ),
     Layer("all", "JSON mended by json_repair", {"core.json_text.repaired": refuse}, ("core.json_values.repaired",)),
     Layer("all", "whole entries of damaged JSON", {"core.json_text.cuts": always(())}, ("core.json_pieces.cuts",)),

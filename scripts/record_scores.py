@@ -255,8 +255,8 @@ def updated_history(
         elif entry["sha256"] != last["sha256"]:
             if not reason:
                 raise SameVersionError(
-                    f"{metric}: numbers changed, and its version is still {last['version']}. Raise its VERSION and "
-                    'write a CHANGELOG line that starts with "Scores:"; or give --same-version REASON.'
+                    f"{metric}: numbers changed, and its version is still {last['version']}. Raise its VERSION, "
+                    "or give --same-version REASON."
                 )
             entries[-1] = {**entry, "rewritten": [*last.get("rewritten", []), reason]}
     return result

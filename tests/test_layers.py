@@ -160,7 +160,7 @@ def test_public_names():
 
 
 def test_version_and_changelog_agree():
-    assert f"## {tls_tasks.__version__}\n" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"## {tls_tasks.__version__} " in (ROOT / "CHANGELOG.md").read_text()
     assert f"version: {tls_tasks.__version__}\n" in (ROOT / "CITATION.cff").read_text()
 
 

@@ -70,7 +70,7 @@ def test_the_code_runs_and_prints_what_the_page_shows(page, tmp_path, request):
             assert (tmp_path / name).stat().st_size > 500, name
     if page == "docs/leaderboard.md":
         check_workflow(walked)
-    if page == "docs/compare.md":
+    if page == "docs/after_a_run.md":
         check_gate(walked)
 
 
@@ -92,7 +92,7 @@ def check_workflow(walked):
 
 def check_gate(walked):
     """The last step of the page's workflow: an equal run passes, a worse one fails, and both write the summary."""
-    (block,) = [block for block in pages.blocks("docs/compare.md") if block.language == "yaml"]
+    (block,) = [block for block in pages.blocks("docs/after_a_run.md") if block.language == "yaml"]
     step = yaml.safe_load(block.text)["jobs"]["gate"]["steps"][-1]
     text = f"export GITHUB_STEP_SUMMARY=summary.md\n{step['run']}"
     shutil.copytree(walked.folder / "out" / "three", walked.folder / "base")

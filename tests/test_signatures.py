@@ -1,6 +1,6 @@
 """Two numbers, two signatures: every option of every metric, with two values that show it.
 
-``python -m tests.test_signatures`` writes the table of docs/signatures.md.
+``python -m tests.test_signatures`` writes the table of docs/developing/signature_options.md.
 """
 
 import functools
@@ -20,7 +20,7 @@ from tls_tasks.timelines.read import OPTIONS as POLICY
 from tls_tasks.trees.leaf_metrics import resolve_metric
 from tls_tasks.trees.leaf_values import BUILT_IN
 
-PAGE = ROOT / "docs" / "signatures.md"
+PAGE = ROOT / "docs" / "developing" / "signature_options.md"
 BEGIN, END = "<!-- table: python -m tests.test_signatures -->\n\n", "\n<!-- end of table -->\n"
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))

@@ -5,6 +5,7 @@ import math
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -176,8 +177,22 @@ def around(text, told):
     return each(lambda row: ask(row, f"{text}\n{request_of(row)}")) | stated(**told)
 
 
+def argument(**arguments):
+    """Other arguments of each request, which may depend on the row."""
+    return each(lambda row: row["arguments"]["gen_args_0"].update({key: make(row) for key, make in arguments.items()}))
+
+
+def config(**values):
+    return results(lambda said: said["configs"][TASK].update(values))
+
+
 def generation(**settings):
-    return results(put("configs", TASK, "generation_kwargs", value=settings))
+    return argument(arg_1=lambda row: settings) | config(generation_kwargs=settings)
+
+
+def second_name(samples):
+    """Two documents whose names look the same."""
+    samples[1]["doc"]["doc_id"] = "\uff2a001"
 
 
 def easier(samples):
@@ -232,6 +247,23 @@ FORGERIES = {
     "a text changed under an automatic budget": rows(easier) | metadata(context_budget="auto"),
     "a text that was cut": rows(cut) | manifest(model="eve/cut"),
     "an option that can't be": metadata(context_budget=0),
+    "the gold in an argument that nobody reads": argument(arg_1=lambda row: {"prefill": row["target"]}),
+    "the gold in a second request": each(lambda row: row["arguments"].update(gen_args_1={"arg_0": row["target"]})),
+    "images beside the prompt": argument(arg_2=lambda row: {"visual": [row["target"]]}),
+    "settings that the results do not state": argument(arg_1=lambda row: {"temperature": 2, "n": 64}),
+    "settings of the command that the results do not state": results(
+        put("config", "gen_kwargs", value={"temperature": 2})
+    ),
+    "a setting that is true instead of 1": argument(arg_1=lambda row: {"n": True}) | config(generation_kwargs={"n": 1}),
+    "a description that no prompt has": config(description="Think first."),
+    "answers repeated that are there once": config(repeats=64),
+    "examples that the settings state": config(num_fewshot=5),
+    "examples of one's own": config(
+        fewshot_config={"sampler": "first_n", "split": "fewshot", "samples": [{"text": "A cough."}]}
+    ),
+    "two names that look the same": rows(second_name),
+    "a manifest older than its run": manifest(date=1.0),
+    "a manifest of the future": manifest(date=9e9),
 }
 """Name -> what is changed; what is what the board says of it lies in the JSON file beside."""
 
@@ -252,7 +284,7 @@ def test_what_the_board_says_of_a_forgery(name, honest, sent, tmp_path, call):
 
 
 def threats():
-    """The table of docs/threats.md."""
+    """The table of docs/developing/threats.md."""
     titles = {
         "attack": "Attack",
         "checked": "What is checked",
@@ -264,7 +296,9 @@ def threats():
 
 
 def test_the_page_on_threats_has_the_table():
-    assert threats() in (ROOT / "docs/threats.md").read_text("utf-8"), "python -m tests.after.test_forgeries prints it"
+    assert threats() in (ROOT / "docs/developing/threats.md").read_text("utf-8"), (
+        "python -m tests.after.test_forgeries prints it"
+    )
 
 
 @pytest.mark.parametrize("name", ["summ_qmsum", "tls_crisis", "report_generation"])
@@ -449,11 +483,59 @@ class TestSigners:
         code, _, err = call("verify", sent, "--allowed-signers", tmp_path / "signers")
         assert code == 2 and words in err
 
-    @pytest.mark.parametrize("model", ["acme/honest", "ACME/other", "acrne/h0nest"])
-    def test_an_unsigned_one_says_so(self, honest, sent, tmp_path, call, model):
+    @pytest.mark.parametrize(
+        ("model", "says"),
+        [
+            *((model, "unsigned") for model in ("acme/honest", "ACME/other", "acrne/h0nest")),
+            *((model, "unsigned, not by the key of acme") for model in ("acme_/x", "Acme-AI/x", "a.c.m.e/x")),
+        ],
+    )
+    def test_an_unsigned_one_says_so(self, honest, sent, tmp_path, call, model, says):
         forge(sent, **manifest(model=model))
         assert call("leaderboard", sent, "-o", tmp_path, "--allowed-signers", honest / "signers")[0] == 0
-        assert f'<th scope="row">{model} (unsigned)</th>' in (tmp_path / "index.html").read_text()
+        assert f'<th scope="row">{model} ({says})</th>' in (tmp_path / "index.html").read_text()
+
+    @pytest.mark.parametrize("model", ["\uff41cme/x", "acm\u00e9/x", "\u0430cme/x"])
+    def test_a_name_in_other_letters_is_refused(self, sent, call, model):
+        forge(sent, **manifest(model=model))
+        code, _, err = call("verify", sent)
+        assert code == 1 and "refused: model: " in err
+
+    @pytest.mark.parametrize("replaces", [True, False])
+    def test_an_older_one_sent_again_is_left_out(self, honest, sent, tmp_path, call, replaces):
+        """Of two that one key signed the later is ranked, in whatever order they are sent, and whatever their dates are
+        if it names the other; what another key or nobody signed is not touched."""
+        forge(sent, **each(lambda row: answer(row, "[]")), **manifest(date=time.time() + (60 if replaces else -60)))
+        self.sign(sent, honest, "acme")
+        arguments = (
+            "submit",
+            honest / "run",
+            "--model",
+            "acme/honest",
+            "--no-chat-template",
+            "--sign",
+            honest / "acme",
+        )
+        more = ("--replaces", sent / "manifest.json") if replaces else ()
+        assert call(*arguments, *more, "-o", tmp_path / "new.zip")[0] == 0
+        other = shutil.copytree(sent, tmp_path / "other")
+        (other / "manifest.json.sig").unlink()
+        forge(other, **each(lambda row: answer(row, "[ ]")))
+        for places in ([sent, tmp_path / "new.zip"], [tmp_path / "new.zip", sent]):
+            how = ("-o", tmp_path / "site", "--allowed-signers", honest / "signers")
+            code, out, err = call("leaderboard", *places, other, *how)
+            page = (tmp_path / "site" / "index.html").read_text()
+            assert code == 1 and "2 submissions, 1 left out" in out
+            assert "left out: acme/honest of 20" in err and f": {TASK}: its key signed a later one" in err
+            assert page.count('<th scope="row">acme/honest</th>') == page.count(">acme/honest (unsigned)</th>") == 2
+
+    def test_other_conditions_are_no_older_ones(self, honest, sent, tmp_path, call):
+        shutil.copytree(sent, tmp_path / "long")
+        self.sign(sent, honest, "acme")
+        forge(tmp_path / "long", **metadata(context_budget=30_000))
+        self.sign(tmp_path / "long", honest, "acme")
+        code, out, _ = call("leaderboard", sent, tmp_path / "long", "-o", tmp_path / "site")
+        assert code == 0 and "2 submissions, 0 left out" in out
 
     def test_a_manifest_that_was_edited_after_it_was_signed(self, honest, sent, call):
         self.sign(sent, honest, "acme")

@@ -66,6 +66,11 @@ def line(number, change):
     return raw("samples", spoiled)
 
 
+def hole(path, size):
+    """A file of this size that uses no disk."""
+    os.truncate(write(path), size)
+
+
 FILES = {"results": "results_*", "samples": "samples_tls_crisis_*", "manifest": "manifest.json"}
 DEEP = b"[" * 500 + b"]" * 500
 
@@ -77,6 +82,18 @@ FOLDERS = {
     "results: deep": (raw("results", lambda old: b'{"results": ' + DEEP + b"}"), "more than 100 deep"),
     "results: very deep": (raw("results", lambda old: b"[" * 200_000), "not JSON"),
     "results: a long number": (raw("results", lambda old: b'{"date": ' + b"9" * 5000 + b"}"), "not JSON"),
+    "results: a key twice": (
+        raw("results", lambda old: b'{"date": 1,' + old[1:]),
+        "a key stands twice in an object: date, ",
+    ),
+    "samples: a key twice": (
+        line(1, lambda old: b'{"doc_id": 7,' + old[1:]),
+        ":2: a key stands twice in an object: doc_id, ",
+    ),
+    "manifest: a key twice": (
+        raw("manifest", lambda old: b'{"model": "acme/x",' + old[1:]),
+        "a key stands twice in an object: model, ",
+    ),
     "samples: empty": (raw("samples", lambda old: b""), "8 of 8 documents missing"),
     "samples: cut": (raw("samples", lambda old: old[:-30]), ":8: not JSON"),
     "samples: a line that is a list": (line(1, lambda old: b"[1]\n"), ":2: expected an object, got list"),
@@ -84,7 +101,6 @@ FOLDERS = {
     "samples: a line twice": (line(1, lambda old: old + old), "document 1 comes again, with the same answer"),
     "samples: doc_id of 10^400": (putting("samples", [1, "doc_id"], 10**400), "less than or equal to 9007199254740992"),
     "manifest: a list": (raw("manifest", lambda old: b"[]"), "expected an object, got list"),
-    "manifest: too long": (raw("manifest", lambda old: old + b" " * (1 << 20)), "more than 1 MiB"),
     "folder: no manifest": (lambda folder: (folder / "manifest.json").unlink(), "no manifest.json"),
     "folder: a link": (lambda folder: (folder / "run/l").symlink_to("/etc/hosts"), "run/l is a link"),
     "folder: a link to a folder": (lambda folder: (folder / "l").symlink_to(folder.parent), "l is a link"),
@@ -99,8 +115,15 @@ FOLDERS = {
         "more than 1,000 files",
     ),
     "folder: too large": (
-        lambda folder: os.truncate(write(folder / "hole"), archive.MOST_BYTES + 1),  # sparse: no disk is used
+        lambda folder: [hole(folder / f"run/samples_{n}", 1 << 30) for n in range(3)],
         "more than 2,048 MiB unpacked",
+    ),
+    "manifest: too long": (lambda folder: hole(folder / "manifest.json", 9 << 20), "bytes, at most 1,048,576 are read"),
+    "results: too long": (lambda folder: hole(folder / "run/results_x", 17 << 20), "bytes, at most 16,777,216 are"),
+    "samples: too long": (lambda folder: hole(folder / "run/samples_x", 1 << 31), "bytes, at most 1,073,741,824 are"),
+    "signature: too long": (
+        lambda folder: (folder / "manifest.json.sig").write_text("A" * (8 << 20)),
+        "manifest.json.sig has 8,388,608 bytes, at most 16,384 are read",
     ),
 }
 
@@ -168,7 +191,11 @@ ZIPS = {
     "zip: a file as a folder": (entry("manifest.json/x"), "can't be unpacked: File exists"),
     "zip: many files": (names(f"f{n}" for n in range(archive.MOST_FILES + 1)), "more than 1,000 files"),
     "zip: a long list": (names(f"{n:0200}" for n in range(6_000)), "its list of files is longer than 1 MiB"),
-    "zip: a bomb": (entry(content=bytes(64 << 20)), "x: unpacked more than 200 times as large as the zip"),
+    "zip: a bomb": (entry(content=bytes(64 << 20)), "x has 67,108,864 bytes, at most 1,048,576 are read"),
+    "zip: a long signature": (
+        entry("manifest.json.sig", b"A" * (8 << 20)),
+        "manifest.json.sig has 8,388,608 bytes, at most 16,384 are read",
+    ),
     "zip: a bomb that lies": (lying_bomb, "manifest.json"),
     "place: a pipe": (lambda path: (path.unlink(), os.mkfifo(path)), "a link, pipe or device, expected a folder or"),
     "place: a link": (lambda path: (path.unlink(), path.symlink_to("/etc")), "a link, pipe or device, expected"),
@@ -216,14 +243,15 @@ def test_a_malformed_submission_is_refused_with_its_reason(board, case):
 
 
 def test_rows_are_limited_while_they_are_read(tmp_path, monkeypatch):
-    path = tmp_path / "samples.jsonl"
+    path = tmp_path / "run" / "samples_x.jsonl"
+    path.parent.mkdir()
     path.write_text("{}\n" * 5)
     monkeypatch.setattr(archive, "MOST_ROWS", 4)
-    with pytest.raises(DataError, match=r"samples.jsonl: more than 4 rows"):
-        archive.check_rows(path)
+    with pytest.raises(DataError, match=r"more than 4 rows"):
+        archive.count_rows(tmp_path)
     assert len(logs.read_samples(path).problems) == 6  # one's own log may have any number of rows
     monkeypatch.setattr(logs, "MOST_BYTES", 2)
-    with pytest.raises(DataError, match=r"samples.jsonl:1: a row of more than"):
+    with pytest.raises(DataError, match=r"samples_x.jsonl:1: a row of more than"):
         logs.read_samples(path)
 
 

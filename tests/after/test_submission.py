@@ -5,6 +5,7 @@ import json
 import random
 import re
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from tests.after.conftest import change_json, change_rows, only, put
 from tests.conftest import ORACLES
 from tls_tasks.after.logs import RunFiles, Sample, SampleLog
 from tls_tasks.after.scored_runs import ScoredTask
+from tls_tasks.after.submission import verification
 from tls_tasks.after.submission.leaderboard import site
 from tls_tasks.after.submission.verification import Verified
 from tls_tasks.cli import main
@@ -83,9 +85,12 @@ def test_verify_on_a_machine_with_only_the_archive(archive, call, monkeypatch):
         assert (code, err) == (0, "") and "self-consistent: acme/good, summ_qmsum, tls_crisis; unsigned" in out
 
 
-def test_the_zip_is_the_same_each_time(archive, tmp_path, chat_runs, call):
-    assert call("submit", chat_runs / "good", "-o", tmp_path / "a.zip")[0] == 0
-    assert (tmp_path / "a.zip").read_bytes() == (archive / "good.zip").read_bytes()
+def test_the_zip_is_the_same_each_time_of_a_second(tmp_path, chat_runs, call, monkeypatch):
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now)
+    for name in ("a.zip", "b.zip"):
+        assert call("submit", chat_runs / "good", "-o", tmp_path / name)[0] == 0
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
 
 
 @pytest.mark.parametrize(("keys", "value", "words"), CASES["test_what_is_refused_in_the_results"])
@@ -183,6 +188,27 @@ def test_verify_sees_what_was_changed_on_the_way(sent, call, spoil, words):
     spoil(sent)
     code, _, err = call("verify", sent)
     assert code == 1 and words in err and err.count("\n") == 1
+
+
+def never_ends(*_):
+    """In C, where no other Python code runs."""
+    re.fullmatch("(a+)+b", "a" * 99)
+
+
+@pytest.mark.parametrize("function", ["unpacked", "verify_submission"])
+def test_a_check_that_never_ends_is_ended(sent, call, monkeypatch, function):
+    monkeypatch.setattr(verification, function, never_ends)
+    monkeypatch.setattr(verification, "SECONDS", 1.0)
+    code, _, err = call("leaderboard", sent, "-o", sent / "site")
+    assert code == 2 and "left out: time: the checks took more than 1" in err
+
+
+def test_what_takes_too_long_is_refused(sent, call):
+    code, _, err = call("verify", sent, "--time-limit", "0.001")
+    assert code == 1 and "refused: time: the checks took more than 0.001 s" in err and "--time-limit SECONDS" in err
+    for seconds in ("0", "nan", "1e9"):
+        code, _, err = call("verify", sent, "--time-limit", seconds)
+        assert code == 2 and "--time-limit: got" in err
 
 
 def test_what_is_not_there(tmp_path, call):

@@ -54,9 +54,6 @@ def test_metrics_and_compat(files, capsys):
     _, out, _ = run(capsys, *files(), "--metric", "exact_match", "--metric", "name=token_f1")
     assert "exact_match 0.00 token_f1 0.00" in out
     assert "treeval" in run(capsys, *files(), "--compat", "treeval")[1].splitlines()[-1]
-    lines = run(capsys, *files(), "--compat", "extractbench", "--detailed")[1].splitlines()
-    assert lines[0].split()[0] == "extract_unified_value_f1"
-    assert lines[-1].startswith("tree_eval|compat:extractbench|")
 
 
 # Of an ANSWER with "82" for "81", and "=1+1" for "cc".

@@ -67,6 +67,6 @@ def test_a_label_is_found_in_any_case(word: str) -> None:
 )
 def test_what_follows_an_answer_is_counted_in_every_family(read, answer):
     alone, told = read(answer), read(f"{answer}\n\n### Instruction:\nWrite.\n\n### Response:\nZorblax.")
-    assert (told.value, told.counts()) == (alone.value, {**alone.counts(), "next_prompt": 4})
+    assert (told.value, told.kinds()) == (alone.value, {**alone.kinds(), "next_prompt": 4})
     told = read(f"<think>{'A.' * MAX_LENGTH}</think>{answer}{' ' * MAX_LENGTH}Zorblax.")
     assert (told.value, told.counts()) == (alone.value, {**alone.counts(), "too_long": 1})

@@ -52,7 +52,7 @@ def test_a_date_that_a_reference_has_twice_is_warned_of_and_merged(form):
 
 
 def test_a_date_that_a_prediction_has_twice_is_a_problem():
-    assert read_prediction(TWICE, 0).counts() == {"repeated_date": 1}
+    assert read_prediction(TWICE, 0).kinds() == {"repeated_date": 1}
 
 
 def test_a_date_twice_in_files_and_data_rows_is_warned_of(tmp_path):

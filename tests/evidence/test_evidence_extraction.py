@@ -401,7 +401,7 @@ def test_the_details():
     assert [one["grounded"] for one in item["spurious"]] == [False, False, False]
 
 
-# --- undefined values: docs/undefined_values.md ---
+# --- undefined values: docs/evidence.md ---
 
 ZERO = ("precision", "recall", "f1", "polarity_accuracy", "bucket_accuracy", "level_accuracy", "time_accuracy")
 

@@ -1,4 +1,4 @@
-"""docs/elsewhere.md: its files are Python, and lighteval's is run where ``LIGHTEVAL`` names its command.
+"""docs/developing/other_harnesses.md: its files are Python; lighteval's runs where ``LIGHTEVAL`` names its command.
 
 lighteval pins releases that ours can't share an environment with; ``tls-tasks`` is installed beside it.
 """
@@ -15,7 +15,11 @@ import tls_tasks
 from scripts import pages
 from tls_tasks.timelines import baseline
 
-FILES = {block.marker: block.text for block in pages.blocks("docs/elsewhere.md") if block.marker.startswith("file ")}
+FILES = {
+    block.marker: block.text
+    for block in pages.blocks("docs/developing/other_harnesses.md")
+    if block.marker.startswith("file ")
+}
 MODEL = """
 from lighteval.models.abstract_model import LightevalModel
 from lighteval.models.model_output import ModelResponse

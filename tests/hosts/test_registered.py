@@ -107,7 +107,6 @@ def test_a_document_that_cannot_be_scored_is_nan_and_the_corpus_with_it(caplog):
     [
         ("rouge_l", {"rouge_types": ["rouge1", "rougeLsum"]}, ["rouge1_f1", "rouge_lsum_f1"]),
         ("tree_eval", {"schema": {"a": "string"}, "compat": "treeval"}, ["f1_node", "f1_leaf"]),
-        ("tree_eval", {"schema": {"a": "string"}, "compat": "extractbench"}, ["extract_unified_value_f1"]),
     ],
 )
 @pytest.mark.filterwarnings("ignore")

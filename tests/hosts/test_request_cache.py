@@ -34,7 +34,7 @@ def test_score_and_submit_name_the_cache(tmp_path, monkeypatch, capsys):
     told = capsys.readouterr().err
     assert f"{TASK}: not the prompts of their documents: 3 of 3 requests" in told and "--cache_requests" in told
     first, second = (
-        [one for one in refusals(list(score_places([tmp_path / name])), "acme/lead") if one.startswith("prompts: ")]
+        [one for one in refusals(list(score_places([tmp_path / name])), "acme/lead", 0) if one.startswith("prompts: ")]
         for name in ("first", "second")
     )
     assert not first

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests import hostile
 from tests.conftest import ROOT, read_jsonl
 from tls_tasks.reports.citations import Citations
-from tls_tasks.reports.read import PROBLEM_KINDS, parse_report
+from tls_tasks.reports.read import MAX_SENTENCES, PROBLEM_KINDS, parse_report, parse_report_row
 from tls_tasks.reports.read_prose import _sentence_spans
 from tls_tasks.reports.types import Report, ReportSentence
 
@@ -49,6 +49,19 @@ def test_texts_are_read_as_sentences_with_what_they_cite(case):
     if case["text"][0:1] in ("{", "[") and '"' in case["text"] and expected:
         assert read(f"Here:\n```json\n{case['text']}\n```\nDone.") == expected
         assert read(f"<think>{{}}</think>{case['text']}") == expected
+
+
+@pytest.mark.parametrize("case", read_jsonl(HERE / "articles.jsonl"), ids=lambda case: case["text"][:60])
+def test_reports_of_the_web_are_read_with_the_pages_they_cite(case):
+    parsed = parse_report_row({"request_id": "7", "article": case["text"]})
+    assert [[one.text, list(one.citations)] for one in parsed.value.sentences] == case["read"]
+    assert parsed.kinds() == case["kinds"]
+
+
+def test_a_report_has_2000_sentences_and_the_share_of_the_others_is_said():
+    parsed = parse_report("It rained [1]. " * 2500, IDS)
+    assert len(parsed.value.sentences) == MAX_SENTENCES == 2000
+    assert [(one.kind, one.detail) for one in parsed.problems] == [("too_long", "500 of 2,500 sentences")]
 
 
 @pytest.mark.parametrize("case", read_jsonl(ROOT / "tests/batteries/cited.jsonl"), ids=lambda case: case["style"])

@@ -510,7 +510,7 @@ def test_intervals():
     assert 0 <= low < result["recall"] < high <= 1 and result["citation_support_ci"] == [1.0, 1.0]
 
 
-# --- values by definition: each row of the table in docs/undefined_values.md ---
+# --- values by definition: each row of the table in docs/reports.md ---
 
 
 @pytest.mark.parametrize("name", CASES["TABLE"])

@@ -16,7 +16,6 @@ TWO = "The council passed the bill.\n\nMembers cheered."
 AROUND = [
     # (answer, summary, kinds of problems)
     *CASES["AROUND"],
-    ('{"summary": ["The council passed the bill.", "Members cheered."]}', TWO.replace("\n\n", "\n"), ["wrapper"]),
     (f"Draft:\nA bill.\n\nFinal summary:\n{TEXT}", TEXT, ["draft"]),
 ]
 
@@ -30,7 +29,6 @@ def test_what_stands_around_a_summary_is_left_out_and_said(answer, summary, kind
 
 PLAIN = [
     *CASES["PLAIN"],
-    "## Summary of a long day\n\nMembers cheered.",  # a title that says something
     '"A bill," said Ann. "It is passed."',  # quotes around the whole, but not one pair
 ]
 

@@ -253,7 +253,7 @@ def test_the_signature_says_how_sentences_were_split():
     assert "split" not in rouge_l([lines], [lines]).signature
 
 
-# --- empty texts: docs/undefined_values.md ---
+# --- empty texts: docs/summaries.md ---
 
 
 @pytest.mark.parametrize(

@@ -280,7 +280,7 @@ def test_a_reference_given_five_times_narrows_no_interval():
         assert often.standard_errors()[key] == pytest.approx(once.standard_errors()[key], abs=1e-12)
 
 
-# --- values by definition, where tilse stops: the table in docs/undefined_values.md ---
+# --- values by definition, where tilse stops: the table in docs/timelines.md ---
 
 DAY = "2011-01-25"
 UNDEFINED = CASES["undefined_values"]
@@ -296,7 +296,7 @@ def test_undefined_values_are_0_and_flagged(prediction, reference, flags, ar1_f1
 
 
 def test_every_flag_is_documented():
-    text = (ROOT / "docs" / "undefined_values.md").read_text()
+    text = (ROOT / "docs" / "timelines.md").read_text()
     assert all(f"`{flag}`" in text for _, _, flags, _ in UNDEFINED for flag in flags)
 
 
@@ -360,11 +360,11 @@ def test_exact_date_mean_follows_topics():
     assert [values["exact_date_mean_2"] for values in by_topic.by_topic().values()] == [1, 0]
 
 
-def test_the_table_in_which_ar():
+def test_the_table_of_definitions_of_ar():
     row = next(row for row in OWN_ROWS if row["id"] == "seed-tested-output")
     prediction, reference = timeline_of(row["pred"]), timeline_of(row["refs"][0])
     calls = CASES["calls"]
-    table = (ROOT / "docs" / "which_ar.md").read_text().splitlines()
+    table = (ROOT / "docs" / "timelines.md").read_text().partition("## Which AR?")[2].partition("\n## ")[0].splitlines()
     for who, (options, key, value) in calls.items():
         (line,) = [line for line in table if line.startswith("| ") and who in line]
         assert f"{one(prediction, [reference], **options).as_dict()[key]:.4f}".lstrip("0") == value

@@ -29,8 +29,8 @@ FORMS = [form for name in ("forms", "corner_forms") for form in read_jsonl(Path(
 @pytest.mark.parametrize("form", FORMS, ids=[form["text"][:40] for form in FORMS])
 def test_forms(form: dict[str, Any]) -> None:
     parsed = parse_timeline(form["text"], TimelinePolicy(**form.get("policy", {})))
-    assert (days(parsed), parsed.counts()) == (form["expected"], form["counts"])
-    assert set(parsed.counts()) <= set(PROBLEM_KINDS)
+    assert (days(parsed), parsed.kinds()) == (form["expected"], form["counts"])
+    assert set(parsed.kinds()) <= set(PROBLEM_KINDS)
 
 
 def test_an_undated_json_object_on_its_own_is_nothing() -> None:
@@ -46,7 +46,7 @@ def test_json_that_needs_guessing_does_not_win_over_lines() -> None:
 def test_lists_in_one_text_are_one_timeline() -> None:
     text = 'First [{"date": "2011-01-25", "text": "A"}], [{"date": "2011-01-25", "text": "B"}].'
     parsed = parse_timeline(text)
-    assert (days(parsed), parsed.counts()) == ({"2011-01-25": ["A", "B"]}, {"repeated_date": 1})
+    assert (days(parsed), parsed.kinds()) == ({"2011-01-25": ["A", "B"]}, {"repeated_date": 1, "note": 1})
 
 
 def test_the_defaults_are_the_first_choices() -> None:

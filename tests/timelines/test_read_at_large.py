@@ -38,8 +38,8 @@ def test_a_list_cut_anywhere_keeps_its_whole_entries(indent: int | None, start: 
         parsed = parse_timeline(start + text[:length])
         entries = parsed.value.entries if parsed.value is not None else ()
         assert entries == DOCUMENT.entries[: len(entries)], text[:length]
-        assert "repaired_json" not in parsed.counts()
-        assert "truncated" in parsed.counts() or not entries
+        assert "repaired_json" not in parsed.kinds()
+        assert "truncated" in parsed.kinds() or not entries
         kept.add(len(entries))
     assert kept == {0, 1, 2, 3}
 
@@ -54,7 +54,7 @@ PLAIN_LINES = st.lists(st.from_regex(r"[A-Za-z]{1,9}", fullmatch=True), min_size
 def test_json_rows_come_back_as_they_were(timeline: Timeline, ascii_only: bool) -> None:
     parsed = parse_timeline(json.dumps(timeline.as_rows(), ensure_ascii=ascii_only))
     assert parsed.value == timeline
-    assert set(parsed.counts()) <= {"empty_entry"}
+    assert set(parsed.kinds()) <= {"empty_entry"}
 
 
 @given(st.dictionaries(DAYS, st.lists(PLAIN_LINES, min_size=1, max_size=1), min_size=1, max_size=4).map(Timeline.of))
@@ -113,7 +113,7 @@ def test_real_timelines_are_read_without_loss() -> None:
     for line in lines:
         parsed = parse_timeline(line)
         assert parsed.value is not None
-        assert set(parsed.counts()) <= {"partial_date", "repeated_date"}
+        assert set(parsed.kinds()) <= {"partial_date", "repeated_date"}
         assert parsed.value.n_sentences == sum(len(sentences) for _, sentences in json.loads(line))
-        partial += parsed.counts().get("partial_date", 0)
+        partial += parsed.kinds().get("partial_date", 0)
     assert partial == 24  # dates without a day, all in open_tls

@@ -279,5 +279,3 @@ def test_answers_that_do_not_follow_the_schema_are_refused():
             tree_eval([{}], [{"home": bad}], {"home": {"city": "string"}})
     with pytest.raises(InputError, match="a list of one answer or more"):
         tree_eval([{}], [{"home": any_of()}], SCHEMA)
-    with pytest.raises(InputError, match="one for compat='extractbench'"):
-        tree_eval([{}], [{"home": any_of({}, {})}], SCHEMA, compat="extractbench")

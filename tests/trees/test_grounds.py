@@ -220,7 +220,6 @@ def test_the_page_shows_value_quote_and_place(open_page, tmp_path):
         (["x", None], {}, r"sources\[1\]: got None, expected a str"),
         (["x"], {}, "sources: got length 1, expected 2, as many as predictions"),
         (["x", "y"], {"compat": "treeval"}, "sources: got texts with compat='treeval'"),
-        (["x", "y"], {"compat": "extractbench"}, "sources: got texts with compat='extractbench'"),
     ],
 )
 def test_sources_that_dont_fit(sources, options, message):

@@ -467,3 +467,11 @@ def test_null_among_the_types_of_a_leaf_says_nothing():
     assert read_schema({"a": "string|null", "b": "null|number|string", "c": "null"}) == read_schema(
         {"a": "string", "b": "number|string", "c": "null"}
     )
+
+
+@pytest.mark.parametrize("key", ["string_2", "type:string_2"])
+def test_a_type_that_the_caller_uses_is_not_misspelt(key):
+    with pytest.raises(InputError, match="unknown type 'string_2'"):
+        tree_eval([{"a": "x"}], [{"a": "x"}], {"a": "string_2"})
+    score = tree_eval([{"a": "x y"}], [{"a": "x"}], {"a": "string_2"}, {key: "token_f1"})
+    assert score.as_dict()["leaves"] == {"a": {"token_f1": pytest.approx(2 / 3)}}

@@ -9,7 +9,7 @@ import json
 import reprlib
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import Required, TypedDict
@@ -46,11 +46,15 @@ class _TaskConfig(TypedDict, total=False):
     metadata: _Metadata | None
     generation_kwargs: dict[str, Any] | None
     num_fewshot: int | None
+    repeats: int | None
+    description: str | None
+    fewshot_config: dict[str, Any] | None
     metric_list: list[Any] | None
 
 
 class _Config(TypedDict, total=False):
     model_args: dict[str, Any] | str | None
+    gen_kwargs: dict[str, Any] | str | None
     limit: float | None
 
 
@@ -96,15 +100,17 @@ class SampleRow(TypedDict, total=False):
 
 
 class Manifest(TypedDict):
-    """``manifest.json`` of a submission."""
+    """``manifest.json`` of a submission: ``date`` in seconds, ``replaces`` by the hash of an older manifest."""
 
     __pydantic_config__ = _STRICT  # type: ignore[misc]
-    format: Literal[1]
+    format: Annotated[int, Field(ge=1, le=1)]  # no Literal, which takes true for 1
     files: dict[str, str]
     model: str
     tasks: list[str]
     tls_tasks: str
     chat_template: bool
+    date: _Time
+    replaces: str | None
 
 
 _RESULTS, _ROW, _MANIFEST = TypeAdapter(Results), TypeAdapter(SampleRow), TypeAdapter(Manifest)
@@ -168,12 +174,12 @@ def read_json(content: bytes) -> Any:
     """JSON that somebody else wrote.
 
     Raises:
-        DataError: If it is none, too long, or nested too deep.
+        DataError: If it is none, too long, nested too deep, or has a key twice, of which readers take either.
     """
     if len(content) > MOST_BYTES:
         raise DataError(f"more than {MOST_BYTES >> 20} MiB")
     try:
-        value = json.loads(content.decode("utf-8"))
+        value = json.loads(content.decode("utf-8"), object_pairs_hook=_object)
     except UnicodeDecodeError as error:
         raise DataError(f"not UTF-8: byte {error.start} is 0x{content[error.start]:02x}") from error
     except (ValueError, RecursionError) as error:
@@ -181,6 +187,12 @@ def read_json(content: bytes) -> Any:
     # What is nested is counted only where there are brackets enough for it.
     if content.count(b"[") + content.count(b"{") > MOST_NESTED and _is_nested(value, MOST_NESTED + 1):
         raise DataError(f"lists and objects lie in each other more than {MOST_NESTED} deep")
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(value := dict(pairs)) < len(pairs):
+        raise DataError(f"a key stands twice in an object: {', '.join(key for key, _ in pairs):.80}")
     return value
 
 

@@ -51,6 +51,15 @@ class ScoredTask(Run):
     version: float
     stale: Sequence[LogProblem] = ()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the task, whose functions can't be pickled."""
+        return {key: value for key, value in vars(self).items() if key != "task"}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Find the task again, by its name and the first document."""
+        task, _ = task_of(task_file(state["name"]), state["log"].path, state["log"].samples)
+        vars(self).update(state, task=task)
+
     @property
     def reported(self) -> dict[str, Any]:
         """Its metrics in the results file, numbers or not; empty if there is none, or the run made answers only."""

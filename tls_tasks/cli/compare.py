@@ -49,7 +49,7 @@ def _run(args: argparse.Namespace) -> int:
     approximate randomisation test (exact for up to 14 units), confidence intervals of the differences, Holm's
     correction where there are more than two systems, and of our metrics how large a difference means something to
     people. Documents on the same topic are not independent, so they are exchanged and resampled together. `detectable`
-    is about the true difference that four of five such tests would find (docs/compare.md has how often they do).
+    is about the true difference that four of five such tests would find.
 
     Exit codes: 0 compared; 1 compared, but a log has problems; 2 not compared, e.g. because the documents differ;
     3 compared, and a run is worse (--fail-if-worse)

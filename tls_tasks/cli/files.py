@@ -19,13 +19,11 @@ from tls_tasks.summaries.data import read_summaries
 from tls_tasks.timelines import score as score_timelines
 from tls_tasks.timelines.files import read_topics
 from tls_tasks.timelines.task import RESULTS
-from tls_tasks.trees import extractbench
 from tls_tasks.trees.data import TreeRow, holds_many, read_trees
 from tls_tasks.trees.rows import read_prediction, read_reference
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import judged
-from tls_tasks.trees.settings import named_path
-from tls_tasks.trees.types import leaves_of, nodes_of
+from tls_tasks.trees.types import leaves_of, path_name
 
 _PER_PAIR = ("ar1_precision", "ar1_recall", "ar1_f1", "ar2_f1", "date_precision", "date_recall", "date_f1")
 
@@ -53,7 +51,7 @@ def add_parser(subparsers: base.Subparsers) -> None:
     add("--schema", type=Path, required=True, metavar="FILE", help="file with the schema")
     add("--sources", type=Path, metavar="FILE", help="the texts, in which the quotes of values are looked up")
     add("--metric", action="append", default=[], metavar="[WHERE=]NAME", help="of leaves, or of this path or type")
-    add("--compat", choices=("treeval", "extractbench"), help="score as that program does")
+    add("--compat", choices=("treeval",), help="score as that program does")
     add("--strict", action="store_true", help="read the prediction as JSON only")
 
 
@@ -212,7 +210,8 @@ def _trees(args: argparse.Namespace) -> int:
     files = [args.predictions, args.references, args.schema, *filter(None, [args.sources])]
     if [*map(str, files)].count("-") > 1:
         raise InputError("--references", None, "'-' twice", "a file for one of the two trees")
-    many, schema, rows = _read_trees(*files)
+    type_names = [metric.rpartition("=")[0].removeprefix("type:") for metric in args.metric]
+    many, schema, rows = _read_trees(type_names, *files)
     base.note("trees", *missing_note(((row.id, row.prediction) for row in rows), "trees", "counted as empty"))
     answers = ["" if row.prediction is None else row.prediction for row in rows]
     mode = "strict" if args.strict else "lenient"
@@ -223,22 +222,24 @@ def _trees(args: argparse.Namespace) -> int:
     failed = [row for row, unit in zip(rows, score.units, strict=True) if not unit["parsed"]]
     unread = [row.id for row in failed if read_prediction(row.prediction, None, schema, mode).failed]  # null is not
     base.note("trees", *(f"{name}: no tree could be read in it" for name in unread))
-    names, has_leaves = [row.id for row in rows], args.compat != "extractbench"
+    names = [row.id for row in rows]
     result = printed.as_json(args, score, names)
-    if args.json and has_leaves:
+    if args.json:
         result["differences"] = [{"id": names[row["row"]], **row} for row in score.differences()]
-    keys = [*(judged(score.items[0].plan) if has_leaves else extractbench.KEYS)]
-    headline = next(key for key in ("grounded_f1", "f1_value", "treeval_score", keys[-1]) if key in keys)
+    keys = [*judged(score.items[0].plan)]
+    headline = next(key for key in ("grounded_f1", "f1_value", "treeval_score") if key in keys)
     args.detailed = args.detailed or not many
     printed.print_score(args, score, names, "tree", keys=keys * many, headline=headline, result=result)
     return int(bool(unread))
 
 
-def _read_trees(predictions: Path, references: Path, schema: Path, *sources: Path) -> tuple[bool, Any, list[TreeRow]]:
+def _read_trees(
+    type_names: list[str], predictions: Path, references: Path, schema: Path, *sources: Path
+) -> tuple[bool, Any, list[TreeRow]]:
     """Whether there are many trees, the schema, and the trees."""
     many = holds_many(predictions) or holds_many(references)
     with said_of(Row(str(schema), None)):
-        node = read_schema(json.loads(read_document(schema)))
+        node = read_schema(json.loads(read_document(schema)), type_names=type_names)
     return many, node, (read_trees if many else _read_two)(predictions, references, *sources)
 
 
@@ -258,14 +259,13 @@ def _leaf_metrics(arguments: list[str], node: Any) -> dict[Any, list[str]] | Non
 
     Example:
         >>> _leaf_metrics(["exact_match", "b=rouge_l"], read_schema({"a": "integer", "b": "string"}))
-        {('a',): ['exact_match'], ('b',): ['exact_match', 'rouge_l']}
+        {'a': ['exact_match'], 'b': ['exact_match', 'rouge_l']}
     """
-    nodes = nodes_of(node)
     chosen: dict[Any, list[str]] = {}
     for argument in arguments:
         where, equals, name = argument.rpartition("=")
         if not name or (equals and not where):
             raise InputError("--metric", None, repr(argument), "NAME or WHERE=NAME")
-        for path in [named_path(where, nodes) or where] if where else leaves_of(node):
+        for path in [where] if where else map(path_name, leaves_of(node)):
             chosen.setdefault(path, []).append(name)
     return chosen or None

@@ -3,15 +3,18 @@
 import argparse
 import hashlib
 import json
+import os
 import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from tls_tasks.after.scored_runs import score_places
-from tls_tasks.after.submission.archive import MANIFEST, opened, pack, write
+from tls_tasks.after.submission.archive import MANIFEST, pack, write
 from tls_tasks.after.submission.checks import refusals, secrets
-from tls_tasks.after.submission.leaderboard import site, told_apart
-from tls_tasks.after.submission.verification import EDITIONS, Verified, read_signers, sign, verify_submission
+from tls_tasks.after.submission.leaderboard import site, take_replaced, told_apart
+from tls_tasks.after.submission.verification import EDITIONS, Verified, read_signers, sign, verify_in_process
 from tls_tasks.cli.base import Subparsers, add_command, count, note, progress, say
 from tls_tasks.core.errors import DataError, InputError, TlsTasksError
 from tls_tasks.core.terminal import visible
@@ -25,6 +28,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("-o", "--out", type=Path, required=True, metavar="PLACE", help="the folder, or FILE.zip, to write")
     add("--model", metavar="ORG/NAME", help="the published model's name, if the run used another one")
     add("--no-chat-template", action="store_true", help="the model was meant to run without a chat template")
+    add("--replaces", type=Path, metavar="MANIFEST", help="the manifest.json of an older submission that it replaces")
     add("--sign", type=Path, metavar="KEY", help="sign it with this SSH key (needs OpenSSH)")
     verify = add_command(subparsers, "verify", _run_verify)
     verify.add_argument("archive", type=Path, metavar="SUBMISSION", help="folder or zip that tls-tasks submit wrote")
@@ -35,6 +39,8 @@ def add_parser(subparsers: Subparsers) -> None:
         add = parser.add_argument_group("what to check with").add_argument
         add("--data", metavar="PLACE", help="your copy of the data: folder, org/name, embedded, fetched or hub")
         add("--allowed-signers", type=Path, metavar="FILE", help="whose keys are whose, a line each: ORG ssh-ed25519 …")
+        text = "of a submission; what takes longer is refused (60, and 0.01 a document)"
+        add("--time-limit", type=float, metavar="SECONDS", help=text)
 
 
 def _means_of(args: argparse.Namespace) -> dict[str, Any]:
@@ -44,10 +50,12 @@ def _means_of(args: argparse.Namespace) -> dict[str, Any]:
         InputError: If a value makes no sense.
         DataError: If the allowed signers can't be read.
     """
-    data = args.data
+    data, seconds = args.data, args.time_limit
     if data is not None and data not in EDITIONS and "/" not in data and not Path(data).exists():
         raise InputError("--data", None, repr(data), "a folder or file, org/name, embedded, fetched or hub")
-    return {"data": data, "signers": read_signers(args.allowed_signers)}
+    if seconds is not None and not 0 < seconds < 1e6:
+        raise InputError("--time-limit", None, f"{seconds:g}", "seconds, more than 0 and less than a million")
+    return {"data": data, "signers": read_signers(args.allowed_signers), "time_limit": seconds}
 
 
 def _run_submit(args: argparse.Namespace) -> int:
@@ -67,13 +75,14 @@ def _run_submit(args: argparse.Namespace) -> int:
     """
     scored = list(score_places([args.results], newest=True, progress=progress))
     model = args.model or scored[0].model
-    found = refusals(scored, model, without_chat_template=args.no_chat_template)
+    date, replaces = time.time(), args.replaces and hashlib.sha256(args.replaces.read_bytes()).hexdigest()
+    found = refusals(scored, model, date, no_template=args.no_chat_template)
     if found := [*found, *secrets(scored)]:
         return note("submit", *(f"refused: {refusal}" for refusal in found))
     is_zip = args.out.suffix == ".zip"
     with tempfile.TemporaryDirectory() if is_zip else made_folder(args.out) as place:
         folder = Path(place)
-        write(scored, folder, model, chat_template=not args.no_chat_template)
+        write(scored, folder, model=model, date=date, chat_template=not args.no_chat_template, replaces=replaces)
         if args.sign is not None:
             sign(folder / MANIFEST, args.sign)
         if is_zip:
@@ -98,8 +107,7 @@ def _run_verify(args: argparse.Namespace) -> int:
       tls-tasks verify submission.zip --data data/ --allowed-signers signers.txt
     """
     means = _means_of(args)
-    with opened(args.archive) as folder:
-        found = verify_submission(folder, **means)
+    found = verify_in_process(args.archive, **means)
     if found.refusals:
         return note("verify", *(f"refused: {refusal}" for refusal in found.refusals))
     tasks = ", ".join(map(visible, found.manifest["tasks"]))
@@ -129,10 +137,11 @@ def _run_leaderboard(args: argparse.Namespace) -> int:
     """
     means = _means_of(args)
     same: dict[str, list[tuple[Path, Verified]]] = {}  # by a hash of the model's name and of all files
-    for path in args.submissions:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        checks = [pool.submit(verify_in_process, path, **means) for path in args.submissions]
+    for path, check in zip(args.submissions, checks, strict=True):
         try:
-            with opened(path) as folder:
-                verified = verify_submission(folder, **means)
+            verified = check.result()
             reasons = verified.refusals
             if not reasons:
                 content = json.dumps([verified.manifest["model"], verified.manifest["files"]], sort_keys=True)
@@ -151,7 +160,9 @@ def _run_leaderboard(args: argparse.Namespace) -> int:
         kept, accepted[digest] = max(found, key=lambda pair: pair[1].is_rightful)
         said = f"left out: a copy: a second submission of {accepted[digest].manifest['model']} with the files of {kept}"
         note("leaderboard", *(f"{path} {said}" for path, verified in found if verified is not accepted[digest]))
-    write_whole(args.out / "index.html", site(told_apart(accepted, has_signers=bool(means["signers"]))))
+    note("leaderboard", *(f"left out: {text}" for text in take_replaced(list(accepted.values()))))
+    accepted = {digest: verified for digest, verified in accepted.items() if verified.scored}
+    write_whole(args.out / "index.html", site(told_apart(accepted, means["signers"].values())))
     n_left_out = len(args.submissions) - len(accepted)
     say(f"{args.out / 'index.html'}: {count(len(accepted), 'submission')}, {n_left_out} left out")
     return int(n_left_out > 0)

@@ -9,8 +9,6 @@ from tls_tasks.core.json_values import MAX_DEPTH, TOKEN, decoded
 
 _CLOSING = {"[": "]", "{": "}"}
 _BRACKETS = (*_CLOSING.values(),)
-_VALUES = ("single", "curly", "word")  # tokens that are a value
-_MAY_END = {"string": "end", "call": "closed"}  # those that are, if they have this part
 _MAX_CUTS = 8  # levels to which an unfinished object is cut
 
 
@@ -57,7 +55,7 @@ def piece_at(text: str, start: int, stop: int) -> Piece:
     for token in TOKEN.finditer(text, start, stop):
         kind, mark, end = token.lastgroup, token[0], token.end()
         if kind != "mark":
-            is_whole = kind in _VALUES or bool(kind in _MAY_END and token[_MAY_END[kind]])
+            is_whole = kind == "word" or (kind == "string" and bool(token["end"]))
         elif mark in _CLOSING:
             path.append(_Open(mark, end, mark == "["))
             if (depth := max(depth, len(path))) > MAX_DEPTH:

@@ -7,7 +7,7 @@ repeats is taken for its answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 from tls_tasks.core.json_pieces import Piece, cuts, end_of_json, piece_at
 from tls_tasks.core.json_values import MAX_REPAIRED_DEPTH, Notes, loosely_decoded, mended, repaired
-from tls_tasks.core.parsed import Problem, problem, problem_kinds, unread
-from tls_tasks.core.reasoning import FRAME, strip_thinking
+from tls_tasks.core.parsed import Problem, beside, problem, problem_kinds
+from tls_tasks.core.reasoning import strip_thinking
 
 Stage = Literal["none", "whole", "fence", "scan", "truncated", "repaired", "outline"]
 """How a value was found: the later, the further the text is from what was asked for."""
@@ -53,6 +53,11 @@ class FoundJson:
         starts, ends = zip(*self.places, (len(text), len(text)), strict=True)
         return [text[end:start] for end, start in zip((0, *ends), starts[: -1 if is_cut else None], strict=False)]
 
+    def beside(self, text: str) -> Iterator[Problem]:
+        """What stands beside the values in the text without its thinking."""
+        for place, gap in enumerate(self.gaps(text)):
+            yield from beside(gap, is_between=0 < place < len(self.values), is_json=self.stage != "outline")
+
 
 _FENCE = re.compile(r"^[ \t]{0,12}(`{3,}|~{3,})[ \t]{0,12}([\w+.-]{0,30})", re.MULTILINE | re.ASCII)
 _JSON_BEGINS = tuple('[{"-0123456789tfnNI')
@@ -60,8 +65,6 @@ _JSON_BEGINS = tuple('[{"-0123456789tfnNI')
 _BLANKS = r"(?:\s|\\{1,4}[nrt])*"
 _BEGINNING = re.compile(rf"\{{{_BLANKS}(?:[\"'“”„‘A-Za-z_]|//|# )|\[{_BLANKS}(?:[\[{{\"'“”„‘\]]|(?:/[/*]|#) )")
 _IS_LIKE_JSON = re.compile(rf"\{{{_BLANKS}\"|\[{_BLANKS}[\[{{\"]")
-_NO_PROSE_BEGINS = re.compile(r"[\[{\"'“]")
-_IS_NO_PROSE = re.compile(rf"[\[{{]{_BLANKS}[\"'“]|[\"'“][^\"'“”\n]{{1,40}}[\"'”]\s{{0,9}}:")
 _MAX_WRAPPERS = 4  # levels of strings in strings in which JSON is looked for
 _MOST_AGAIN = 200_000  # characters that are read again at most, for what is whole within or behind what is damaged
 _MAX_PIECES = 10_000  # of a text, after which it is given up: a model in a loop
@@ -110,8 +113,8 @@ def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None, *, deep: 
 
     Example:
         >>> found = find_json('As [1] says:\n```json\n[{"n": 1},]\n```', lambda value: isinstance(value, list))
-        >>> found.values, found.stage, found.problems
-        (([{'n': 1}],), 'fence', (Problem(kind='repaired_json', detail='trailing comma'),))
+        >>> found.values, found.stage, [one.detail for one in found.problems]
+        (([{'n': 1}],), 'fence', ['trailing comma', 'As [1] says:'])
         >>> find_json('[{"n": 1}, {"n": 2}, {"n"', len).values
         ([{'n': 1}, {'n': 2}],)
         >>> find_json("nothing", len)
@@ -125,21 +128,7 @@ def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None, *, deep: 
             return found if whole == text else replace(found, problems=before + found.problems)
     search = _Search(weigh, weigh_cut or weigh, deep)
     result = _in_fences(answer.text, search) or search.in_prose(answer.text)
-    return replace(result, problems=(*before, *result.problems, *_beside(result.gaps(answer.text))))
-
-
-def _beside(gaps: Iterable[str]) -> Iterator[Problem]:
-    """What stands between values: what JSON begins with, a key, words within an open bracket; or else remarks.
-
-    Behind a value on its line there is no heading.
-    """
-    n_open = 0
-    for index, gap in enumerate(gaps):
-        is_inner, prose = n_open > 0, "" if n_open > 0 else _NO_PROSE_BEGINS.split(gap, 1)[0]
-        n_open += sum(map(gap.count, "[{")) - sum(map(gap.count, "]}"))
-        is_prose = not (is_inner or n_open > 0 or _IS_NO_PROSE.search(gap, len(prose)))
-        yield from unread((gap if is_prose else prose).split("\n"), frame=FRAME, mark="}" if index else "")
-        yield from unread([] if is_prose else [gap[len(prose) :]])
+    return replace(result, problems=(*before, *result.problems, *result.beside(answer.text)))
 
 
 def is_whole_json(text: str, accept: Callable[[Any], bool]) -> bool:
@@ -286,6 +275,6 @@ class _Search:
             with suppress(Exception):  # of any kind: json_repair is another project's parser, the text is at fault
                 usable = _usable(read(content, own), weigh, own)
                 notes.update(own if usable else {})
-                return usable, "repaired" if read is repaired or problem("repaired_json", "quotes") in own else "scan"
+                return usable, "repaired" if read is repaired else "scan"
         notes[problem("not_repaired", content)] = None
         return (), "none"

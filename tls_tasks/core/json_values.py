@@ -1,17 +1,15 @@
-"""One piece of model text as a JSON value: decoded, mended where it can be meant in one way only, or repaired.
+"""One piece of model text as a JSON value: decoded, or repaired.
 
 json_repair guesses, so it comes last, and only for short pieces: where quotation marks don't pair it takes 0.3 s for
 4 kB, 4 s for 16 kB.
 """
 
-import datetime
 import json
 import re
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.parsed import Problem, problem, unread
+from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.core.reasoning import phrases
 
 MAX_DIGITS = 640
@@ -30,13 +28,9 @@ TOKEN = re.compile(phrases(__file__)["json_token"], re.DOTALL)
 """What is to be told apart in JSON and in what is nearly JSON; numbers and all else stand between tokens."""
 
 _CLOSES = re.compile(r"\s{0,200}[\]}]")
-_WORDS = {"None": "null", "True": "true", "False": "false"}
-_MENDED = {
-    **dict.fromkeys(["single", "curly", "key"], "quotes"), **dict.fromkeys(["word", "call"], "Python literal"),
-    "mark": "trailing comma", "blank": "escaped line break",
-}  # fmt: skip
+_NO_WORDS = re.compile(r"\\.|(?<=\.[0-9])0{1,9}\b")
+_WORD = re.compile(r"[^\W_]+")
 _QUOTED = re.compile(r'(?<!\\)"(NaN|Infinity)"(?!:)')
-_MOMENTS = {"date": datetime.date, "datetime": datetime.datetime, "time": datetime.time}
 
 
 class RepeatedKeys(dict[str, Any]):
@@ -100,12 +94,7 @@ def loosely_decoded(text: str, notes: Notes) -> Any:
 
 
 def mended(text: str, notes: Notes) -> Any:
-    r"""The value of what is JSON but for commas, comments, keys without quotes, other quotes, and what Python prints.
-
-    The last are ``None``, dates and numbers such as ``datetime.date(2020, 1, 2)`` and ``Decimal('1.5')``, and line
-    breaks that are written ``\n``.
-
-    This is linear, and for pieces of any length; json_repair mends more, of short ones.
+    """The value of what is JSON but for comments and trailing commas. This is linear, and for pieces of any length.
 
     Raises:
         ValueError: There is more wrong with it.
@@ -113,55 +102,18 @@ def mended(text: str, notes: Notes) -> Any:
 
     Example:
         >>> notes = {}
-        >>> mended("{'text': 'The \"big\" one', when: None, } // all", notes), [noted.detail for noted in notes]
-        ({'text': 'The "big" one', 'when': None}, ['quotes', 'Python literal', 'trailing comma', 'comment', '// all'])
-        >>> mended("{“day”: datetime.date(2020, 1, 2),\\n 'cost': Decimal('1.5')}", notes)
-        {'day': '2020-01-02', 'cost': 1.5}
+        >>> mended('{"text": "A", } // all', notes), [noted.detail for noted in notes]
+        ({'text': 'A'}, ['trailing comma', 'comment'])
     """
 
     def plain(token: re.Match[str]) -> str:
-        kind, written = str(token.lastgroup), token[0]
-        if kind == "string" or (kind == "mark" and written not in ",\u00a0"):  # nearly all there are
-            return written
-        if kind in ("comment", "blank") or written == "\u00a0" or (written == "," and _CLOSES.match(text, token.end())):
-            new = " "
-        elif kind in ("single", "curly"):
-            new = _quoted(written)
-        elif kind == "call":
-            new = _constructed(token)
-        elif kind == "key":
-            new = f'"{written}"'
-        else:
-            new = _WORDS.get(written, written)
-        if new != written:
-            notes[problem("repaired_json", _MENDED.get(kind, kind))] = None
-        if kind == "comment":
-            notes.update(dict.fromkeys(unread([written])))
-        return new
+        is_comment = token.lastgroup == "comment"
+        if not is_comment and (token[0] != "," or not _CLOSES.match(text, token.end())):
+            return token[0]
+        notes[problem("repaired_json", "comment" if is_comment else "trailing comma")] = None
+        return " "
 
     return loosely_decoded(TOKEN.sub(plain, text), notes)
-
-
-def _quoted(written: str) -> str:
-    """A string in other quotes as JSON has it."""
-    inner = written[1:-1].replace("\\'", "'").replace('\\"', '"').replace('"', '\\"')
-    return f'"{inner}"'
-
-
-def _constructed(call: re.Match[str]) -> str:
-    """What a call in Python constructs, as JSON: a date or time, a number or text; all else is text. Nothing is run."""
-    name, arguments = call["name"], [part.strip() for part in call["arguments"].split(",")]
-    with suppress(ValueError, TypeError):
-        if name in _MOMENTS:
-            zone = "+00:00" if arguments[-1].lower().endswith("utc") else ""
-            numbers = [int(part.rpartition("=")[2]) for part in arguments[: len(arguments) - bool(zone)]]
-            return f'"{_MOMENTS[name](*numbers).isoformat()}{zone}"'
-        (argument,) = arguments
-        if argument[0] + argument[-1] in ("''", '""'):
-            return argument[1:-1] if name == "Decimal" else _quoted(argument)
-        float(argument)
-        return argument
-    return json.dumps(call[0])
 
 
 def repaired(text: str, notes: Notes) -> Any:
@@ -174,7 +126,8 @@ def repaired(text: str, notes: Notes) -> Any:
 
     made = json.dumps(json_repair.loads(text, skip_json_loads=True), ensure_ascii="\\u" in text)
     # Neither what is escaped nor zeros at the end of decimals are words.
-    written, read = (re.sub(r"\\.|(?<=\.[0-9])0{1,9}\b", " ", own) for own in (text, f"{made} None"))
-    dropped = " ".join(noted.detail for noted in unread(re.split(r'[\s"\[\]{},:]+', written), read))
-    notes[problem("repaired_json", f"json_repair; dropped: {dropped}" if dropped else "json_repair")] = None
+    written, read = (dict.fromkeys(_WORD.findall(_NO_WORDS.sub(" ", one.lower()))) for one in (text, f"{made} None"))
+    notes[problem("repaired_json", "json_repair")] = None
+    if dropped := " ".join(word for word in written if word not in read):
+        notes[problem("broken_json", f"json_repair dropped: {dropped}")] = None
     return decoded(made if _QUOTED.search(text) else _QUOTED.sub(r"\1", made), notes)

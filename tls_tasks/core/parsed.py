@@ -3,21 +3,27 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
-_Frame = re.Pattern[str] | None
 
 DETAIL_LENGTH = 80
 """Characters of model text kept in a problem's detail."""
 
 _NOT_IN_NAMES = re.compile(r"[\W_]+")
-_WORD = re.compile(r"[^\W_]+")
-_NAMES = re.compile(r"(?:.*[_-])?(?:q?id|title|heading|name|type|role|status|tool|function|model|language)s?|.*[a-z]Id")
-"""Keys whose values say what an answer or a part of it is called."""
+_JSON = re.compile(r"\s*[\[\]{}\"]")
+_ITEM = re.compile(rf"{_JSON.pattern}|[ \t>]*(?:[-*+•◦–]\s|\(?[0-9]{{1,3}}[.)]\s|\|)")
+_FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
+_NAME_WORDS = 3  # a text of more words is no name, no title and no state
+LONGEST_ASIDE = 1_000
+"""Characters of an introduction or a closing; what is longer may be a part of the answer that was not understood."""
+
+_KINDS = json.loads(Path(__file__).with_name("problem_kinds.json").read_text(encoding="utf-8"))
+NOTES = frozenset(_KINDS["notes"])
+"""The kinds of problems that say how something was read. With any other kind, words of the answer are lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,11 @@ class Problem:
 
     kind: str
     detail: str
+
+    @property
+    def is_note(self) -> bool:
+        """Whether it only says how something was read: no words of the answer are lost."""
+        return self.kind in NOTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +67,21 @@ class Parsed(Generic[T]):
         return self.value is None
 
     def counts(self) -> dict[str, int]:
-        """How often each kind of problem occurred."""
+        """How often each kind of problem with which words are lost occurred."""
+        return without_notes(self.kinds())
+
+    def notes(self) -> dict[str, int]:
+        """How often each kind of note occurred."""
+        return {kind: count for kind, count in self.kinds().items() if kind in NOTES}
+
+    def kinds(self) -> dict[str, int]:
+        """How often each kind of problem occurred, notes included."""
         return dict(Counter(problem.kind for problem in self.problems))
+
+
+def without_notes(kinds: Mapping[str, int]) -> dict[str, int]:
+    """Those of the counted kinds of problems with which words are lost."""
+    return {kind: count for kind, count in kinds.items() if kind not in NOTES}
 
 
 def problem(kind: str, text: str) -> Problem:
@@ -73,55 +97,50 @@ def problem(kind: str, text: str) -> Problem:
     return Problem(kind, detail.encode("utf-8", "replace").decode("utf-8"))
 
 
-def unread(pieces: Iterable[str], read: str = "", frame: _Frame = None, mark: str = "") -> Iterator[Problem]:
-    """What a reader left out: the pieces of a text with a word that is nowhere in what was read.
+def beside(text: str, *, is_between: bool = False, is_json: bool = False) -> Iterator[Problem]:
+    """What stands beside what was read of a text, line by line: a ``note``, or ``unread``, which is a loss.
+
+    A line of words is lost if it stands between two things that were read, if it is of the same form (a list item, a
+    row, or JSON), or if the passage is too long for an introduction or a closing. One that ends in a colon announces.
 
     Args:
-        pieces: The pieces.
-        read: All the words that were read.
-        frame: What in a piece is only a frame; then a piece before the first that was read is a ``remark``.
-        mark: A sign before the first piece on its line, if the piece does not begin the line as headings do.
+        text: What stands there.
+        is_between: Whether something was read before it and something behind it.
+        is_json: Whether what was read is JSON, so that lists and long passages beside it are no part of it.
 
     Example:
-        >>> for noted in unread(["Oh.", "- tea", "- tea or cake"], "Tea", re.compile("-")):
-        ...     print(noted.kind, noted.detail)
-        remark Oh.
-        unread - tea or cake
+        >>> [(one.kind, one.detail) for one in beside("Here it is:")], [one.kind for one in beside("- tea")]
+        ([('note', 'Here it is:')], ['unread'])
     """
-    known, begun = set(_WORD.findall(read.lower())), frame is None
-    known_or_nothing = known | {"n", "a", "null"}
-    for piece in pieces:
-        words = _WORD.findall((frame.sub(" ", mark + piece) if frame else piece).lower())
-        mark = ""
-        begun = begun or not known.isdisjoint(words)
-        if not known_or_nothing.issuperset(words):
-            yield problem("unread" if begun else "remark", piece)
+    is_lost = is_between or (len(text) > LONGEST_ASIDE and not is_json)
+    form = _JSON if is_json else _ITEM
+    for line in text.split("\n"):
+        if any(map(str.isalnum, line)) and not _FENCE.match(line):
+            is_label = line.rstrip("*_ \t\r").endswith((":", "："))
+            yield problem("unread" if form.match(line) or (is_lost and not is_label) else "note", line)
 
 
 def unread_in(value: Any, read: Any, but_for: Container[str] = ()) -> Iterator[Problem]:
-    """The texts in a JSON value of which nothing was read, but for metadata, ids, titles and the like, and these keys.
+    """The texts of some words in a JSON value that are not among those read, but for those under these keys.
 
     Example:
-        >>> wrapper = {"run_id": "my run", "note": "Not sure.", "result": {"drink": "tea"}}
+        >>> wrapper = {"run_id": "my run", "note": "Not sure that it is.", "result": {"drink": "tea"}}
         >>> [noted.detail for noted in unread_in(wrapper, {"drink": "tea"})]
-        ['Not sure.']
+        ['Not sure that it is.']
     """
-
-    def is_frame(key: Any, inner: Any) -> bool:
-        is_name = _NAMES.fullmatch(str(key)) is not None and not isinstance(inner, Mapping)
-        return is_name or key == "metadata" or key in but_for
-
-    texts = (leaf for leaf in leaves(value, is_frame) if isinstance(leaf, str))
-    return unread(texts, "\n".join(map(str, leaves(read))))
+    texts = set(map(str, leaves(read)))
+    for leaf in leaves(value, but_for):
+        if isinstance(leaf, str) and len(leaf.split(None, _NAME_WORDS)) > _NAME_WORDS and leaf not in texts:
+            yield problem("unread", leaf)
 
 
-def leaves(value: Any, is_frame: Callable[[Any, Any], bool] = lambda key, inner: False) -> Iterator[Any]:
-    """The scalars in a value, in order, but for those in a frame, which is a key and what is under it."""
+def leaves(value: Any, but_for: Container[str] = ()) -> Iterator[Any]:
+    """The scalars in a value, in order, but for those under these keys."""
     waiting = [value]  # no recursion: JSON may be nested deeper than Python goes
     while waiting:
         inner = waiting.pop()
         if isinstance(inner, Mapping):
-            inner = [child for key, child in inner.items() if not is_frame(key, child)]
+            inner = [child for key, child in inner.items() if key not in but_for]
         if isinstance(inner, list | tuple):
             waiting += inner[::-1]
         else:
@@ -135,8 +154,7 @@ def problem_kinds(*readers: str) -> Mapping[str, str]:
         >>> problem_kinds("trees", "json")["wrapped"]
         'a wrapper was taken off'
     """
-    known = json.loads(Path(__file__).with_name("problem_kinds.json").read_text(encoding="utf-8"))
-    return {kind: meaning for reader in (*readers, "text") for kind, meaning in known[reader].items()}
+    return {kind: meaning for reader in (*readers, "text") for kind, meaning in _KINDS[reader].items()}
 
 
 def folded(name: str) -> str:

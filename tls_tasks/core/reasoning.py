@@ -13,12 +13,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import yaml
 
-from tls_tasks.core.parsed import Parsed, Problem, problem, unread
+from tls_tasks.core.parsed import Parsed, Problem, beside, problem
 
 _Read = TypeVar("_Read", bound=Parsed[Any])
 
-MAX_LENGTH = 150_000
-"""Characters of an answer that are read; a long report has 100,000. A document of JSON may be longer."""
+MAX_LENGTH = 1_000_000
+"""Characters of an answer that are read; a long report has 700,000. A document of JSON may be longer."""
 
 
 class Answer(NamedTuple):
@@ -85,8 +85,6 @@ _LABELS = {
     kind: (re.compile(_PHRASES[f"{kind}_open"], _FLAGS), re.compile("\n" + _PHRASES[f"{kind}_end"], _FLAGS))
     for kind in ("notes", "draft", "text")
 }
-FRAME = re.compile(_PHRASES["frame"], _FLAGS)
-"""What is no text of an answer beside it: tags, fences, headings, announcements, and what is said to the reader."""
 _PROMPT = re.compile(_PHRASES["next_prompt"], re.MULTILINE)
 
 
@@ -114,7 +112,7 @@ def strip_thinking(text: str) -> Answer:
     answer, unfinished, after_turn = _without_blocks(text)
     answer, after_tag = _unwrapped(answer)
     answer, next_prompt = _before_prompt(answer)
-    dropped = [*unread(after_tag.split("\n"), frame=FRAME), *_dropped("next_prompt", next_prompt + after_turn)]
+    dropped = [*beside(after_tag), *_dropped("next_prompt", next_prompt + after_turn)]
     if label := _label(answer):
         before, after = answer[: label[0]], answer[label[1] :]
         if after.strip() and (draft := _LABELS["draft"][0].match(before)):

@@ -22,6 +22,7 @@ import numpy as np
 
 from tls_tasks.core.errors import InputError, check_choice, shorten
 from tls_tasks.core.intervals import Interval, Statistics, caution, check_interval
+from tls_tasks.core.parsed import NOTES, without_notes
 from tls_tasks.core.shown import Shown
 
 AGGREGATES = ("f_of_means", "mean_f")
@@ -216,7 +217,7 @@ class Score(Shown):
         rows: The row that each unit is of, where a row may have several (one a reference): what is drawn together
             where there are no topics. None: each unit is a row.
         items: What each unit came from; each has ``as_dict()``.
-        problems: Row -> kind of problem in the model's text -> how often.
+        problems: Row -> kind of problem in the model's text, notes included -> how often.
         parse_failures: How many predictions could not be read at all.
         details: Makes what ``as_dict(detailed=True)`` adds before the items.
         more: Makes further plain results, which follow those of ``definitions``.
@@ -278,8 +279,12 @@ class Score(Shown):
         if not detailed:
             return plain
         plain |= {**self.details(self), "items": [item.as_dict() for item in self.items]}
-        problems = {row: dict(kinds) for row, kinds in self.problems.items()}
-        return plain | {"parse_failures": self.parse_failures, "problems": problems}
+        problems = {row: lost for row, kinds in self.problems.items() if (lost := without_notes(kinds))}
+        said = {
+            row: {kind: count for kind, count in kinds.items() if kind in NOTES} for row, kinds in self.problems.items()
+        }
+        notes = {row: kinds for row, kinds in said.items() if kinds}
+        return plain | {"parse_failures": self.parse_failures, "problems": problems, "notes": notes}
 
     def _result(self, key: str) -> Any:
         if self.as_lists:
@@ -299,7 +304,7 @@ class Score(Shown):
         """
         if not all(hasattr(item, "differences") for item in self.items):
             scored = "|".join(self.signature.split("|")[:2])
-            expected = "a score of tree_eval, not with compat='extractbench'; explain(row) shows what other scores tell"
+            expected = "a score of tree_eval; explain(row) shows what other scores tell"
             raise InputError("differences", None, scored, expected)
         return [found for item in self.items for found in item.differences()]
 

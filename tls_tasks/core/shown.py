@@ -8,6 +8,7 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError, nearest
 from tls_tasks.core.intervals import caution
+from tls_tasks.core.parsed import without_notes
 from tls_tasks.core.terminal import text_table
 
 _PLACE = ("row", "reference", "topic", "request_id", "run_id")
@@ -134,7 +135,8 @@ class Shown:
             lines += [f"{_one_line(self.metric)}, {where}: {self._headline(numbers)}", *self.explanation(item)]
             if numbers.get("parse_failures"):
                 lines.append("  nothing could be read in the answer")
-            if item_problems := self.problems.get(row):
+            kinds = self.problems.get(row, {})
+            if item_problems := kinds if numbers.get("parse_failures") else without_notes(kinds):
                 lines.append("  problems in the answer: " + ", ".join(item_problems))
             lines.append("")
         return "\n".join(lines[:-1])

@@ -76,7 +76,10 @@ def _temporary(path: Path, folder: Path) -> Iterator[Path]:
     """Yield a temporary name in a folder; what then has it is removed. Errors name ``path`` instead."""
     temporary = folder / f".tls-tasks.{secrets.token_hex(4)}"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except FileExistsError as error:
+            raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path.parent)) from error
         yield temporary
     except OSError as error:
         # A renaming that fails has two names; a full disk, in a write, has none.

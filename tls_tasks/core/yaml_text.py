@@ -8,14 +8,15 @@ bombs), and depth and length are bounded. What an unquoted scalar is, YAML guess
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import yaml
 
 from tls_tasks.core.json_text import FoundJson, Weigh, fences
 from tls_tasks.core.json_values import MAX_DEPTH, Notes, number_of, object_of
-from tls_tasks.core.parsed import Problem, problem, unread
-from tls_tasks.core.reasoning import FRAME, strip_thinking
+from tls_tasks.core.parsed import problem
+from tls_tasks.core.reasoning import strip_thinking
 
 MAX_CHARACTERS = 100_000
 """Characters of a text that PyYAML is given: half a second."""
@@ -35,7 +36,7 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?"
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 _MARK = r"(?:\*\*?|__|`)?"
-_BULLET = r"(?:[-*+•]|[0-9]{1,3}[.)])"
+_BULLET = r"(?:\*\*[0-9]{1,3}[.:)]\*\*|[-*+•]|[0-9]{1,3}[.)])"
 _BULLETS = rf"(?:{_BULLET}[ \t]+)*"
 _KEY = r"[^\s:{}\[\],#>|*`][^\s:*`]{0,40}(?:[ \t][^\s:*`]{1,40}){0,3}"
 ENTRY = re.compile(rf"[ \t]*{_BULLETS}{_MARK}(?P<key>{_KEY}){_MARK}:{_MARK}(?=\s|$)")
@@ -44,7 +45,9 @@ ENTRY = re.compile(rf"[ \t]*{_BULLETS}{_MARK}(?P<key>{_KEY}){_MARK}:{_MARK}(?=\s
 _LINE = re.compile(rf"^([ \t]*)({_BULLETS})(?:{_MARK}({_KEY}){_MARK}:{_MARK}(?=\s|$))?[ \t]*(.*)$", re.MULTILINE)
 # An item whose key has a value and other keys below it: with these it is a list of keys.
 _ITEM = re.compile(rf"(?m)^([ \t]*){_BULLET} +(?={_MARK}{_KEY}[*_`]*:[*_`]* +[^\s|>].*\n\n?\1[ \t]([ \t]+){_BULLET} )")
+_COLUMN = re.compile(rf"(?<=\S)[ ]*\t[ \t]*(?={_KEY}:\s)")  # Attribute: Colour    Value: red
 _GOES_ON = re.compile(rf"\s|{_BULLET}[ \t]|#|\.\.\.|[\]}}]")
+_ITEM_BEGINS = re.compile(rf"[ ]{{0,3}}{_BULLET}[ \t]")
 _NOT_YAML = re.compile(r"^[ \t]*(?:[*+•]|[0-9]{1,3}[.)][ \t]|-[ \t]+[*`]|`)|\t|\*\*", re.MULTILINE)
 _NOT_BARE = re.compile(r"[*&!%@`>|?,#\]}-]|.*(?::\s|:$)")
 
@@ -85,20 +88,8 @@ def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False) -> FoundJson
             values.append(value if as_written else settled(value))
             places.append(place)
             notes.update(noted)
-    notes.update(dict.fromkeys(unread_lines(answer, values) if values else ()))
-    return FoundJson(tuple(values), "outline" if values else "none", (*stripped.problems(text), *notes), tuple(places))
-
-
-def unread_lines(text: str, read: Any) -> Iterator[Problem]:
-    r"""The lines with a word that was not read; remarks before the first that was.
-
-    Headings and announcements are a frame, and so are tags, and cells that say that there is nothing.
-
-    Example:
-        >>> [noted.detail for noted in unread_lines("Here it is:\na: x\noh\nb: y", [{"a": "x"}, {"b": "y"}])]
-        ['oh']
-    """
-    return unread(text.split("\n"), re.sub(r"\\.", " ", json.dumps(read, ensure_ascii=False)), FRAME)
+    found = FoundJson(tuple(values), "outline" if values else "none", (*stripped.problems(text), *notes), tuple(places))
+    return replace(found, problems=(*found.problems, *found.beside(answer)))
 
 
 def settled(value: Any) -> Any:
@@ -122,14 +113,19 @@ def settled(value: Any) -> Any:
 def _outlines(text: str, start: int, end: int) -> Iterator[tuple[str, tuple[int, int]]]:
     """The runs of lines that could be YAML, without a line of prose before or after them, and where they stand."""
     run: list[str] = []
+    first = ""
     begin = position = start
     for line in [*text[start:end].split("\n"), "end"]:
-        if not line.strip() or ENTRY.match(line) or _GOES_ON.match(line):
+        is_outline = not line.strip() or ENTRY.match(line) or _GOES_ON.match(line)
+        is_key = line[:1].strip() and not _ITEM_BEGINS.match(line)
+        if is_outline and not (is_key and run and not run[-1] and _ITEM_BEGINS.match(first)):  # a key below a list
             run.append(line.rstrip())
+            first = first or run[-1]
         else:
             if outline := _without_prose(run):
                 yield outline, (begin, min(position, end))
-            run, begin = [], position + len(line) + 1
+            first = line.rstrip() if is_outline else ""
+            run, begin = [first] * bool(first), position + (not is_outline) * (len(line) + 1)
         position += len(line) + 1
 
 
@@ -140,8 +136,10 @@ def _without_prose(run: list[str]) -> str:
         del lines[0]
     if lines[2:] and not lines[-2] and re.search(r":\**$|[.!?]$", lines[-1]) and " " in lines[-1].partition(": ")[2]:
         del lines[-1]
-    first = next(filter(None, lines), "")
-    return "\n".join(lines).strip("\n") if ENTRY.match(first) or _GOES_ON.match(first) else ""
+    lines = "\n".join(lines).strip("\n").split("\n")
+    if len(lines) > 1 and lines[0][:1] == " " != lines[1][:1]:  # a blank before the answer
+        lines[0] = lines[0].lstrip()
+    return "\n".join(lines) if ENTRY.match(lines[0]) or _GOES_ON.match(lines[0]) else ""
 
 
 def _is_level(line: str) -> bool:
@@ -151,6 +149,7 @@ def _is_level(line: str) -> bool:
 
 def _reading(outline: str) -> tuple[Any, Notes]:
     """The outline as it stands, or else with its lines mended."""
+    outline = _COLUMN.sub("\n", outline)
     if not _NOT_YAML.search(outline):
         value, notes = _read(outline, {problem("repaired_json", "YAML"): None})
         if not any(noted.kind == "broken_json" for noted in notes):
@@ -200,6 +199,7 @@ def _end_collection(path: list[tuple[bool, list[Any]]], notes: Notes) -> None:
     """Put the innermost list or mapping, without a key that lacks its value, into the one around it."""
     is_mapping, items = path.pop()
     if not is_mapping and any(isinstance(item, dict) for item in items):  # texts among dictionaries are stray lines
+        notes.update({problem("unread", item): None for item in items if isinstance(item, str)})
         items = [item for item in items if not isinstance(item, str)]
     value = object_of(list(zip(items[::2], items[1::2], strict=False)), notes) if is_mapping else items
     path[-1][1].append(value)

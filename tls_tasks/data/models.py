@@ -4,13 +4,14 @@ A field has the names that data sets give it, the first that a row has counts, a
 CSV fill in what a row lacks. Fields that a model doesn't have are passed over.
 """
 
+import ast
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.core.json_values import mended
 
 RowT = TypeVar("RowT", bound="DataRow")
 
@@ -26,7 +27,16 @@ def listed(value: Any) -> Any:
         (['It rains.', 'Rain.'], ['It rains.', 'Rain.'], '[sic] It rains.')
     """
     is_list = isinstance(value, str) and value[:2] in ("['", '["') and value[-2:] in ("']", '"]')
-    return mended(value, {}) if is_list else value
+    if not is_list:
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        pass
+    try:
+        return ast.literal_eval(value)  # reads literals, and runs nothing
+    except SyntaxError as error:
+        raise ValueError(f"not a list of texts: {error.msg}") from error
 
 
 Texts = Annotated[list[str], BeforeValidator(lambda it: own if isinstance(own := listed(it), list) and own else [own])]

@@ -131,7 +131,7 @@ def evidence_extraction(
         units=[document.unit() for document in documents],
         definitions=results(read, macro),
         items=documents,
-        problems={document.row: kinds for document in documents if (kinds := document.parsed.counts())},
+        problems={document.row: kinds for document in documents if (kinds := document.parsed.kinds())},
         parse_failures=sum(document.parsed.failed for document in documents),
         details=partial(details, read),
         more=partial(domains, read),

@@ -1,4 +1,4 @@
-"""Evidence-grounded objects in model text (:func:`parse_evidence`): JSON, tables, XML and outlines."""
+"""Evidence-grounded objects in model text (:func:`parse_evidence`): JSON, tables and outlines."""
 
 import html
 import re
@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
 from typing import Any, Literal
 
 from tls_tasks.core.json_text import FoundJson, Stage, find_json
 from tls_tasks.core.markdown_tables import table_at
-from tls_tasks.core.parsed import Parsed, Problem, folded, problem, problem_kinds, unread, unread_in
+from tls_tasks.core.parsed import Parsed, Problem, beside, folded, problem, problem_kinds, unread_in
 from tls_tasks.core.reasoning import first_reading, phrases, strip_thinking
-from tls_tasks.core.yaml_text import ENTRY, find_yaml, unread_lines
+from tls_tasks.core.yaml_text import ENTRY, find_yaml
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema, known_name, scalar_text
 
 LEAD = 200
@@ -183,19 +184,20 @@ class ObjectReader:
             yield problem("bad_entry", f"object with {', '.join(map(str, list(value)[:5]))}")
 
 
-_ELEMENT = re.compile(r"<(?P<key>[A-Za-z][\w.-]{0,60})>(?P<value>[^<]*)</(?P=key)\s*>|</[A-Za-z]")
 # A value ends at a comment and goes on in indented lines; a key in quotation marks is one of JSON or of a prompt.
 _VALUE = r"(?:[|>][+-]?[ \t]*\n[ \t]*)?(?P<value>[^|>\s](?:(?! # ).)*(?:\n[ \t]+(?![-*+•#`]|.*:(?:\s|$))\S.*){0,20})"
 _LINE = re.compile(rf"^(?:#+[ \t]+)?{ENTRY.pattern}(?<![\"']:)[ \t]*{_VALUE}|^(?:#|---|\*\*)", re.MULTILINE)
+_FORM = re.compile(rf"{ENTRY.pattern}|[^|]*\||[#*<]|[ \t]+\S")
+"""What begins a line of a form: a key, a row, a heading, a tag, what goes on with the line above."""
 _EMPTY = frozenset(("", "-", "–", "—", "n/a", "null"))
 _ESCAPED = re.compile(r"\\[xu]((?<=x)[0-9A-Fa-f]{2}|(?<=u)[0-9A-Fa-f]{4})")  # as JSON and YAML do
 _QUOTES = ('""', "''", "“”", "‘’", "``")
 
 
 def find_objects(text: str, reader: ObjectReader) -> FoundJson:
-    r"""Find the objects of a text without JSON.
+    r"""Find the objects of a text without JSON: rows of tables, lines of keys, or YAML.
 
-    An object needs a span, and a domain: its own, or that of the heading above it.
+    An object needs a span, and a domain: its own, or that of the line above its table.
 
     Args:
         text: The answer, without thinking.
@@ -203,14 +205,13 @@ def find_objects(text: str, reader: ObjectReader) -> FoundJson:
 
     Example:
         >>> from tls_tasks.evidence.types import JOURNAL_SCHEMA
-        >>> find_objects("| Domain | Evidence span |\n|---|---|\n| food | tea |", ObjectReader(JOURNAL_SCHEMA)).values
+        >>> find_objects("Domain: food\nEvidence span: tea", ObjectReader(JOURNAL_SCHEMA)).values
         ([{'domain': 'food', 'evidence_span': 'tea'}],)
     """
-    keyed = partial(_by_key, text, reader)
-    for form, objects in (("table", _in_tables(text, reader)), ("XML", keyed(_ELEMENT)), ("an outline", keyed(_LINE))):
+    for form, objects in (("table", _in_tables(text, reader)), ("an outline", _by_key(text, reader))):
         if whole := [fields for fields in objects if fields.get(reader.span) and reader.domain in fields]:
-            unread = unread_lines(html.unescape(text), whole)
-            return FoundJson((whole,), "repaired", (problem("repaired_json", form), *unread), ((0, len(text)),))
+            noted = problem("repaired_json", form)
+            return FoundJson((whole,), "repaired", (noted, *_beside(text)), ((0, len(text)),))
     return find_yaml(text, reader.count_whole, as_written=True)
 
 
@@ -224,7 +225,7 @@ def _in_tables(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
     heading: dict[str, str] = {}
     index = 0
     while index < len(lines):
-        table = table_at(lines, index, lambda header: reader.span in map(key_of, header))
+        table = table_at(lines, index)
         if table is None:
             if domain := reader.domains.get(folded(lines[index])):
                 heading = {reader.domain: domain}
@@ -238,10 +239,10 @@ def _in_tables(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
             yield {**heading, **{key: text for key, text in texts if key and text.lower() not in _EMPTY}}
 
 
-def _by_key(text: str, reader: ObjectReader, pattern: re.Pattern[str]) -> Iterator[dict[str, str]]:
-    """Elements or lines of keys; one that comes again, a heading or the end of what is around begins another object."""
+def _by_key(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
+    """The lines of keys; one that comes again, or a heading, begins another object."""
     fields: dict[str, str] = {}
-    for part in pattern.finditer(text):
+    for part in _LINE.finditer(text):
         key = reader.keys.get(folded(part["key"])) if part["key"] else None
         if part["key"] is None or key in fields:
             yield fields
@@ -249,6 +250,16 @@ def _by_key(text: str, reader: ObjectReader, pattern: re.Pattern[str]) -> Iterat
         if key is not None:
             fields[key] = _bare(" ".join(html.unescape(part["value"]).split()))
     yield fields
+
+
+def _beside(text: str) -> Iterator[Problem]:
+    """What stands beside the rows, elements and lines of keys."""
+    runs = [
+        (is_form, "\n".join(run))
+        for is_form, run in groupby(text.split("\n"), key=lambda line: bool(_FORM.match(line)))
+    ]
+    for place, (is_form, run) in enumerate(runs):
+        yield from () if is_form else beside(run, is_between=0 < place < len(runs) - 1)
 
 
 def _bare(cell: str) -> str:
@@ -329,7 +340,7 @@ def _evidence_of(reader: ObjectReader, text: str) -> ParsedEvidence:
         return ParsedEvidence(objects, noted, _status(found))
     empty = find_json(text, reader.says_nothing, lambda value: False)  # what is cut off may have held something
     if _is_damaged(found) or not empty.values:
-        return ParsedEvidence(None, noted or tuple(unread([answer])))
+        return ParsedEvidence(None, noted or tuple(beside(answer, is_between=True)))
     unsaid = unread_in(empty.values, ())  # what says that there is nothing may hold words
     return ParsedEvidence((), tuple(dict.fromkeys((*noted, *empty.problems, *unsaid))), _status(empty))
 

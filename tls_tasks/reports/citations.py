@@ -24,7 +24,7 @@ from os.path import commonprefix
 from typing import NamedTuple
 
 from tls_tasks.core.reasoning import Patterns
-from tls_tasks.reports.documents import page_of
+from tls_tasks.reports.documents import addresses, page_of
 
 _MAX_RANGE = 50
 """The most documents that a range such as ``[2-9]`` may span."""
@@ -36,6 +36,9 @@ _MAX_ENTRIES = 500
 _PATTERN = Patterns(__file__)
 _CLOSED = re.compile(r"\s?\)")
 _TOKEN = re.compile(r"[^\s,;()\[\]<>\"']+")
+_KEY = re.compile(r"[\[【]\^?([0-9]{1,3})[\]】](?!\()[\s,]{0,3}")
+_STOPS = ".,;:!?*_"
+_CLAUSE_END = re.compile(r"[\s,;*_]*(?:[.。;!?)]|https?://|[\[【]|$)", re.MULTILINE)
 
 
 class Mark(NamedTuple):
@@ -70,6 +73,7 @@ class Citations:
     Args:
         doc_ids: Their ids, in the order of their numbers.
         titles: Their titles, in the same order, as far as there are any.
+        is_numbered: Whether a number cites the document in its place; no such list stands before a report on its own.
 
     Example:
         >>> citations = Citations(["coast-01", "coast-02"])
@@ -77,8 +81,8 @@ class Citations:
         (('coast-01', 'coast-02'), ('coast-02',), ('coast-01', '9'), ())
     """
 
-    def __init__(self, doc_ids: Sequence[str] = (), titles: Sequence[str] = ()) -> None:
-        self._listed = tuple(doc_ids)
+    def __init__(self, doc_ids: Sequence[str] = (), titles: Sequence[str] = (), *, is_numbered: bool = True) -> None:
+        self._listed, self._is_numbered = tuple(doc_ids), is_numbered
         self._known = {form(own.casefold()): own for form in (page_of, str) for own in reversed(self._listed)}
         self._titles = {bare: own for title, own in zip(titles, doc_ids, strict=False) if len(bare := _bare(title)) > 3}
         self._keys: dict[str, str] = {}
@@ -104,7 +108,7 @@ class Citations:
             >>> citations.strip("It rained (2)."), citations.ids("x")
             (('It rained.', (Mark(position=9, ids=('b',)),)), ('a',))
         """
-        of_answer = Citations(self._listed)
+        of_answer = Citations(self._listed, is_numbered=self._is_numbered)
         of_answer._titles, of_answer._joins = self._titles, False
         for key, rest in list(entries)[:_MAX_ENTRIES]:
             # The key of an address that is no document's is known, and cites nothing.
@@ -114,17 +118,25 @@ class Citations:
         of_answer._joins = any(match["joined"] is not None for match in marks)
         if all(match["words"] is not None for match in marks):
             weak = _PATTERN["weak_mark"].finditer(body)
-            numbers = (of_answer.ids(match["round"] or match["behind"]) for match in weak)
-            of_answer._weak = any(ids and all(map(of_answer.is_known, ids)) for ids in numbers)
+            numbers = (match["round"] or match["behind"] or of_answer._keyed(match["before"]) for match in weak)
+            of_answer._weak = any(ids and all(map(of_answer.is_known, ids)) for ids in map(of_answer.ids, numbers))
         return of_answer
+
+    def _keyed(self, numbers: str) -> str:
+        """Numbers that the list of references has, all of them; empty otherwise."""
+        return numbers if self._keys.keys() >= set(re.findall("[0-9]+", numbers)) else ""
 
     def is_known(self, doc_id: str) -> bool:
         """Whether the list has this document."""
         return self._known.get(doc_id.casefold()) == doc_id
 
+    def may_have(self, doc_id: str) -> bool:
+        """Whether this document is in the list, or the report has no list but its own."""
+        return not self._is_numbered or self.is_known(doc_id)
+
     def of_number(self, number: int) -> str:
         """The id of the document with this number; outside the list, the document of that name or the number."""
-        if 1 <= number <= len(self._listed):
+        if self._is_numbered and 1 <= number <= len(self._listed):
             return self._listed[number - 1]
         return self._known.get(str(number), str(number))
 
@@ -181,6 +193,9 @@ class Citations:
             position = match.end
             if not match.kept:
                 piece = piece.rstrip(" \t\n~")
+                if match.inside.endswith(".") and text[position : position + 1] not in ".,;:)":
+                    piece += "." * piece[-1:].isalnum()  # "It rained [a.] It snowed [b.]"
+                position += piece.endswith((".", "!", "?", "。")) and text.startswith(".", position)
                 if not piece and not pieces:  # at the very beginning: leave no space behind
                     position += len(text[position:]) - len(text[position:].lstrip())
                 elif text[position : position + 1].isalnum():
@@ -219,13 +234,18 @@ class Citations:
                 ids, kept = (target,), "" if is_mark else inside
             elif match["joined"] is not None and not (self._joins or not self._listed or any(map(self.is_known, ids))):
                 ids = ()
-        elif kind != "behind":
+        elif kind == "url":
+            ids = self.ids(inside.rstrip(_STOPS), strict=True)
+            kept = "" if _cites_only(match) else inside.rstrip(_STOPS)
+            return _Match(match.start(), match.start() + len(inside.rstrip(_STOPS)), ids, inside, kept) if ids else None
+        elif kind not in ("behind", "before"):
             ids = self.ids(inside.rstrip("."), strict=True)
             ids = ids if kind != "words" or all(map(self.is_known, ids)) else ()
         if self._weak and not ids and _PATTERN["numbers"].fullmatch(inside) and not _opens(match.string, match.start()):
             ids = self.ids(inside)
-            ends = kind == "behind" or match.string[match.end() : match.end() + 1] in ".,;:!?\n。"
+            ends = kind in ("behind", "before") or match.string[match.end() : match.end() + 1] in ".,;:!?\n。"
             ids = ids if all(map(self.is_known, ids)) or (ends and len(inside) < 4) else ()
+            ids = ids if kind != "before" or self._keyed(inside) else ()
         # "cite_start" cites nothing and is no word of the report.
         return _Match(*match.span(), ids, inside, kept) if ids or inside == "cite_start" else None
 
@@ -248,6 +268,9 @@ class Citations:
 
     def document_in(self, rest: str) -> str:
         """The document that an entry of a list of references names."""
+        pages = (self.named(url) for url in addresses(rest))
+        if page := next(filter(None, pages), ""):
+            return page
         number = _PATTERN["numbered"].search(rest)
         if number and 1 <= int(number[1]) <= len(self._listed):
             return self.of_number(int(number[1]))
@@ -261,6 +284,25 @@ class Citations:
         key, rest = entry_of(line)
         is_address = _PATTERN["address_at_end"].search(line) or (key and "://" in rest and not rest.endswith(")."))
         return bool(is_address or self.named(rest if key else _head(rest)))
+
+
+def entries_of(lines: Iterable[str]) -> list[Entry]:
+    """What lists of references say: an entry may have several keys and several lines.
+
+    Example:
+        >>> entries_of(["[1] [3] Rain", "https://bay.org", "", "- [2] Snow"])
+        [('1', 'Rain https://bay.org'), ('3', 'Rain https://bay.org'), ('2', 'Snow')]
+    """
+    entries: list[tuple[list[str], list[str]]] = [([], [])]
+    for line in lines:
+        key, rest = entry_of(line)
+        if key or not line:
+            entries.append(([key], []))
+        while key and (another := _KEY.match(rest)):
+            entries[-1][0].append(another[1])
+            rest = rest[another.end() :]
+        entries[-1][1].append(rest)
+    return [(key, " ".join(rest)) for keys, rest in entries for key in keys if key]
 
 
 def entry_of(line: str) -> Entry:
@@ -336,6 +378,14 @@ def _opens(text: str, position: int) -> bool:
     """Whether a number in round brackets numbers what follows it."""
     before = text[max(0, position - 12) : position].rstrip(" ")
     return not before or before[-1] in ",;:\n" or before.endswith((" and", " or", " und"))
+
+
+def _cites_only(url: re.Match[str]) -> bool:
+    """Whether an address stands before or behind a full stop, and not within a clause."""
+    inside = url["url"]
+    before = url.string[max(0, url.start() - 3) : url.start()].rstrip(" *_([")
+    is_at_end = _CLAUSE_END.match(url.string, url.start() + len(inside.rstrip(".!?*_")))
+    return bool(is_at_end) or before.endswith((".", "!", "?", "。"))
 
 
 def _with_brackets(text: str, match: _Match, done: int) -> _Match:

@@ -31,7 +31,7 @@ _MOST_SHOWN = 1000
 """No prompt shows more documents: a larger mapping is a pool, whose order says nothing."""
 _DOCUMENT = "a str, or a mapping with a str 'text' and optionally a str 'title'"
 
-_ADDRESSES = re.compile(r"https?://(?:[^\s<>\"'`\[\]{}|()]|\([^\s()<>]{0,200}\)){1,1000}")
+_ADDRESSES = re.compile(r"https?://(?:[^\s<>\"'`\[\]{}|()，。；、：！？）】」』》]|\([^\s()<>]{0,200}\)){1,1000}")
 _LOOKUP_FOLDER = "neuclir-docs-lookup"
 PLACES = "the cited documents: a file of rows (.jsonl, .jsonl.gz, .json, .csv, .parquet) or look-up files (.pkl)"
 

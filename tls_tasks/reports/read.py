@@ -21,13 +21,15 @@ from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.reports.citations import Citations, in_brackets
 from tls_tasks.reports.documents import addresses
 from tls_tasks.reports.json_lines import FORMS, Read, read_rows, with_keys
-from tls_tasks.reports.read_prose import prose_sentences
+from tls_tasks.reports.read_prose import prose_sentences, unescaped
 from tls_tasks.reports.types import Report, ReportSentence
 
 PROBLEM_KINDS = problem_kinds("reports", "json")
 """What may be wrong with a row or a model's answer; ``unknown_citation`` and ``other_request`` only with an answer."""
 
-_AUTHOR_YEAR = re.compile(r"\([^\W\d_][^()\n]{1,80}\s(?:1[5-9]|20)[0-9]{2}[a-z]?\)")  # (Hale, 2019)
+MAX_SENTENCES = 2_000
+"""Sentences of a report that are scored."""
+
 ID_FIELDS = ("request_id", "topic_id", "narrative_id", "query_id", "qid")
 ROW_FORMS = FORMS["reports"]
 """Who writes a form of a report's row -> what tells it apart; in error messages and in docs/reports.md."""
@@ -106,16 +108,24 @@ def parse_report(
         >>> parse_report('{"sentences": [{"text": "It rained.", "citations": [1]}]}', ["d1"]).value.sentences
         (ReportSentence(text='It rained.', citations=('d1',)),)
     """
-    citations, answer = Citations(doc_ids, titles), strip_thinking(text)
+    citations = Citations(doc_ids, titles)
+    return _report(text, citations, limit, request_id=request_id, run_id=run_id, collection_ids=tuple(collection_ids))
+
+
+def _report(text: str, citations: Citations, limit: int | None, **about: Any) -> Parsed[Report]:
+    """The report in a model's text."""
+    answer = strip_thinking(text)
     from_json = _json_sentences(answer.text, citations)
     sentences = from_json or prose_sentences(answer.text, citations)
-    kept, beyond = within_limit(sentences.value or (), limit)
+    read = sentences.value or []
+    kept, beyond = within_limit(read[:MAX_SENTENCES], limit)
+    if len(read) > MAX_SENTENCES:
+        beyond += (problem("too_long", f"{len(read) - MAX_SENTENCES:,} of {len(read):,} sentences"),)
     cited = [doc_id for sentence in kept for doc_id in sentence.citations]
-    unknown = [problem("unknown_citation", doc_id) for doc_id in cited if not citations.is_known(doc_id)]
-    unread = [problem("unread_citation", mark) for mark in ([] if cited else _AUTHOR_YEAR.findall(answer.text))]
+    unknown = [problem("unknown_citation", doc_id) for doc_id in cited if not citations.may_have(doc_id)]
     written = "" if from_json or beyond else answer.text.strip()
-    report = Report(request_id, run_id, tuple(collection_ids), kept, written) if kept else None
-    return Parsed(report, (*answer.problems(text), *sentences.problems, *beyond, *unknown, *unread))
+    report = Report(**about, sentences=kept, written=written) if kept else None
+    return Parsed(report, (*answer.problems(text), *sentences.problems, *beyond, *unknown))
 
 
 def parse_report_row(row: Any, *, limit: int | None = None, of_a_model: bool = False) -> Parsed[Report]:
@@ -143,8 +153,9 @@ def parse_report_row(row: Any, *, limit: int | None = None, of_a_model: bool = F
     about = {**row, **metadata} if isinstance(metadata, Mapping) else row
     field = next((field for field in _SENTENCE_FIELDS if row.get(field) is not None), None)
     if prose := first_text(row, _MARKDOWN_FIELDS) if field in (None, "answer") and not of_a_model else "":
-        told = {"request_id": first_id(about, (*ID_FIELDS, "id")), "run_id": id_text(about.get("run_id"))}
-        return parse_report(prose, addresses(prose), limit=limit, **told)
+        request_id, run_id = first_id(about, (*ID_FIELDS, "id")), id_text(about.get("run_id"))
+        citations = Citations(addresses(unescaped(prose)), is_numbered=False)
+        return _report(prose, citations, limit, request_id=request_id, run_id=run_id, collection_ids=())
     if field is None:
         return refused("no_report", f"no {_SENTENCE_FIELDS[0]}")
     if not isinstance(row[field], list | tuple):
@@ -293,6 +304,8 @@ def _json_sentences(text: str, citations: Citations) -> Parsed[list[ReportSenten
     """
     if not _MAY_BE_JSON.search(text) or not (found := find_json(text, _weigh)).values:
         return None
+    if not any(map(_has_keys, found.values)) and 2 * sum(end - start for start, end in found.places) < len(text):
+        return None
     report, problems = _last_report(found)
     value = report if len(report) > 1 else report[0]
     rows, references = _rows(value), report[0].get("references") if isinstance(report[0], Mapping) else None
@@ -336,6 +349,13 @@ def _rows(value: Any, *, named: bool = False, depth: int = 0) -> list[Any]:
     names = (*_LIST_FIELDS, *(name for name in value if name not in (*_LIST_FIELDS, *_CITATION_FIELDS)))
     inner = (_rows(value.get(name), named=name in _LIST_FIELDS, depth=depth + 1) for name in names)
     return next(filter(None, inner), [])
+
+
+def _has_keys(value: Any) -> bool:
+    """Whether a JSON value has the keys of a report, or all of its items have those of a sentence that cites."""
+    if isinstance(value, list):
+        return bool(value) and all(_is_row(item) and _cites(item) for item in value)
+    return _has_sentences(value) or (_is_row(value) and _cites(value))
 
 
 def _cites(value: Any) -> bool:

@@ -3,15 +3,17 @@
 import re
 from bisect import bisect_right
 from collections.abc import Container, Iterator, Sequence, Set
-from itertools import chain
+from dataclasses import dataclass, field
+from itertools import chain, takewhile
 
-from tls_tasks.core.parsed import Parsed, unread
+from tls_tasks.core.json_text import fences
+from tls_tasks.core.parsed import Parsed, Problem, beside, problem
 from tls_tasks.core.reasoning import Patterns
-from tls_tasks.reports.citations import Citations, Entry, Mark, entry_of, in_brackets
+from tls_tasks.reports.citations import Citations, Mark, entries_of, entry_of, in_brackets
 from tls_tasks.reports.types import ReportSentence
 
 _INVISIBLE = str.maketrans(dict.fromkeys("\u200b\u2060\ufeff", ""))
-_ESCAPED = re.compile(r"\\([\[\]])")
+_ESCAPED = re.compile(r"\\([\[\]_#~&])")
 _CUT_OFF = re.compile(r"(?<=\s)\[[0-9][0-9,;\s–-]{0,40}$")
 _CUE = re.compile(r"\s{0,9}(?:\*\*|__)?(?:final )?(?:report|answer):(?:\*\*|__)?[ \t]{1,3}(?=\S)", re.IGNORECASE)
 _INLINE = "(?P<inline>b|i|em|strong|u|span|small)"
@@ -33,29 +35,67 @@ _CITED = re.compile(r"(?<=[^\s*•>-]) ?[\[【,;–-] ?[\^@]?([^\[\]【】,;:\s]
 _DEFINITION = re.compile(r"\s{0,12}\[\^?[^\[\]\n]{1,60}\]:\s")
 _HOURS = re.compile(r"\b[ap]\.m\.$")  # these end a sentence only where a mark stands behind them
 _LISTED = re.compile(rf"{_BULLET.pattern}|.*(?:://|\((?:1[5-9]|20)[0-9]{{2}}[a-z]?\))")  # a bullet, an address, a year
-_TITLE_WORDS, _LABEL_WORDS = 12, 4
-_MARK_COLUMNS = re.compile(r"\W*(?:docs?|documents?|sources?|citations?|cited|references?|evidence)\W*$", re.IGNORECASE)
+_WIDE = re.compile(r"[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff60]")  # a word or a part of one
+_TITLE, _LABEL, _LABEL_WORDS = 120, 40, 4
+"""Characters of a heading without marks on the first line and before a colon; a wide one counts as four."""
+_TITLE_ENDS = re.compile(r"[\]}】]|[.!?](?:\s|$)|[。！？।؟۔]|\([0-9, ]{1,12}\)$")
+_BOLD, _LABELLED = 7, 8  # levels of headings, behind those of Markdown
+_BETWEEN = re.compile(r"[;,\s]\s+|[\]】][,;\s]*[\[【]")  # the marks of a line that only cites
+_KEYED = re.compile(r"\s{0,12}(?:[-*•]\s)?[\[【].*://[^\s()]{1,1000}\s*$")
+_ASIDE = re.compile(r"([*_])(?!\1)[^*_]+\1|\([^()]+\)")
+_STOPS = (".", "。", "!", "！")
 _LINE = 40
 """A line of prose that is no shorter, and ends in the middle of a sentence, is one that was broken."""
+_PROSE, _PARAGRAPH = 80, 120
+"""Below a list of sources a sentence that is no shorter is text again."""
+
+
+@dataclass(slots=True)
+class _Sorted:
+    """The lines of an answer.
+
+    Attributes:
+        paragraphs: Those of the text.
+        sources: Those of lists of sources, with an empty one between two lists.
+        between: Those between these that were not understood.
+        behind: The same behind the last paragraph.
+    """
+
+    paragraphs: list[list[str]] = field(default_factory=lambda: [[]])
+    sources: list[str] = field(default_factory=list)
+    between: list[str] = field(default_factory=list)
+    behind: list[str] = field(default_factory=list)
 
 
 def prose_sentences(text: str, citations: Citations) -> Parsed[list[ReportSentence]]:
-    """The sentences of prose with what they cite, and what was left out though it is no frame.
+    """The sentences of prose with what they cite, and what is lost.
 
     Example:
         >>> prose_sentences("[1] says that it rained. [2] says that it snowed.", Citations(["a", "b"])).value[1]
         ReportSentence(text='says that it snowed.', citations=('b',))
     """
     sentences: list[ReportSentence] = []
-    paragraphs, entries, left = _paragraphs(_without_markup(text, citations), citations)
-    citations = citations.of_answer("\n".join(chain.from_iterable(paragraphs)), entries)
-    for block in chain.from_iterable(map(_blocks, paragraphs)):
+    prose, notes = _without_code(_without_markup(text, citations))
+    lines = _sorted_lines(prose, citations)
+    citations = citations.of_answer("\n".join(chain.from_iterable(lines.paragraphs)), entries_of(lines.sources))
+    for block in chain.from_iterable(map(_blocks, lines.paragraphs)):
         clean, marks = citations.strip(block)
         if any(map(str.isalnum, clean)):
             sentences += _block_sentences(clean, marks)
         elif sentences:  # marks on a line of their own
             sentences[-1] = _with(sentences[-1], [doc_id for mark in marks for doc_id in mark.ids])
-    return Parsed(sentences, tuple(unread(left)))
+    lost = beside("\n".join(lines.between), is_between=True)
+    return Parsed(sentences, (*notes, *lost, *beside("\n".join(lines.behind))))
+
+
+def _without_code(text: str) -> tuple[str, list[Problem]]:
+    """A text without its fenced blocks, and a note of each; the text itself if they are most of it."""
+    blocks = list(fences(text))
+    if 2 * sum(end - start for start, end in blocks) > len(text):
+        return text, []
+    starts, ends = [start for start, _ in blocks], [end for _, end in blocks]
+    gaps = [text[end:start] for end, start in zip([0, *ends], [*starts, len(text)], strict=True)]
+    return "\n".join(gaps), [problem("note", text[start:end]) for start, end in blocks]
 
 
 def _without_markup(text: str, citations: Citations) -> str:
@@ -65,10 +105,15 @@ def _without_markup(text: str, citations: Citations) -> str:
         >>> _without_markup("Report: It rained \\[1\\].<br>It stopped [2", Citations())
         'It rained [1].\nIt stopped [2]'
     """
-    text = in_brackets(_ESCAPED.sub(r"\1", text.translate(_INVISIBLE)), citations)
+    text = in_brackets(unescaped(text), citations)
     text = _TAG.sub(_tag_text, text).rstrip()
     cue = _CUE.match(text)
     return f"{text[cue.end() if cue else 0 :]}{']' if _CUT_OFF.search(text[-60:]) else ''}"
+
+
+def unescaped(text: str) -> str:
+    """A text without invisible characters, and without Markdown's backslashes where they hide marks and addresses."""
+    return _ESCAPED.sub(r"\1", text.translate(_INVISIBLE))
 
 
 def _tag_text(tag: re.Match[str]) -> str:
@@ -102,61 +147,64 @@ def _with(sentence: ReportSentence, ids: Sequence[str]) -> ReportSentence:
     return ReportSentence(sentence.text, tuple(dict.fromkeys([*sentence.citations, *ids])))
 
 
-def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[Entry], list[str]]:
-    r"""The paragraphs of a report, each with its lines, the entries of its list of references, and lost lines.
+def _sorted_lines(text: str, citations: Citations) -> _Sorted:
+    r"""The lines of a report: its paragraphs, and its lists of sources.
 
-    Left out: headings (including a title on the first line, "Here is the report:" and labels of up to four words before
-    a colon), rules, the fences of code blocks, footnote definitions, a list of references up to the next heading or
-    paragraph that cites or, without a heading, at the end, and what the model says to its reader behind it. A row
-    of a table is a list item. Lost are headings that cite, and sentences in the list of references or behind it.
+    Left out: headings (including a title on the first line and short labels before a colon), rules, footnote
+    definitions, lists of sources up to the next heading of their level, a paragraph that cites or a long sentence or,
+    without a heading, at the end, and a last paragraph in italics or brackets that doesn't cite. A row of a table is a
+    list item.
 
     Example:
-        >>> _paragraphs("# Report\n\nIt rained.\n- Rivers rose\n\nReferences:\n[1] coast-01", Citations())
-        ([['It rained.', '- Rivers rose']], [('1', 'coast-01')], [])
+        >>> lines = _sorted_lines("# Report\n\nIt rained.\n- Rivers rose\n\nReferences:\n[1] coast-01", Citations())
+        >>> lines.paragraphs, lines.sources
+        ([['It rained.', '- Rivers rose']], ['', '', '[1] coast-01'])
     """
-    entries, left, paragraphs = list[Entry](), list[str](), [list[str]()]
-    in_references, goes_on, more = False, False, ""  # goes_on: whether the next line is of the list whatever it says
+    lines = _Sorted()
+    in_list, goes_on = 0, False  # the level of the heading of a list; whether the next line is of it whatever it says
     stand_below = sum(bool(_cited_below(line, citations)) for line in text.splitlines()) > 1  # each sentence has one
     for line, is_title in _lines(text):
         if stand_below and (below := _cited_below(line, citations)):
-            paragraphs[-1].append(below)
+            lines.paragraphs[-1].append(below)
             continue
-        references = _PATTERN["references"].match(line[:200])
+        references, level = _PATTERN["references"].match(line[:200]), _level(line, is_title)
         if _DEFINITION.match(line[:200]):
-            entries.append(entry_of(line))
-        elif _is_heading(line, is_title):
-            in_references, goes_on = bool(references), bool(references and not references["notes"])
-            is_text = _plain(line).endswith((".", "。")) and not _PATTERN["report_announced"].match(line)
-            left += [line] if is_text or _cited_text(line, citations) else []
+            lines.sources.append(line)
+        elif level:
+            is_part = 0 < in_list < level and not references
+            in_list, goes_on = in_list if is_part else level * bool(references), is_part or bool(references)
+            goes_on = goes_on and not (references and references["notes"])
+            lines.sources.append("")
+            is_sentence = level == _BOLD and line.lstrip()[0] in "*_" and _plain(line).endswith(_STOPS)
+            lines.between += [line] if is_sentence or _cited_text(line, citations) else []
         elif references and not _cited_text(references["more"] or "", citations):
-            in_references, goes_on = True, not references["more"]
-            entries += [entry_of(references["more"])] if references["more"] else []
-        elif in_references and (goes_on or not line or _is_entry(line, citations)):
-            left += [line] if line.endswith((".", "。")) and not _is_entry(line, citations) else []
-            goes_on = bool(line) or (goes_on and not entries)
-            entries += [entry_of(line)] if line else []
-        elif in_references and not _cited_text(line, citations):
-            left.append(line)
+            in_list, goes_on = _LABELLED, not references["more"]
+            lines.sources += ["", references["more"]] if references["more"] else [""]
+        elif in_list and (goes_on or not line or _is_entry(line, citations)):
+            if line.endswith((".", "。")) and not _is_entry(line, citations):
+                (lines.between if _cited_text(line, citations) else lines.behind).append(line)
+            goes_on = bool(line) or (goes_on and not lines.sources[-1])
+            lines.sources += [line] if line else []
+        elif in_list and not (_is_prose(line) or _cited_text(line, citations)):
+            lines.behind.append(line)
         elif line:
-            in_references = False
-            paragraphs[-1].append(line)
+            in_list = 0
+            lines.between += lines.behind
+            lines.behind = []
+            lines.paragraphs[-1].append(line)
             continue
-        paragraphs.append([])
-    left = [line for line in left if not _is_speech([line], "speech_after", citations)]
-    every = [lines for lines in paragraphs if lines]
-    paragraphs = _without_speech(every, citations)
-    is_said = _PATTERN["speech_alone"].match
-    for said in chain.from_iterable(every[len(paragraphs) or len(every) :]):
-        left += [said[start:end] for start, end in _sentence_spans(said) if not is_said(said, start, end)]
-    cited = set(_CITED.findall("\n".join(chain.from_iterable(paragraphs))))
-    while len(paragraphs) > 1 and _are_sources(paragraphs[-1], cited, citations):
-        for line in reversed(paragraphs.pop()):
-            key, rest = entry_of(line)
-            more = f"{rest} {more}".rstrip()  # an entry may have several lines
-            if key:
-                entries.append((key, more))
-                more = ""
-    return paragraphs, entries, left
+        lines.paragraphs.append([])
+    every = [paragraph for paragraph in lines.paragraphs if paragraph]
+    cited = set(_CITED.findall("\n".join(chain.from_iterable(every))))
+    at_end = list(takewhile(lambda own: _are_sources(own, cited, citations), every[:0:-1]))
+    lines.paragraphs, lists = [], at_end[::-1]
+    for paragraph in every[: len(every) - len(at_end)]:
+        (lists if _are_keyed(paragraph, cited) else lines.paragraphs).append(paragraph)
+    lines.sources = [*chain.from_iterable([*own, ""] for own in lists), *lines.sources]
+    last = " ".join(lines.paragraphs[-1]).strip() if len(lines.paragraphs) > 1 else ""
+    if _ASIDE.fullmatch(last) and not citations.strip(last)[1]:
+        lines.behind = [*lines.paragraphs.pop(), *lines.behind]
+    return lines
 
 
 def _cited_text(line: str, citations: Citations) -> str:
@@ -178,9 +226,11 @@ def _is_entry(line: str, citations: Citations) -> bool:
 
 def _cited_below(line: str, citations: Citations) -> str:
     """The marks in a line such as "Source: [1]" or "Sources: doc-a, doc-b"; empty if it has none."""
-    below = _PATTERN["source_below"].match(line[:200])
-    marks = re.sub(r"[\[\]()【】]", "", below["marks"]) if below else ""
-    return f"[{marks}]" if marks and citations.ids(f"source: {marks}", strict=True) else ""
+    below = _PATTERN["source_below"].match(line[:2000])
+    parts = [part.strip(" []【】").lstrip("(") for part in _BETWEEN.split(below["marks"])] if below else []
+    parts = [part if "(" in part else part.rstrip(")") for part in parts]
+    is_cited = parts and all(citations.ids(f"source: {part}", strict=True) for part in parts)
+    return " ".join(f"[{part}]" for part in parts) if is_cited else ""
 
 
 def _are_sources(lines: Sequence[str], cited: Set[str], citations: Citations) -> bool:
@@ -193,17 +243,9 @@ def _are_sources(lines: Sequence[str], cited: Set[str], citations: Citations) ->
     return all(map(any, zip(sure, keys, strict=True))) and (any(sure) or not cited.isdisjoint(keys))
 
 
-def _without_speech(paragraphs: list[list[str]], citations: Citations) -> list[list[str]]:
-    """The paragraphs without those at the end that speak to the reader and don't cite; none of a refusal."""
-    while len(paragraphs) > 1 and _is_speech(paragraphs[-1], "speech_after", citations):
-        paragraphs = paragraphs[:-1]
-    kinds = ("refusal", "speech_alone") if len(paragraphs) == 1 else ()
-    return [] if any(_is_speech(paragraphs[0], kind, citations) for kind in kinds) else paragraphs
-
-
-def _is_speech(lines: Sequence[str], kind: str, citations: Citations) -> bool:
-    text = " ".join(map(_plain, lines)).strip("*_ ").replace("’", "'")
-    return len(lines) < 9 and bool(_PATTERN[kind].match(text)) and not _cited_text(text, citations)
+def _are_keyed(lines: Sequence[str], cited: Set[str]) -> bool:
+    """Whether lines are a list of sources wherever they stand: all begin with a mark of the text and end in a URL."""
+    return all(entry_of(line)[0] in cited and _KEYED.match(line) for line in lines)
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[str]:
@@ -244,6 +286,7 @@ def _sentence_spans(text: str, marked: Container[int] = (), leading: bool = Fals
     begin = 0
     for match in _PATTERN["sentence_end"].finditer(text):
         end = match.end()
+        end += text[end : end + 1] == '"' and not text[end + 1 : end + 2].strip()
         following = text[end : end + 20].lstrip()[:1]
         is_short = match.start() not in marked and _PATTERN["abbreviation"].search(text, max(begin, end - 12), end)
         is_short = is_short or (end not in marked and _HOURS.search(text, max(begin, end - 12), end))
@@ -256,46 +299,47 @@ def _sentence_spans(text: str, marked: Container[int] = (), leading: bool = Fals
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
-    """The lines that can hold prose, each with whether it is the first of the text and a blank line follows."""
+    """The lines that can hold prose, each with whether it stands as a title does.
+
+    It is the first line and a blank one follows, or it stands between a blank line and a paragraph on one line.
+    """
     is_first = True
-    header: list[str] = []
     lines = [line if line.strip() else "" for line in text.splitlines()]
-    for line, following in zip(lines, [*lines[1:], "."], strict=False):
-        is_row = line.lstrip()[:1] == "|"
-        if not is_row:
-            header = []
-        elif _RULE.match(following[:200]):
-            header, line = _cells(line), ""
-        if _FENCE.match(line) or _RULE.match(line[:200]):
+    for before, line, following in zip(["", *lines], lines, [*lines[1:], "."], strict=False):
+        if _FENCE.match(line) or _RULE.match(line[:200]) or (line.lstrip()[:1] == "|" and _RULE.match(following[:200])):
             line = ""
-        yield _row(line, header) if is_row and line else line, is_first and not following
+        stands_above = not before and len(line) < _PROSE and len(following) > _PARAGRAPH
+        yield _as_item(line), (is_first and not following) or (stands_above and not _BULLET.match(following))
         is_first = is_first and not line
 
 
-def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
+def _as_item(line: str) -> str:
+    """A row of a table as a list item; any other line as it is."""
+    if line.lstrip()[:1] != "|":
+        return line
+    return f"- {' '.join(filter(None, map(str.strip, line.strip().strip('|').split('|'))))}"
 
 
-def _row(line: str, header: Sequence[str]) -> str:
-    """A row of a table as a list item; numbers in a column of documents become marks."""
-    cells = _cells(line)
-    named = zip([*header, *["text"] * len(cells)], cells, strict=False)
-    texts = (f"[{cell}]" if cell[:1].isdigit() and _MARK_COLUMNS.match(name[:60]) else cell for name, cell in named)
-    return f"- {' '.join(filter(None, texts))}"
-
-
-def _is_heading(line: str, is_title: bool) -> bool:
-    """By its marks, as a title, or as an announcement: at the beginning, or before a colon as any few words."""
-    if _HEADING.match(line) or _BOLD_LINE.match(line[:200]):
-        return True
-    bare = line.strip()
-    n_words = len(bare.split())
-    if not 0 < n_words <= _TITLE_WORDS or len(bare) > 150 or _BULLET.match(line):
-        return False
+def _level(line: str, is_title: bool) -> int:
+    """The level of a heading: by its marks, as a title, or as a few words before a colon; 0: it is none."""
+    if marks := _HEADING.match(line):
+        return line.count("#", 0, marks.end())
+    bare = _plain(line)
+    width = len(bare) + 3 * len(_WIDE.findall(bare[:_TITLE]))
+    if _BOLD_LINE.match(line[:200]):
+        return 0 if width > _LABEL and bare.endswith(_STOPS) else _BOLD
+    if not bare or _BULLET.match(line) or width > _TITLE:
+        return 0
     if bare.endswith((":", "：")):
-        return n_words <= _LABEL_WORDS or _PATTERN["announced"].match(bare) is not None
-    is_announced = _PATTERN["report_announced"].match(bare) is not None
-    return is_title and (is_announced or not re.search(r"[.!?。！？।؟۔\])}】]", bare))
+        is_label = width <= _LABEL and len(bare.split()) <= _LABEL_WORDS
+        return _LABELLED * (is_label or (is_title and width <= _PROSE))
+    return int(is_title and not _TITLE_ENDS.search(bare))
+
+
+def _is_prose(line: str) -> bool:
+    """Whether a line is a long sentence."""
+    bare = _plain(line)
+    return len(bare) + 3 * len(_WIDE.findall(bare[:_PROSE])) >= _PROSE and bare.endswith(_STOPS)
 
 
 def _goes_on(current: str, line: str) -> bool:

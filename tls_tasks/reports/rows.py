@@ -144,7 +144,7 @@ def _row(index: int, prediction: Any, reference: Any, documents: Any, limit: int
     if got and not isinstance(prediction, str):
         raise InputError("references", index, got, expected)
     problems += [problem("other_request", got)] * bool(got)  # a model's slip
-    return ReportRow(index, parsed.value, request, raw, raw_nuggets, Parsed(None, tuple(problems)).counts())
+    return ReportRow(index, parsed.value, request, raw, raw_nuggets, Parsed(None, tuple(problems)).kinds())
 
 
 def _answer(text: str, parsed: Parsed[Report], shown: Mapping[str, str], limit: int | None) -> Parsed[Report]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
+from tls_tasks.core.parsed import without_notes
 from tls_tasks.core.score import Result, Score, Unit, grouped, ratio, total, values
 from tls_tasks.core.terminal import shown
 from tls_tasks.reports.plan import Outcome, Pair, ReportPlan
@@ -218,7 +219,7 @@ class ReportItem:
         keys = [part.removesuffix("_of") for part in self.unit if part.endswith("_of")]
         ratios = {key: [self.unit[f"{key}_hits"], self.unit[f"{key}_of"]] for key in keys}
         told |= {"n_unscored": self.unit["unscored_sentences"], "counts": counts, "ratios": ratios}
-        return told | {"flags": list(self.flags), "problems": dict(self.problems), **self.details()}
+        return told | {"flags": list(self.flags), "problems": without_notes(self.problems), **self.details()}
 
 
 def _with_told(details: Callable[[], Mapping[str, Any]], told: Mapping[str, Any]) -> dict[str, Any]:

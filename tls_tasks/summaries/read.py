@@ -7,7 +7,6 @@ tasks read answers; the metric ``rouge_l`` scores strings as they are.
 import re
 from collections.abc import Callable
 
-from tls_tasks.core.json_text import find_json
 from tls_tasks.core.parsed import Parsed, problem, problem_kinds
 from tls_tasks.core.reasoning import Patterns, strip_thinking
 
@@ -20,10 +19,8 @@ _LEAD_INS = [_PATTERN[f"lead_in_{kind}"] for kind in ("line", "sentence", "greet
 _CLOSING = _PATTERN["closing"]
 _FENCED = re.compile(r"(`{3,}|~{3,})[ \t]{0,9}[\w.+-]{0,20}[ \t]{0,9}\n(.*?)(?:\n?[ \t]{0,9}\1[`~]{0,9})?", re.DOTALL)
 _TAGGED = re.compile(r"<(summary|answer|text|document|result)>(.*)</\1>", re.IGNORECASE | re.DOTALL)
-_OBJECT = re.compile(r"\{\s{0,99}[\"'“]?\w{1,40}[\"'”]?\s{0,9}:")
 _RULE = re.compile(r"\A[-*_]{3,9}[ \t]{0,9}\n|\n[-*_]{3,9}\Z")
 _QUOTES = (('"', '"'), ("“", "”"), ("«", "»"), ("„", "“"), ("‘", "’"), ("'''", "'''"), ("**", "**"))
-_KEYS = ("summary", "final_summary", "answer", "response", "text", "output", "result")
 _PASSES = 6  # a lead-in may hold another: "Sure! … ## Summary … ```"
 
 
@@ -39,10 +36,8 @@ def parse_summary(text: str | None) -> Parsed[str]:
 
     Example:
         >>> parsed = parse_summary("Sure! Here's a summary:\n\nThe bill was passed.\n\nLet me know if I can help!")
-        >>> parsed.value, parsed.counts()
+        >>> parsed.value, parsed.notes()
         ('The bill was passed.', {'lead_in': 1, 'closing_remark': 1})
-        >>> parse_summary('{"summary": "The bill was passed."}').value
-        'The bill was passed.'
     """
     if text is None:
         return Parsed(None, (problem("no_answer", ""),))
@@ -59,23 +54,6 @@ def parse_summary(text: str | None) -> Parsed[str]:
         if summary == before:
             break
     return Parsed(summary, tuple(problems))
-
-
-def _from_json(text: str) -> str:
-    """The summary in a JSON object that holds nothing else that could be one."""
-    if not _OBJECT.match(text):
-        return text
-    # One that is cut off within its text goes on to the end, as plain text would.
-    objects = find_json(text if text.endswith("}") else f'{text}"}}', _is_object).values
-    value = objects[0] if len(objects) == 1 else {}
-    found = [inner for key, inner in value.items() if key.lower() in _KEYS or len(value) == 1]
-    if len(found) == 1 and isinstance(found[0], list) and all(isinstance(line, str) for line in found[0]):
-        return "\n".join(found[0])
-    return found[0] if len(found) == 1 and isinstance(found[0], str) else text
-
-
-def _is_object(value: object) -> bool:
-    return isinstance(value, dict) and bool(value)
 
 
 def _after_lead_in(text: str) -> str:
@@ -104,7 +82,7 @@ def _inside(text: str) -> str:
         inner = text[len(opening) : -len(closing)]
         if text == f"{opening}{inner}{closing}" and inner and opening not in inner and closing not in inner:
             return inner
-    return _RULE.sub("", _from_json(text))
+    return _RULE.sub("", text)
 
 
 _STEPS: tuple[tuple[str, Callable[[str], str]], ...] = (

@@ -31,7 +31,7 @@ def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:
 
 def _scores(doc: Mapping[str, Any], answer: str) -> dict[str, Score]:
     parsed = parse_summary(answer)
-    score = replace(_score(doc, parsed.value or ""), problems={0: parsed.counts()} if parsed.problems else {})
+    score = replace(_score(doc, parsed.value or ""), problems={0: parsed.kinds()} if parsed.problems else {})
     return {"rouge_l": score}
 
 

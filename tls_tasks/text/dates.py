@@ -324,6 +324,8 @@ def _expression(match: re.Match[str], known: Known) -> DateExpression | None:
             month = known.month
         begin = datetime.date(year, month or 1, int(part.get("d", 1)) or 1)
         precision: Precision = "day" if "d" in part else "month" if month is not None else "year"
+        if "decade" in part:
+            return DateExpression(begin, precision, datetime.date(year + 9, 1, 1))
         if "d2" not in part and "mon2" not in part:
             return DateExpression(begin, precision)
         last_month = _month(part, "2") or month or 1

@@ -1,8 +1,6 @@
 """One entry of a timeline in model text: its parts by name, its text without marks, and what its line begins with."""
 
 import re
-from collections.abc import Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 from tls_tasks.core.reasoning import phrases
@@ -139,7 +137,6 @@ class Prefix(NamedTuple):
         level: The number of heading marks before the date.
         sign: What parts the date from the text, such as a colon; empty if only a blank or a bracket does.
         is_short: Whether the year is not written but known from what is above.
-        label: Any words before the date.
     """
 
     expression: DateExpression | None
@@ -149,7 +146,6 @@ class Prefix(NamedTuple):
     level: int
     sign: str
     is_short: bool
-    label: str = ""
 
     @property
     def is_whole(self) -> bool:
@@ -159,8 +155,8 @@ class Prefix(NamedTuple):
 
 _PICTURES = "\u2190-\u2bff\U0001f000-\U0010ffff"
 _MARKER = re.compile(rf"[ \t:–—{re.escape(MARKS)}#>_~`\"'“”‘’\[\](【《<|=\ufe0f\u200b\u200d\ufeff{_PICTURES}]*")
-_NO_TEXT, _LABEL, _ANY_LABEL, _PARENTHETICAL, _SIGN = (
-    re.compile(PHRASES[kind]) for kind in ("no_text", "label", "any_label", "parenthetical", "sign")
+_NO_TEXT, _LABEL, _PARENTHETICAL, _SIGN = (
+    re.compile(PHRASES[kind]) for kind in ("no_text", "label", "parenthetical", "sign")
 )
 _BESIDE, _PART = re.compile(PHRASES["beside_date"], re.IGNORECASE), re.compile(r"[,;，、]\s?")
 _WEAK = frozenset(("", "=", ";", "…", ",", "，", "、", ".", "..", "...", "....", "....."))
@@ -197,10 +193,6 @@ def split_prefix(line: str, known: Known = UNKNOWN, *, is_item: bool = False) ->
             return prefix
         if label := _LABEL.match(head, position):
             position = label.end()
-        elif label := _ANY_LABEL.match(head, position):  # "Timeline: 2011-01-25: A", but only a whole entry
-            prefix = _dated(line, _end(_MARKER, head, label.end()), UNKNOWN, False)
-            is_entry = prefix and prefix.text and prefix.sign in (":", "::", "：") and prefix.is_whole
-            return prefix._replace(label=label[0]) if prefix and is_entry else None
         else:
             return None
 
@@ -278,10 +270,14 @@ def _sign(rest: str, is_loose: bool, is_short: bool, is_year: bool) -> tuple[int
         has_gap = has_gap or any(map(str.isspace, close)) or (sign not in ("", ".") and is_loose)
         return (end, sign) if has_gap and (is_wrapped or is_loose) else None
     is_number = following.lstrip()[0].isdigit() and (is_year or (is_short and not following[0].isspace()))
+    is_number = is_number and not _ORDINAL.match(following.lstrip())
     if sign in ("-", "–", "—", "~") and (is_number or (sign == "-" and not following[0].isspace())):
         return None  # 2000 - 3000 people, 2011-based
     return None if is_short and is_number else (end, sign)
 
+
+_ORDINAL = re.compile(r"[0-9]+[^\W\d_]")
+"""A number that ends no range of years: 2002 - 25th Hour."""
 
 # --- dates elsewhere in a line ---
 
@@ -317,30 +313,3 @@ def split_title(line: str) -> Prefix | None:
         if title and (sign in (":", "：") or (is_bracketed and sign in ("–", "—", "-"))):
             return Prefix(expression, unmarked[begin:end], f"{title}: {text}", is_heading, 0, ":", False)
     return None
-
-
-_BOUNDARY = re.compile(r"(?:[.!?;。！？]|[.!?][\"'”’)\]]{1,2})\s*|\s*[|→⇒•]\s*|\s[–—-]\s+")
-
-
-def split_entries(prefix: Prefix) -> Iterator[Prefix]:
-    """A line's entries, where several follow each other: ``2011-01-25: A. 2011-01-26: B``.
-
-    A date in the text begins an entry if it is a whole date behind the end of a sentence, and is parted from what
-    follows as the first one is.
-
-    Example:
-        >>> [entry.text for entry in split_entries(split_prefix("2011-01-25: A. 2011-01-26: B; 2011-01-27: C"))]
-        ['A.', 'B', 'C']
-        >>> [entry.text for entry in split_entries(split_prefix("2011-01-25: A, until 2011-01-28: B"))]
-        ['A, until 2011-01-28: B']
-    """
-    text, cuts = prefix.text, [0]
-    for boundary in _BOUNDARY.finditer(text) if prefix.sign not in _WEAK else ():
-        position = boundary.end()
-        if position > cuts[-1] and may_hold_date(text[position : position + 60]):
-            following = split_prefix(text[position : position + _LOOK])
-            if following and following.text and following.sign == prefix.sign and following.is_whole:
-                cuts.append(position)
-    pieces = [text[begin:end].rstrip(" \t;|→⇒•,–—-") for begin, end in pairwise([*cuts, len(text)])]
-    yield prefix if len(cuts) == 1 else prefix._replace(text=pieces[0], is_heading=False)
-    yield from filter(None, map(split_prefix, pieces[1:]))

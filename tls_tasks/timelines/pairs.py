@@ -45,7 +45,7 @@ def score_of(
         topics=[item.topic for item in items] if config.by_topic else None,
         rows=[item.row for item in items],
         items=items,
-        problems={row.index: row.parsed.counts() for row in rows if row.parsed.problems},
+        problems={row.index: row.parsed.kinds() for row in rows if row.parsed.problems},
         parse_failures=sum(row.parsed.failed for row in rows),
         details=partial(_details, variants or {}, table, config.beta),
         explanation=partial(_explanation, rows),

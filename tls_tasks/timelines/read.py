@@ -8,7 +8,7 @@ as a problem of one of :data:`PROBLEM_KINDS`.
 import datetime
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, Literal, get_args, get_type_hints
 
@@ -16,9 +16,9 @@ from tls_tasks.core.errors import InputError, check_choice, check_options, descr
 from tls_tasks.core.json_text import find_json, is_whole_json
 from tls_tasks.core.parsed import Parsed, Problem, problem, problem_kinds
 from tls_tasks.core.reasoning import first_reading, strip_thinking
-from tls_tasks.text.dates import DateExpression, DayMonth, Numeric, settle
+from tls_tasks.text.dates import DateExpression, DayMonth, Numeric, dates_in, settle
 from tls_tasks.timelines.entries import RawEntry
-from tls_tasks.timelines.read_json import count_entries, is_empty_answer, json_entries, without_tuples
+from tls_tasks.timelines.read_json import count_entries, is_empty_answer, json_entries
 from tls_tasks.timelines.read_lines import read_lines
 from tls_tasks.timelines.types import Timeline
 
@@ -120,9 +120,10 @@ def parse_timeline(text: str | None, policy: TimelinePolicy = DEFAULT_POLICY) ->
 
 
 def _timeline_of(policy: TimelinePolicy, text: str) -> Parsed[Timeline]:
-    found = find_json(without_tuples(text), count_entries)
+    found = find_json(text, count_entries)
     items = [item for value in found.values for item in json_entries(value)]
-    from_json = _assembled([*found.problems, *items], policy)
+    noted = [replace(one, kind="dated_text") if _is_dated_note(one) else one for one in found.problems]
+    from_json = _assembled([*noted, *items], policy)
     answer = strip_thinking(text)
     if not from_json.failed and found.stage != "repaired":
         return from_json
@@ -135,6 +136,11 @@ def _timeline_of(policy: TimelinePolicy, text: str) -> Parsed[Timeline]:
     if not found.values and is_whole_json(text, is_empty_answer):
         return Parsed(Timeline(), left_out)
     return from_json if from_json.problems else from_lines
+
+
+def _is_dated_note(noted: Problem) -> bool:
+    """Whether a note about text beside JSON holds a day: it may be an entry."""
+    return noted.kind == "note" and any(dates_in(noted.detail))
 
 
 def _n_sentences(parsed: Parsed[Timeline]) -> int:

@@ -1,11 +1,9 @@
 """Timelines in JSON: lists of objects, maps date -> text, pairs, lists of dated strings, and wrappers around them."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tls_tasks.core.json_text import is_whole_json
 from tls_tasks.core.json_values import RepeatedKeys
 from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.text.dates import MAX_LENGTH, Known, may_hold_date, within
@@ -17,23 +15,6 @@ _MAX_DEPTH = 6
 
 _Pairs = Sequence[tuple[str, Any]]
 _Item = RawEntry | Problem
-
-_TUPLE = re.compile(r"\((?=\s{0,20}[\"'][^\"'\n]{0,40}[0-9])")
-_TUPLE_END = re.compile(r"(?<=[\"'])\)(?=\s{0,20}[,\]])")
-
-
-def without_tuples(text: str) -> str:
-    """Python's tuples that begin with a date as lists, so that a list of pairs is JSON; JSON and other text as it is.
-
-    Example:
-        >>> without_tuples("[('2011-01-25', 'A (B).')]")
-        "[['2011-01-25', 'A (B).']]"
-        >>> without_tuples("A (B)")
-        'A (B)'
-    """
-    if not _TUPLE.search(text) or is_whole_json(text, lambda value: True):
-        return text
-    return _TUPLE_END.sub("]", _TUPLE.sub("[", text))
 
 
 def json_entries(value: object) -> list[_Item]:

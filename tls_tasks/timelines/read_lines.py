@@ -7,34 +7,25 @@ whose lines are the day's sentences. Years and months above a line complete its 
 
 import datetime
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tls_tasks.core.markdown_tables import Table, table_at
 from tls_tasks.core.parsed import Problem, problem
-from tls_tasks.core.reasoning import FRAME
-from tls_tasks.text.dates import DateExpression, Known, dates_in
+from tls_tasks.text.date_forms import MONTHS, RISKY_MONTHS, marked
+from tls_tasks.text.dates import DateExpression, Known, leading_dates, may_hold_date
 from tls_tasks.timelines import entries
-from tls_tasks.timelines.entries import (
-    PHRASES,
-    UNKNOWN,
-    Prefix,
-    RawEntry,
-    item_of,
-    split_entries,
-    split_prefix,
-    split_title,
-)
+from tls_tasks.timelines.entries import PHRASES, UNKNOWN, Prefix, RawEntry, item_of, split_prefix, split_title
+from tls_tasks.timelines.list_forms import items_of_one_form, split_formed, without_numbers
+from tls_tasks.timelines.losses import ANY_YEAR, YEAR, with_losses
 from tls_tasks.timelines.prompts import CLOSED_BOOK_OPENING, EXAMPLE, OPENING
-from tls_tasks.timelines.tables import as_lines, is_header, read_table
+from tls_tasks.timelines.tables import as_lines, read_table
 
-_YEAR = re.compile(r"(?<![\d.,/-])(1[0-9]{3}|20[0-9]{2})(?![\d]|[.,]\d)")
+_BARE_YEAR = re.compile(rf"(?<![{MONTHS}{RISKY_MONTHS}] ){YEAR.pattern}")
+"""A year without a month before it: "As of June 2023, here is a timeline of 2022:"."""
 _FINAL = re.compile(PHRASES["final"], re.IGNORECASE)
 _PROMPT = re.compile(f"(?i:{OPENING}|{CLOSED_BOOK_OPENING}|{PHRASES['other_prompt']})")
-_TITLE, _HEAD, _MARKUP_TAG, _RULE, _NO_DATE = (
-    re.compile(PHRASES[kind]) for kind in ("title", "head", "markup_tag", "rule", "no_date")
-)
-_REMARK, _SAID = (re.compile(rf"(?i)\W{{0,4}}(?:{PHRASES[kind]})") for kind in ("remark", "said"))
+_MARKUP_TAG, _RULE, _NO_DATE = (re.compile(PHRASES[kind]) for kind in ("markup_tag", "rule", "no_date"))
 _LONG = 120
 """Characters of a line that is prose, and announces nothing."""
 _MAX_LINES = 4_000
@@ -59,9 +50,10 @@ class Section:
 
     def heading(self, text: str, is_heading: bool) -> None:
         """Take the year of a heading, or of what precedes the first entry; the month of another section is over."""
-        year = _YEAR.search(text[: 2 * _LONG])
-        if year and (is_heading or (self._last is None and not _lacks_year(text, int(year[1])))):
-            self.known, self._rolls = Known(int(year[1])), True
+        plain = marked(text[: 2 * _LONG], throughout=True)
+        years = [*_BARE_YEAR.findall(plain), *YEAR.findall(plain)]
+        if years and (is_heading or self._last is None):
+            self.known, self._rolls = Known(int(years[0])), True
         elif is_heading:
             self.known = Known(self.known.year)
 
@@ -86,12 +78,6 @@ class Section:
         return prefix
 
 
-def _lacks_year(line: str, year: int) -> bool:
-    """Whether a line is an entry without a year: one in its text ("empty since 1981") is not that of the list."""
-    prefix = split_prefix(line, Known(year))
-    return prefix is not None and prefix.is_short
-
-
 def is_restart(line: str) -> bool:
     """Whether a line announces the answer itself, so that entries before it were a draft or an example.
 
@@ -106,29 +92,7 @@ def is_restart(line: str) -> bool:
     return len(line) <= _LONG and is_announced and not line.startswith("</") and _FINAL.search(text) is not None
 
 
-def is_frame(line: str, is_before: bool) -> bool:
-    """Whether an undated line is no text of the answer: it marks it up, announces it, or speaks to its reader.
-
-    Args:
-        line: The line.
-        is_before: Whether no entry stands before it, so that it may be a title or a greeting.
-
-    Example:
-        >>> [is_frame(line, True) for line in ("Here is the timeline:", "```json", "];", "## Protests", "Let me know!")]
-        [True, True, True, True, True]
-        >>> [is_frame(line, False) for line in ("These are the key events.", "## Protests", "No sources were given.")]
-        [True, False, False]
-    """
-    text = _MARKUP_TAG.sub("", line).strip(_MARKS)
-    is_title = line.startswith(_HEADING) and text[-1:] not in ".!?。"
-    is_title = is_title or _TITLE.match(text) is not None or not any(map(str.isalnum, FRAME.sub("", line)))
-    is_announced = is_title and (is_before or is_restart(line))
-    is_markup = text.startswith(_FENCE) or not any(map(str.isalnum, text))
-    return is_announced or is_markup or all(map(_SAID.match, _SENTENCE.split(text)))
-
-
-_SENTENCE = re.compile(r"(?<=[.!?])\s+")
-_HEADING, _FENCE, _MARKS = ("#", "**", "__", "=="), ("```", "~~~"), " \t*_#=>"
+_HEADING, _FENCE = ("#", "**", "__", "=="), ("```", "~~~")
 _ASIDE_NAMES = frozenset("source sources reference references citations links note notes bibliography".split())
 
 
@@ -165,14 +129,17 @@ class _Day:
 
 def _is_within(child: DateExpression | None, parent: DateExpression | None) -> bool:
     """Whether a date is a part of a month or a year."""
-    if child is None or parent is None or child.precision in (parent.precision, "year"):
+    if child is None or parent is None:
         return False
+    if child.precision in (parent.precision, "year") and not (parent.is_range and child.precision == "year"):
+        return child == parent and parent.precision == "month"
     month = parent.date.month if parent.precision == "month" and not parent.is_range else child.date.month
     last = parent.end or parent.date
-    return parent.date.year <= child.date.year <= last.year and child.date.month == month
+    return parent.date.year <= child.date.year <= last.year and child.date.month == month and child != parent
 
 
-_Item = RawEntry | Problem
+_Item = RawEntry | Problem | str
+"""A str is a line that belongs to no entry."""
 _RESTART = problem("draft", "")
 """Stands where an answer begins anew."""
 
@@ -185,6 +152,9 @@ class _Lines:
         self.keep_undated = keep_undated
         self.section = Section(known)
         self.has_titles = has_titles  # whether a date may stand behind an entry's title or text
+        self.formed = items_of_one_form(lines, has_titles)
+        self.index = 0
+        self.lacks_year = False  # whether a line begins with a date that lacks its year
         self.day: _Day | None = None
         self.siblings: tuple[str, int] | None = None  # the marker of the dated items of this list
         self.seen_date = False
@@ -203,13 +173,13 @@ class _Lines:
                 yield from self._close()
                 yield from (problem("next_prompt", rest) for rest in self.lines[index - 1 :] if rest.strip())
                 return
-            elif table := table_at(self.lines, index - 1, is_header):
+            elif table := table_at(self.lines, index - 1):
                 index += table.n_lines - 1
                 yield from self._table(table)
             else:
+                self.index = index - 1
                 yield from self._line(line, line.strip())
                 self.after_blank = False
-        yield from self._without_remark()
         yield from self._close()
 
     def _is_next_prompt(self, stripped: str) -> bool:
@@ -217,12 +187,6 @@ class _Lines:
         is_prompt = _PROMPT.match(stripped) is not None
         self.is_echo = self.is_echo or (is_prompt and not self.seen_date)
         return is_prompt and not self.is_echo
-
-    def _without_remark(self) -> Iterator[_Item]:
-        """Take from the last day what speaks to the reader."""
-        while self.day is not None and len(self.day.sentences) > 1 and _REMARK.match(self.day.sentences[-1]):
-            if not is_frame(said := self.day.sentences.pop(), False):
-                yield problem("undated_text", said)
 
     def _table(self, table: Table) -> Iterator[_Item]:
         items = list(read_table(table, self.keep_undated, self.section.known))
@@ -241,14 +205,11 @@ class _Lines:
             if self.is_aside:
                 yield problem("dated_text", stripped)
                 return
-            if prefix.label and self.seen_date:
-                yield problem("aside", prefix.label)
             self.siblings = item_of(line)
-            for entry in split_entries(prefix):
-                entry = self.section.dated(entry)
-                yield from self._close(entry.expression)
-                self.seen_date = True
-                self.day = _Day(entry, [entry.text] if entry.text else [])
+            entry = self.section.dated(prefix)
+            yield from self._close(entry.expression)
+            self.seen_date = True
+            self.day = _Day(entry, [entry.text] if entry.text else [])
         else:
             yield from self._undated(line, stripped)
 
@@ -256,8 +217,17 @@ class _Lines:
         """A line's date; in an item of the first list or of a dated one, a comma or a blank is enough after it."""
         item = item_of(line)
         is_item = item is not None and (not self.seen_date or self.siblings == item)
-        prefix = split_prefix(stripped, self.section.known, is_item=is_item)
-        return prefix or (split_title(stripped) if self.has_titles else None)
+        known, is_formed = self.section.known, self.index in self.formed
+        if is_formed and self.has_titles:
+            return split_title(stripped) or split_formed(line, known, True)
+        if prefix := split_prefix(stripped, known, is_item=is_item):
+            return prefix
+        if known.year is None and not self.lacks_year:
+            may_be_dated = is_formed or split_prefix(stripped, ANY_YEAR, is_item=is_item)
+            self.lacks_year = bool(may_be_dated) and not self.has_titles
+        if is_formed:
+            return split_formed(line, known, False)
+        return split_title(stripped) if self.has_titles else None
 
     def _undated(self, line: str, stripped: str) -> Iterator[_Item]:
         """Make a line without a date a sentence of the open day, or drop it."""
@@ -267,11 +237,12 @@ class _Lines:
         marker = item_of(line)
         is_item = marker is not None or line[0].isspace()
         is_entry = self.day is not None and not self.day.prefix.is_heading and (not is_item or marker == self.siblings)
-        if is_entry and _NO_DATE.match(entries.without_marker(stripped)):
+        if is_entry and not _is_heading(stripped) and _NO_DATE.match(entries.without_marker(stripped)):
             yield from self._close()
             yield problem("invalid_date", stripped)
             return
-        if self.day is None or not self._continues(self.day, stripped, is_item):
+        begins_with_date = is_entry and next(leading_dates(stripped, ANY_YEAR), None) is not None
+        if self.day is None or begins_with_date or not self._continues(self.day, stripped, is_item):
             yield from self._drop(stripped)
             return
         if level:
@@ -281,9 +252,9 @@ class _Lines:
             self.day.last_is_item = is_item
             self.day.has_body = self.day.has_body or not level
             if is_entry and marker is not None:
-                yield problem("undated_text", stripped)
+                yield problem("note", stripped)
         elif entries.is_aside(stripped):
-            yield problem("aside", stripped)
+            yield problem("note", stripped)
 
     def _continues(self, day: _Day, stripped: str, is_item: bool) -> bool:
         """Whether the line belongs to the day."""
@@ -293,22 +264,29 @@ class _Lines:
         return is_item or not self.after_blank or (day.prefix.is_heading and not day.last_is_item)
 
     def _drop(self, stripped: str) -> Iterator[_Item]:
-        """Close the day before a line that belongs to none; a title and an announcement before all days are no loss."""
+        """Close the day before a line that belongs to none."""
         yield from self._close()
         self.siblings = None
-        is_heading = stripped.startswith(_HEADING)
+        is_heading = _is_heading(stripped)
         if is_heading or _is_label(stripped):
-            self.is_aside = self.seen_date and stripped.strip("#*_=: ").lower() in _ASIDE_NAMES
-        self.section.heading(stripped, is_heading)
-        if next(dates_in(stripped), None):
-            yield problem("dated_text", stripped)
-        elif not is_frame(stripped, self.keep_undated and not self.seen_date):
-            yield problem("undated_text", stripped)
+            is_sources = stripped.strip("#*_=: ").lower() in _ASIDE_NAMES
+            self.is_aside = is_sources and (self.seen_date or self.has_titles)
+        if is_heading or not (self.lacks_year or item_of(stripped)):
+            self.section.heading(stripped, is_heading)
+        if any(map(str.isalnum, _MARKUP_TAG.sub("", stripped))):
+            yield problem("note", stripped) if self.is_aside else stripped
 
     def _close(self, child: DateExpression | None = None) -> Iterator[_Item]:
         if self.day is not None:
             yield from self.day.entries(child)
         self.day = None
+
+
+def _is_heading(stripped: str) -> bool:
+    """Whether a line is a heading by its markup; a bold word before a text is none."""
+    return stripped.startswith(("#", "==")) or (
+        stripped.startswith(("**", "__")) and stripped.rstrip(" :：").endswith(stripped[:2])
+    )
 
 
 def _is_label(stripped: str) -> bool:
@@ -342,22 +320,37 @@ def read_lines(text: str, keep_undated: bool = True, known: Known = UNKNOWN) -> 
     """
     lines = as_lines(text)
     beyond = [problem("too_long", line) for line in lines[_MAX_LINES : _MAX_LINES + 1]]
-    lines = lines[:_MAX_LINES]
-    items = _without_drafts(list(_Lines(lines, keep_undated, known).read()))
-    if _n_days(items) == 0 and next(dates_in("\n".join(lines)), None):  # lists of sources and notes look like such
+    lines, numbered = without_numbers(lines[:_MAX_LINES])
+    reader = _Lines(lines, keep_undated, known)
+    items = _without_drafts(list(reader.read()))
+    if reader.lacks_year and _n_entries(items) == 0 and (year := _closing_year(lines)):
+        reader = _Lines(lines, keep_undated, Known(year))
+        items = _without_drafts(list(reader.read()))
+    if (
+        _n_days(items) == 0 and not reader.lacks_year and any(map(may_hold_date, lines))
+    ):  # lists of sources and notes look like such
+        # Lists of sources and notes look like such.
         titled = _without_drafts(list(_Lines(lines, keep_undated, known, has_titles=True).read()))
-        items = titled if _n_days(titled) > 1 else items
-    return _without_sections(items) + beyond
+        is_better = _n_entries(titled) > max(1, 2 * _n_entries(items))
+        items = titled if _n_days(titled) > 1 or is_better else items
+    noted = [problem("note", numbered)] if numbered else []
+    return noted + with_losses(items) + beyond
 
 
-def _without_sections(items: list[_Item]) -> list[_Item]:
-    """The items without the headings of sections, which stand above an entry."""
-    kept: list[_Item] = []
-    for item in reversed(items):
-        is_heading = isinstance(item, Problem) and item.kind == "undated_text" and _HEAD.fullmatch(item.detail)
-        if not (is_heading and kept and isinstance(kept[0], RawEntry)):
-            kept.insert(0, item)
-    return kept
+def _closing_year(lines: Sequence[str]) -> int | None:
+    """The one year that a last paragraph names, if it is no item and does not stand below a heading or a date."""
+    written = [line for line in lines if line.strip()]
+    closing = written[-1] if len(written) > 1 else ""
+    years = set(YEAR.findall(closing))
+    if len(years) != 1 or item_of(closing) or _is_heading(closing) or split_prefix(closing.strip(), ANY_YEAR):
+        return None
+    above = lines[len(lines) - lines[::-1].index(closing) - 2]
+    is_apart = not above.strip() or _is_heading(above) or _is_label(above)
+    return None if not is_apart or split_prefix(written[-2].strip(), ANY_YEAR) else int(*years)
+
+
+def _n_entries(items: list[_Item]) -> int:
+    return sum(isinstance(item, RawEntry) for item in items)
 
 
 def _n_days(items: list[_Item]) -> int:

@@ -1,88 +1,32 @@
-"""Timelines as Markdown tables and CSV; HTML and XML as lines of Markdown: :func:`as_lines`."""
+"""Timelines as Markdown tables."""
 
-import html
-import json
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from tls_tasks.core.markdown_tables import Table
 from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.text.dates import MAX_LENGTH, Known, within
 from tls_tasks.timelines.entries import ASIDE_KEYS, DATE_KEYS, TEXT_KEYS, UNKNOWN, RawEntry, clean, read_cell
 
+_LINE_BREAK = re.compile(r"\r\n?")
+_BREAK_IN_CELL = re.compile(r"<br\s?/?>", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\([-.*_#+!()\[\]])")
-# Nothing in it looks beyond the next angle bracket, so that a megabyte of "<a " takes no longer than other text.
-_TAG = re.compile(r"<(/?)([A-Za-z][\w:-]{0,15})((?:\s[^<>]{0,400})?)/?>(\s{0,40})|<[!?][^<>]{0,400}>()()()()")
-_BREAK = re.compile(r"<br\s?/?>", re.IGNORECASE)
-_TABLE = re.compile(r"^\s{0,9}\||<td", re.MULTILINE | re.IGNORECASE)  # in which a line break stays within its cell
-_ATTRIBUTE = re.compile(r"([\w:-]{1,30})\s?=\s?[\"']([^\"'<>]{1,400})[\"']")
-
-_HTML = json.loads(Path(__file__).with_name("html.json").read_text(encoding="utf-8"))
-_OPENING = _HTML["opening"]
-"""Tags -> their Markdown; ``inline`` ones have none, ``closing`` has what differs from a line break."""
-_DATE_NAMES = frozenset((*DATE_KEYS, "year", "month"))
-_NAMES = _DATE_NAMES | frozenset((*TEXT_KEYS, *ASIDE_KEYS))
 
 
 def as_lines(text: str) -> list[str]:
-    r"""The lines of a text; tags of HTML and of an XML with our names become Markdown, other tags are left.
-
-    A list item becomes a line with a dash, a heading one with ``#``, a table row one with bars, and an element with a
-    date in its attributes a line that begins with that date, so that one reader of lines is enough.
+    r"""The lines of a text, without Markdown's escapes; a text that writes its line breaks as ``\n`` has lines, too.
 
     Example:
-        >>> as_lines("<ul><li><b>2011-01-25</b>: R &amp; D</li></ul>")
-        ['', '', '- **2011-01-25**: R & D', '']
-        >>> as_lines('<event date="2011-01-25">A</event>')
-        ['', '2011-01-25: A', '']
-        >>> as_lines("<tr><td>2011-01-25</td> <td>A</td></tr>")
-        ['', '| 2011-01-25 | A |']
+        >>> as_lines(r"2011\-01-25: A\n2011-01-26: B")
+        ['2011-01-25: A', '2011-01-26: B']
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = _BREAK_IN_CELL.sub(" ", _LINE_BREAK.sub("\n", text))
     if "\n" not in text.strip():
         text = text.replace("\\n", "\n")
-    text = _ESCAPE.sub(r"\1", text)
-    if "<" in text:
-        plain = _TAG.sub(_as_markdown, _BREAK.sub(" " if _TABLE.search(text) else "\n", text))
-        if plain != text:
-            text = html.unescape(plain)
-    return text.split("\n")
-
-
-def _as_markdown(tag: re.Match[str]) -> str:
-    """What stands for a tag."""
-    is_closing, name, attributes, blanks = tag[1], (tag[2] or "").lower(), tag[3] or "", tag[4] or ""
-    if not name:
-        return ""
-    if name in _HTML["inline"]:
-        return blanks
-    if not is_closing and attributes and (dates := _attributes(attributes, name)):
-        return f"\n{' '.join(dates)}: "
-    if name in _OPENING:
-        mark: str = _HTML["closing"].get(name, "\n") if is_closing else _OPENING[name]
-        return mark + ("" if name in _HTML["cells"] else blanks)
-    if name in _NAMES:
-        return "\n" if is_closing else f"\n{name}: "
-    return tag[0]
-
-
-def _attributes(attributes: str, name: str) -> list[str]:
-    """The dates in an element's attributes; all of them are its date if it is called ``year`` or the like."""
-    return [value for key, value in _ATTRIBUTE.findall(attributes) if not _DATE_NAMES.isdisjoint((key.lower(), name))]
+    return _ESCAPE.sub(r"\1", text).split("\n")
 
 
 _WORD = re.compile(r"[a-z]+")
-
-
-def is_header(names: Sequence[str]) -> bool:
-    """Whether these columns are a date and a text.
-
-    Example:
-        >>> is_header(["date", "event"]), is_header(["date", "place"])
-        (True, False)
-    """
-    return not (set(DATE_KEYS).isdisjoint(names) or set(TEXT_KEYS).isdisjoint(names))
 
 
 def read_table(table: Table, keep_undated: bool = True, known: Known = UNKNOWN) -> Iterator[RawEntry | Problem]:

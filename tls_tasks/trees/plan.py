@@ -15,7 +15,7 @@ from tls_tasks.trees.compliance import plain_types
 from tls_tasks.trees.leaf_metrics import resolve_metric
 from tls_tasks.trees.leaf_values import LeafMetric
 from tls_tasks.trees.schema import schema_and_form
-from tls_tasks.trees.settings import kind_of, orders_of, select_metrics
+from tls_tasks.trees.settings import kind_of, orders_of, select_metrics, types_named
 from tls_tasks.trees.types import EACH_KEY, Again, Branch, Leaf, ListOf, OneOf, Path, SchemaNode, path_name
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
@@ -164,7 +164,8 @@ def make_plan(
         InputError: Not a schema, settings for a path or type that it doesn't have, or of the wrong kind.
         OptionError: No such option, metric or order.
     """
-    profile, (node, form) = _resolve_options(compat, options), schema_and_form(schema)
+    profile, type_names = _resolve_options(compat, options), types_named(leaf_metrics)
+    node, form = schema_and_form(schema, type_names=type_names)
     if compat == "treeval":
         node = _as_treeval_has_it(node)
     planner = _Planner(node, leaf_metrics, orders_of(node, list_order), compat)

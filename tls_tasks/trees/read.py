@@ -1,7 +1,6 @@
 """Model text -> a tree (:func:`parse_tree`): which value in the answer is the tree that the schema asks for."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -9,7 +8,8 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import check_choice
-from tls_tasks.core.json_text import PACKED, FoundJson, Stage, find_json, is_whole_json, unpacked
+from tls_tasks.core.json_text import PACKED, FoundJson, Stage, find_json, is_whole_json
+from tls_tasks.core.json_values import RepeatedKeys
 from tls_tasks.core.parsed import Parsed, Problem, folded, leaves, problem, problem_kinds, unread_in
 from tls_tasks.core.reasoning import first_reading
 from tls_tasks.core.yaml_text import Unquoted, find_yaml, settled
@@ -20,12 +20,6 @@ _MAX_WRAPPERS = 4  # levels of wrappers in which a tree is looked for
 _MAX_WRAPPED = 1_000  # values of wrappers that are looked at
 _MAX_STYLED = 5_000  # keys of a dictionary of which some may be in another style
 
-_TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
-_SCHEMA_WORDS: dict[str, Any] = {
-    **dict.fromkeys(["anyOf", "oneOf", "allOf", "enum"], list),
-    **dict.fromkeys(["items", "properties"], dict),
-    **{"type": str | list, "$ref": str, "const": object},
-}
 _NOTHING = ("", "[]", "-", "–", "—", "none", "None", "N/A", "n/a")
 _YES_OR_NO = {"yes": True, "no": False, "on": True, "off": False, "true": True, "false": False}
 
@@ -102,42 +96,11 @@ def _inside(value: Any, node: Branch, depth: int = 0) -> Iterator[dict[str, Any]
     if depth == _MAX_WRAPPERS or len(value) > _MAX_WRAPPED:
         return
     inners = value if isinstance(value, list) else (value[key] for key in value if key not in node.children)
-    for packed in inners:
-        inner = unpacked(packed) if isinstance(packed, str) else packed
+    for inner in inners:
         if isinstance(inner, dict):
             yield inner
         if isinstance(inner, dict | list):
             yield from _inside(inner, node, depth + 1)
-
-
-def is_echo(value: Any, node: SchemaNode | None = None) -> bool:
-    """Whether a value is a schema, of an object or of each of its keys.
-
-    What complies with the schema that is asked for is no schema, however much it looks like one; nor is anything where
-    a value of any type is asked for.
-
-    Example:
-        >>> is_echo({"type": "object", "properties": {"a": {"type": "string"}}}), is_echo({"a": {"type": "string"}})
-        (True, True)
-        >>> is_echo({"a": "string", "b": 1}), is_echo({"type": "car"})
-        (False, False)
-        >>> is_echo({"field": {"type": "string"}}, Branch({"field": Branch({"type": Leaf("string")})}))
-        False
-    """
-    if not isinstance(value, dict) or not value or isinstance(node, Leaf):
-        return False
-    properties = value.get("properties")
-    described = properties if isinstance(properties, dict) and properties else value
-    if not all(map(_is_schema, described.values())) and not all(map(_is_schema, value.values())):
-        return False
-    return node is None or bool(complies(value, node))
-
-
-def _is_schema(value: Any) -> bool:
-    if not isinstance(value, dict) or _SCHEMA_WORDS.keys().isdisjoint(value):
-        return False
-    is_type = not isinstance(value.get("type"), str) or value["type"] in _TYPES
-    return is_type and all(isinstance(value[word], _SCHEMA_WORDS[word]) for word in _SCHEMA_WORDS if word in value)
 
 
 def fit(value: Any, node: SchemaNode | None) -> Any:
@@ -151,12 +114,14 @@ def fit(value: Any, node: SchemaNode | None) -> Any:
         >>> fit([{"Unit price": Unquoted("4.50")}, {"Paid": Unquoted("no")}, {"ID": Unquoted("0117")}], node)
         {'unit_price': 4.5, 'paid': False, 'id': '0117'}
     """
+    if node is None:
+        value = _paired(_joined(value) if isinstance(value, list) else value)
     return _fitted(unwrapped(value, node, any_style=False), node)
 
 
 def _fitted(value: Any, node: SchemaNode | None) -> Any:
     if isinstance(node, Branch):
-        value = _joined(value) if isinstance(value, list) else value
+        value = _paired(_joined(value) if isinstance(value, list) else value)
         if isinstance(value, dict):
             return _with_names(value, node)
     elif isinstance(node, ListOf):
@@ -165,7 +130,7 @@ def _fitted(value: Any, node: SchemaNode | None) -> Any:
             (inner,) = value.values()
             value = inner if isinstance(inner, list) else [inner]
         if isinstance(value, Unquoted) and isinstance(node.item, Leaf):
-            value = _listed(value)
+            value = [] if settled(value) is None or value in _NOTHING else [value]
         if isinstance(value, list):
             return [_fitted(item, node.item) for item in value]
     elif isinstance(node, Leaf) and isinstance(value, Unquoted):
@@ -173,20 +138,20 @@ def _fitted(value: Any, node: SchemaNode | None) -> Any:
     return settled(value)
 
 
-def _listed(text: Unquoted) -> Any:
-    """The items that a scalar lists where a list is wanted: ``a, b``, ``a; b``, ``[a, b]``, one, or none."""
-    if settled(text) is None or text in _NOTHING:
-        return []
-    inner = text[1:-1] if text[0] + text[-1] == "[]" else text
-    parts = re.split(";|<br ?/?>" if re.search(";|<br", inner) else ",", inner)
-    return [Unquoted(part.strip().strip("\"'")) for part in parts if part.strip()]
-
-
 def _joined(items: list[Any]) -> Any:
     """The dictionary that a list of dictionaries with different keys makes up; otherwise the list."""
     pairs = [pair for item in items if isinstance(item, dict) for pair in item.items()]
     is_one = all(isinstance(item, dict) for item in items) and len(dict(pairs)) == len(pairs) > 0
     return dict(pairs) if is_one else items
+
+
+def _paired(value: Any) -> Any:
+    """The dictionary that pairs of two keys make up, ``Attribute: a`` and ``Value: b``; otherwise the value."""
+    pairs = value.pairs if isinstance(value, RepeatedKeys) else []
+    names, values = pairs[::2], pairs[1::2]
+    keys = [{key for key, _ in part} for part in (names, values)]
+    is_pairs = len(names) == len(values) and all(len(key) == 1 for key in keys) and keys[0] != keys[1]
+    return {str(name): child for (_, name), (_, child) in zip(names, values, strict=True)} if is_pairs else value
 
 
 def _with_names(value: dict[str, Any], node: Branch) -> dict[str, Any]:
@@ -305,12 +270,12 @@ def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient",
 
     Reasoning is no part of the answer. In the mode ``lenient``, these are tried in turn until one has a tree: the whole
     answer as JSON; fenced blocks; JSON Lines; dictionaries and lists in prose; the finished part of a cut text. Quotes,
-    comments, commas and Python's literals are mended, short pieces by json_repair. YAML, Markdown's lists of
-    ``key: value`` and XML win over JSON in prose if they hold more of a tree. Of several trees the last whole one
-    counts (models draft first); trees with a key of the schema go before others.
+    comments, commas and Python's literals are mended, short pieces by json_repair. YAML and Markdown's lists of
+    ``key: value`` win over valid JSON in prose if they have more of the schema's keys. Of several trees the last whole
+    one counts (models draft first), of several lists the one with most values; trees with a key of the schema go
+    before others. Fenced objects without a key in common are one.
 
-    A wrapper that the schema doesn't have is taken off: ``{"result": {…}}``, ``[{…}]``, a call of a function. The
-    schema itself, or an example that has types for values, is no answer.
+    A wrapper that the schema doesn't have is taken off: ``{"result": {…}}``, ``[{…}]``, a call of a function.
 
     NaN and infinity become null, and so does a number that no float holds; integers stay what they are. Of a repeated
     key the last value counts. What is unfinished in a cut text is dropped, since half a value is another value: the
@@ -328,7 +293,7 @@ def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient",
         OptionError: No such mode.
 
     Example:
-        >>> parse_tree('Here it is:\n```json\n{"a": 1, "b": [1, 2],}\n```')
+        >>> parse_tree('```json\n{"a": 1, "b": [1, 2],}\n```')
         ParsedTree(value={'a': 1, 'b': [1, 2]}, problems=(Problem(kind='repaired_json', detail='trailing comma'),), stage='fence', valid=False)
         >>> parse_tree('{"a": 1, "b": ["x", "y and th').value
         {'a': 1, 'b': ['x']}
@@ -366,17 +331,22 @@ def _in_style(value: Any, node: SchemaNode | None, notes: list[Problem]) -> Any:
 def _leniently(node: SchemaNode | None, any_style: bool, text: str) -> ParsedTree:
     found = _found(text, node, any_style)
     if not found.values:
-        echo = find_json(text, lambda value: is_echo(value, node))
-        return _failure("echoed_schema" if echo.values else "no_json", text, found.problems, _is_valid(echo))
+        return _failure("no_json", text, found.problems, is_whole_json(text, lambda value: True))
     alike = [value for value in found.values if looks_like(unwrapped(value, node, any_style), node, any_style)]
-    value = _last_whole(alike or found.values, found, (alike or found.values)[-1])
+    alike, n_values = alike or list(found.values), len(found.values)
+    if found.stage == "fence" and isinstance(whole := _joined(alike), dict):  # blocks with different keys
+        alike, n_values = [whole], n_values - len(alike) + 1
+    if found.stage == "outline":  # the list that is most of the answer, and not a note behind it
+        value = max(reversed(alike), key=partial(_weigh, node, any_style=any_style))
+    else:
+        value = _last_whole(alike, found, alike[-1])
     trees = _trees_in(value, node, any_style)
     tree = _last_whole(trees or [value], found, value)
-    n_trees = len(found.values) - 1 + max(1, len(trees))
+    n_trees = n_values - 1 + max(1, len(trees))
     noted = [problem("several_trees", str(n_trees))] if n_trees > 1 else []
     if trees:
         wrapper = ", ".join(map(str, value)) if isinstance(value, dict) else "[…]"
-        noted = [problem("wrapped", wrapper), *unread_in(unpacked(value), (trees, *map(list, trees))), *noted]
+        noted = [problem("wrapped", wrapper), *unread_in(value, trees), *noted]
     return _tree_of(tree, replace(found, problems=(*found.problems, *noted)), text)
 
 
@@ -397,17 +367,24 @@ def _found(text: str, node: SchemaNode | None, any_style: bool) -> FoundJson:
     if found.stage in ("whole", "fence"):
         return found
     # JSON of another shape than the schema's root stays what it is; without a schema, a part of it is no answer either.
-    if (node is None or not found.values) and is_whole_json(text, lambda value: not is_echo(value, node)):
-        return find_json(text, lambda value: not is_echo(value, node), deep=True)
-    if 2 * sum(end - start for start, end in found.places) > len(text):
+    if (node is None or not found.values) and is_whole_json(text, lambda value: True):
+        return find_json(text, lambda value: True, deep=True)
+    is_most = 2 * sum(end - start for start, end in found.places) > len(text)
+    if is_most or (node is None and found.stage == "scan"):
         return found
     outline = find_yaml(text, partial(_weigh_outline, node), as_written=True)
     outline = replace(outline, values=tuple(fit(value, node) for value in outline.values))
+    if found.stage == "scan" and isinstance(node, Branch) and outline.values:
+        json_keys, outline_keys = (
+            max(len(_own_keys(unwrapped(value, node), node, any_style)) for value in own.values)
+            for own in (found, outline)
+        )
+        return found if json_keys >= outline_keys else outline
     return max([found, outline], key=lambda found: sum(map(weigh, found.values)))
 
 
 def _weigh(node: SchemaNode | None, value: Any, any_style: bool) -> int:
-    """How many values of a tree a value holds; 0 if its shape is not that of the schema's root, or it is the schema.
+    """How many values of a tree a value holds; 0 if its shape is not that of the schema's root.
 
     What follows a damaged tree in a text is often a part of that tree, in most cases a list. So a list counts for
     little where a dictionary is wanted.
@@ -415,15 +392,16 @@ def _weigh(node: SchemaNode | None, value: Any, any_style: bool) -> int:
     trees = _trees_in(value, node, any_style) or [value]
     if node is None and not isinstance(value, dict):
         return int(isinstance(value, list) and any(isinstance(item, dict) for item in value))
-    alike = (tree for tree in trees if looks_like(tree, node, any_style) and not is_echo(tree, node))
+    alike = (tree for tree in trees if looks_like(tree, node, any_style))
     return sum(1 for tree in alike for _ in leaves(tree))
 
 
 def _weigh_outline(node: SchemaNode | None, value: Any) -> int:
     """The same for an outline; without a schema it is one if it has two keys, since ``Note: …`` is prose."""
+    value = fit(value, node)
     if isinstance(node, Leaf) or (node is None and not (isinstance(value, dict) and len(value) > 1)):
         return 0
-    return _weigh(node, fit(value, node), any_style=False)
+    return _weigh(node, value, any_style=False)
 
 
 def _is_valid(found: FoundJson) -> bool:

@@ -36,7 +36,7 @@ FORMS = ("auto", "treeval", "json_schema")
 JSON_SCHEMA, TREEVAL = "read as JSON Schema", "read as treeval's form"
 
 
-def read_schema(value: Any, form: str = "auto") -> SchemaNode:
+def read_schema(value: Any, form: str = "auto", type_names: Collection[Any] = ()) -> SchemaNode:
     """Read a schema.
 
     Treeval's form, in Python or as JSON text:
@@ -67,6 +67,7 @@ def read_schema(value: Any, form: str = "auto") -> SchemaNode:
             Schema ``pydantic.TypeAdapter`` knows, or a node that was read before. Classes, annotations and nodes may
             also stand for parts of treeval's form.
         form: What a mapping is: ``treeval``, ``json_schema``, or ``auto``: JSON Schema if it looks like one.
+        type_names: Names of the caller's types, which are never taken for misspelt ones.
 
     Raises:
         InputError: Not a schema; the message names the path in it.
@@ -82,10 +83,10 @@ def read_schema(value: Any, form: str = "auto") -> SchemaNode:
         ...
         tls_tasks.core.errors.InputError: schema (read as treeval's form): got None among the choices at lines[0].price, expected text, numbers or booleans
     """  # noqa: E501 - the message is one line
-    return schema_and_form(value, form)[0]
+    return schema_and_form(value, form, type_names)[0]
 
 
-def schema_and_form(value: Any, form: str = "auto") -> tuple[SchemaNode, str]:
+def schema_and_form(value: Any, form: str = "auto", type_names: Collection[Any] = ()) -> tuple[SchemaNode, str]:
     """The same, and in which form the schema was read, as errors say it; empty for a node.
 
     Raises:
@@ -103,7 +104,7 @@ def schema_and_form(value: Any, form: str = "auto") -> tuple[SchemaNode, str]:
         value, form = made, "json_schema"
     value = _the_schema(value) if form == "auto" else value
     is_json = form == "json_schema" or (form == "auto" and is_json_schema(value))
-    return (nodes_of_json_schema(value), JSON_SCHEMA) if is_json else (_node(value, ()), TREEVAL)
+    return (nodes_of_json_schema(value), JSON_SCHEMA) if is_json else (_node(value, (), type_names), TREEVAL)
 
 
 _DEEPEST = 4  # keys down to which a schema is looked for
@@ -219,7 +220,7 @@ def _from_text(text: str) -> Any:
         raise InputError("schema", None, got, f"JSON or a type name{hint}") from None
 
 
-def _node(value: Any, path: Path) -> SchemaNode:
+def _node(value: Any, path: Path, type_names: Collection[Any]) -> SchemaNode:
     def error(got: str, expected: str) -> InputError:
         return InputError(f"schema ({TREEVAL})", None, f"{got} at {path_name(path)}", expected)
 
@@ -228,9 +229,9 @@ def _node(value: Any, path: Path) -> SchemaNode:
     if isinstance(value, Leaf | ListOf | Branch | OneOf | Again):
         return value
     if isinstance(value, Mapping):
-        return Branch({key: _node(child, (*path, key)) for key, child in value.items()}, frozenset(value))
+        return Branch({key: _node(child, (*path, key), type_names) for key, child in value.items()}, frozenset(value))
     if isinstance(value, list) and (not value or (len(value) == 1 and not isinstance(value[0], bool | int | float))):
-        return ListOf(_node(value[0], (*path, 0)) if value else Leaf("any"))
+        return ListOf(_node(value[0], (*path, 0), type_names) if value else Leaf("any"))
     if isinstance(value, list | tuple):
         wrong = [repr(choice) for choice in value if not isinstance(choice, str | bool | int | float)]
         if wrong or not value:
@@ -242,7 +243,8 @@ def _node(value: Any, path: Path) -> SchemaNode:
         return nodes_of_json_schema(made)
     if isinstance(value, str):  # null is allowed everywhere
         value = "|".join(name for name in value.split("|") if name != "null") or value
-    if isinstance(value, str) and (meant := [near for name in value.split("|") if (near := _misspelt(name))]):
+    names = value.split("|") if isinstance(value, str) else []
+    if meant := [near for name in names if name not in type_names and (near := _misspelt(name))]:
         raise error(f"the unknown type {value!r}", " and ".join(map(repr, meant)))
     return Leaf(value)
 

@@ -1,13 +1,12 @@
 """What a caller says of paths and of types: the metrics of leaves and the order of lists."""
 
-import re
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any
 
 from tls_tasks.core.errors import InputError, check_choice
 from tls_tasks.trees.compliance import base_type
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS
-from tls_tasks.trees.types import EACH_KEY, Leaf, ListOf, Path, SchemaNode, all_nodes, leaves_of, nodes_of, path_name
+from tls_tasks.trees.types import Leaf, ListOf, Path, SchemaNode, all_nodes, leaves_of, nodes_of, path_name
 
 _ORDERS = ("unordered", "ordered")
 """How the items of two lists find each other: by their scores, or by position."""
@@ -30,6 +29,12 @@ def select_metrics(schema: SchemaNode, leaf_metrics: Any) -> dict[Path, list[Any
         chosen = [metric for place, metric in enumerate(every) if metric not in every[:place]]
         selected[path] = chosen or list(DEFAULT_METRICS.get(kind, ("exact_match",)))
     return selected
+
+
+def types_named(leaf_metrics: Any) -> list[Any]:
+    """List the keys of ``leaf_metrics`` that may be names of types, without ``type:``."""
+    keys = leaf_metrics if isinstance(leaf_metrics, Mapping) else ()
+    return [key.removeprefix("type:") if isinstance(key, str) else key for key in keys]
 
 
 def _listed(value: Any) -> list[Any]:
@@ -56,9 +61,8 @@ def _settings_of(
 ) -> tuple[dict[Path, Any], dict[str, Any]]:
     """What a caller says of paths and types.
 
-    A path is a key of the schema's root, a name such as ``seller.name``, or a tuple of keys. Lists add nothing to it:
-    the price of each line is ``lines.price``, see :func:`named_path`. The root of a schema that is no dictionary is
-    called ``$``.
+    A path is a key of the schema's root, or a name such as ``seller.name``, see :func:`named_path`. The root of a
+    schema that is no dictionary is called ``$``.
 
     Args:
         option: The option's name, for errors.
@@ -107,52 +111,18 @@ def _settings_of(
     return by_path, by_type
 
 
-_STEP = re.compile(
-    r"""\[(?:\*|\d*)\] | \[(?:'(?P<single>(?:[^'\\]|\\.)*)'|"(?P<double>(?:[^"\\]|\\.)*)")\]
-    | \.?(?P<key>[^.\[\]]+) | (?P<wrong>.)""",
-    re.VERBOSE | re.DOTALL,
-)
+def named_path(name: Hashable, nodes: Collection[Path]) -> Path | None:
+    """Find the path that a name means: a key of the root, or a path as results name it; None if there is none.
 
-
-def named_path(name: Any, nodes: Collection[Path]) -> Path | None:
-    """The path that a name means: a key, a tuple of keys, ``lines[].price``, JSONPath or JSON Pointer.
-
-    Lists add nothing to a path, and a position in one stands for all of its items.
-
-    Args:
-        name: The name.
-        nodes: The paths that there are; None of them: None.
+    Lists add nothing to a path: the price of each line is ``lines.price``.
 
     Example:
         >>> nodes = [("lines",), ("lines", "unit price"), ("prices",), ("prices", EACH_KEY)]
-        >>> [named_path(name, nodes) for name in ("lines[]['unit price']", "$.lines[0]['unit price']")]
-        [('lines', 'unit price'), ('lines', 'unit price')]
-        >>> [named_path(name, nodes) for name in ("/lines/0/unit price", "$.prices[*]", "/lines/*", "lines.price")]
-        [('lines', 'unit price'), ('prices', *), ('lines',), None]
+        >>> [named_path(name, nodes) for name in ("lines['unit price']", "prices.*", "lines.price")]
+        [('lines', 'unit price'), ('prices', *), None]
     """
-    for path in ((name,), name):
-        if path in nodes:
-            return path
-    named = {path_name(path): path for path in nodes}
-    if not isinstance(name, str) or name in named:
-        return named.get(name)
-    found: dict[Path, None] = {(): None}
-    for key, is_any in _steps(name):
-        below = [(*path, step) for path in found for step in ([key, EACH_KEY] if is_any else [key])]
-        found = dict.fromkeys([path for path in below if path in nodes] + (list(found) if is_any else []))
-    return max((path for path in found if path and path in nodes), key=len, default=None)
-
-
-def _steps(name: str) -> Iterator[tuple[str | None, bool]]:
-    """The keys of a path, and whether each may stand for all that is in a list or dictionary; None fits nothing."""
-    if name.startswith("/"):
-        for step in name[1:].split("/"):
-            yield step.replace("~1", "/").replace("~0", "~"), step in ("*", "-") or step.isdecimal()
-        return
-    for match in _STEP.finditer(name, int(name.startswith("$"))):
-        quoted = match["single"] if match["double"] is None else match["double"]
-        key = match["key"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL)
-        yield key, (key is None and match["wrong"] is None) or (key == "*" and quoted is None)
+    by_name: dict[Hashable, Path] = {path_name(path): path for path in nodes}
+    return (name,) if (name,) in nodes else by_name.get(name)
 
 
 def _below(path: Path, value: Any, nodes: Collection[Path]) -> Iterator[tuple[Path, Any]]:

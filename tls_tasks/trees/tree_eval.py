@@ -1,8 +1,7 @@
 """tree_eval: structured answers (JSON trees) scored leaf by leaf, and node by node, against reference trees.
 
 Original: treeval (git a56937f) and its conceptual guide. The defaults follow the guide; ``compat="treeval"`` gives the
-program's numbers wherever it has any. What differs is in ``docs/tree_eval_options.md``. ``compat="extractbench"`` gives
-another metric's numbers, see :mod:`tls_tasks.trees.extractbench`.
+program's numbers wherever it has any. What differs is in ``docs/tree_eval_options.md``.
 """
 
 import marshal
@@ -11,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any
 
-from tls_tasks.core.errors import InputError, check_choice, check_switches, shorten, warn_of_unread
+from tls_tasks.core.errors import InputError, check_choice, check_switches, warn_of_unread
 from tls_tasks.core.options import INTERVAL, interval_options, interval_sign, signature, signed_by
 from tls_tasks.core.score import Columns, Score
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
@@ -22,8 +21,7 @@ from tls_tasks.trees.pairs import units_of
 from tls_tasks.trees.plan import Plan, TreeOptions, make_plan
 from tls_tasks.trees.read import MODES, ParsedTree
 from tls_tasks.trees.rows import read_rows
-from tls_tasks.trees.schema import read_schema
-from tls_tasks.trees.score import Sample, details_of, judged, rate_results, results, with_means
+from tls_tasks.trees.score import Sample, details_of, judged, results, with_means
 from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode
 from tls_tasks.trees.walk import Walk
 
@@ -43,17 +41,7 @@ class _TreeEvalConfig:
     interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": INTERVAL})
 
 
-@dataclass(frozen=True, slots=True)
-class _ExtractBenchConfig:
-    """The settings of :func:`tree_eval` with ``compat="extractbench"``, as they stand in its signature."""
-
-    compat: str
-    schema: str
-    parse_mode: str = field(metadata={"sign": "parse"})
-    interval: str = field(metadata={"sign": "ci", "quiet": ""})
-
-
-_COMPATS = (None, "treeval", "extractbench")
+_COMPATS = (None, "treeval")
 
 
 @signed_by(_TreeEvalConfig, data=("predictions", "references", "sources"))
@@ -88,9 +76,8 @@ def tree_eval(
         sources: The documents' texts, one a row: predictions may give values with their quotes, as
             ``{"value": 3, "quote": "3 men"}`` or as ``{"answer": …, "quotes": …}``, each in the shape of the tree.
             None, or None for every row: there are none, and these are dictionaries like any other.
-        compat: None: the numbers of treeval's guide. ``treeval``: those of its program. ``extractbench``: the unified
-            value F1 of that benchmark; only ``parse_mode`` and the options of intervals may be given with it. Neither
-            takes ``sources``.
+        compat: None: the numbers of treeval's guide. ``treeval``: those of its program, which takes no
+            ``sources``.
         list_order: ``unordered``, ``ordered``, or path -> one of these.
         hierarchical_averaging: Whether the mean of a dictionary counts as one value in the mean of the dictionary that
             contains it.
@@ -122,9 +109,6 @@ def tree_eval(
         ``quote_in_source`` and ``value_in_quote``: shares of quoted values; ``fabricated``: of the fields that the
         reference leaves null or out, the share that is filled, and ``fabricated_quoted`` with a quote. NaN of nothing.
 
-        With ``compat="extractbench"``: ``extract_unified_value_precision``, ``_recall`` and ``_f1``, means over
-        documents, the counts of cells and records, and the same rates.
-
     Raises:
         InputError: Rows that can't be scored: columns of unequal length, a reference that doesn't follow the schema.
         OptionError: An option or metric that doesn't exist.
@@ -149,13 +133,6 @@ def tree_eval(
         sources = None
     if compat and sources is not None:
         raise InputError("sources", None, f"texts with compat={compat!r}", "no sources: that program knows no quotes")
-    if compat == "extractbench":
-        order = None if isinstance(list_order, str) and list_order == "unordered" else list_order
-        others = {"leaf_metrics": leaf_metrics, "options": options, "list_order": order}
-        for name, value in {**others, "hierarchical_averaging": hierarchical_averaging or None}.items():
-            if value is not None:
-                raise InputError(name, None, shorten(value), "nothing: compat='extractbench' has no such option")
-        return _as_extractbench(predictions, references, schema, parse_mode, interval)
     quoted = sources is not None
     plan = _plan(schema, compat, options, leaf_metrics, list_order, hierarchical_averaging, quoted)
     given = predictions, references, plan.root, parse_mode, compat is None
@@ -185,35 +162,11 @@ def tree_eval(
     )
 
 
-def _as_extractbench(
-    predictions: Any, references: Any, schema: Any, parse_mode: str, interval: dict[str, Any] | None
-) -> Score:
-    from tls_tasks.trees import extractbench  # scipy and dateutil take a while
-
-    root = read_schema(schema)
-    shape = extractbench.Shape.of(schema, root)
-    rows = read_rows(predictions, references, root, parse_mode, any_style=False)
-    of_text = _of_text([parsed for parsed, _ in rows])
-    units = [
-        extractbench.unit_of(expected, parsed.value, shape, row) | _text_unit(parsed, root)
-        for row, (parsed, expected) in enumerate(rows)
-    ]
-    config = _ExtractBenchConfig("extractbench", shape.digest(), parse_mode, interval_sign(interval))
-    return Score(
-        signature=signature("tree_eval", config, VERSION),
-        units=units,
-        definitions={**extractbench.RESULTS, **rate_results()},
-        items=[extractbench.Document(row, unit) for row, unit in enumerate(units)],
-        interval=None if interval is None else {**interval, "keys": extractbench.KEYS},
-        **of_text,
-    )
-
-
 def _of_text(parses: Sequence[ParsedTree]) -> dict[str, Any]:
     """What a score says of its predictions as text; warns of those in which nothing could be read."""
     unread = [row for row, parsed in enumerate(parses) if parsed.failed]
     warn_of_unread(unread, len(parses), "trees")
-    problems = {row: dict(parsed.counts()) for row, parsed in enumerate(parses) if parsed.problems}
+    problems = {row: parsed.kinds() for row, parsed in enumerate(parses) if parsed.problems}
     return {"metric": "tree_eval", "problems": problems, "parse_failures": len(unread)}
 
 

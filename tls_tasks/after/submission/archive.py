@@ -1,6 +1,5 @@
 """The archive: the harness's files and a manifest of hashes; and one that somebody sent, unpacked safely."""
 
-import contextlib
 import datetime
 import hashlib
 import io
@@ -9,10 +8,11 @@ import os
 import re
 import shutil
 import stat
-import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from tls_tasks import __version__
 from tls_tasks.after.foreign import Manifest, read_file, read_manifest
@@ -21,18 +21,6 @@ from tls_tasks.after.submission.checks import packed_files, refusals
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.whole import replaced
 from tls_tasks.data.cards import as_yaml
-
-MOST_FILES = 1_000
-"""Of a submission. That of all our tasks has some hundred."""
-
-MOST_BYTES = 2 << 30
-"""Of all files of a submission together, unpacked."""
-
-MOST_RATIO = 200
-"""How many times larger than the zip its content may be; text shrinks to a fifth or tenth."""
-
-MOST_ROWS = 100_000
-"""The most rows of a submission's samples file."""
 
 MANIFEST = "manifest.json"
 """The file that lists all others, and is signed."""
@@ -43,18 +31,28 @@ EVAL_RESULTS = ".eval_results/tls_tasks.yaml"
 AS_WRITTEN = "ask the submitter for the archive as it was written"
 """The advice about one that was changed."""
 
+MOST_FILES = 1_000
+"""Of a submission, with its folders. That of all our tasks has some hundred."""
+
+MOST_BYTES = 2 << 30
+"""Of all files of a submission together, unpacked."""
+
+MOST_ROWS = 100_000
+"""Of all samples files of a submission together."""
+
+MOST_BYTES_OF = {f"{MANIFEST}.sig": 16 << 10, "run/results_*": 16 << 20, "run/samples_*": 1 << 30, "*": 1 << 20}
+"""Pattern of a file's name -> how many bytes it may have; the first that fits counts."""
+
 _MOST_PARTS = 3  # of a name
-_FREE_BYTES = 16 << 20  # whatever the ratio: a short answer to every prompt shrinks to nearly nothing
-_MOST_BYTES_OF_LIST = 1 << 20  # of the manifest, and of the list of files at a zip's end: they are read as a whole
+_MOST_BYTES_OF_LIST = 1 << 20  # of the list of files at a zip's end, which is read as a whole
 _CHUNK = 1 << 20
 _NAME = re.compile(r"(?!.*\.\.)[\w.+=@-]{1,200}", re.ASCII)
 _RUN = "run"  # the folder of the archive that holds the harness's files
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 
-@contextlib.contextmanager
-def opened(location: Path) -> Iterator[Path]:
-    """The folder of a submission, which may be a zip.
+def unpacked(location: Path, scratch: Path) -> tuple[Path, int]:
+    """Return the folder of a submission, itself or the empty ``scratch`` for a zip, and its number of documents.
 
     Raises:
         DataError: If it is not there, is neither, or holds what no submission has; names the file.
@@ -64,50 +62,42 @@ def opened(location: Path) -> Iterator[Path]:
     mode = location.lstat().st_mode
     if stat.S_ISDIR(mode):
         files_of(location)
-        yield location
-    elif stat.S_ISREG(mode):
-        with tempfile.TemporaryDirectory() as scratch:
-            _unpack(location, Path(scratch))
-            try:
-                yield Path(scratch)
-            except DataError as error:  # no user knows the scratch folder
-                raise DataError(str(error).replace(scratch, str(location))) from error
-    else:
+        return location, count_rows(location)
+    if not stat.S_ISREG(mode):
         raise DataError(f"{location}: a link, pipe or device, expected a folder or zip")
+    _unpack(location, scratch)
+    return scratch, count_rows(scratch)
 
 
 def files_of(folder: Path) -> list[Path]:
-    """All files below a submission's folder, in order.
+    """Return all files below a submission's folder, in order.
 
     Raises:
         DataError: If there are too many or too large ones, or something is no plain file with a plain name.
     """
-    files, n_bytes = [], 0
-    for path in folder.rglob("*"):
-        status = path.lstat()
-        _check_entry(folder, path.relative_to(folder).as_posix(), status.st_mode)
-        if not stat.S_ISDIR(status.st_mode):
-            files.append(path)
-            n_bytes += status.st_size
-            _check_size(folder, len(files), n_bytes)
-    return sorted(files)
+    statuses = ((path.relative_to(folder).as_posix(), path.lstat()) for path in folder.rglob("*"))
+    _check_entries(folder, ((name, status.st_mode, status.st_size) for name, status in statuses))
+    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-def _check_entry(location: Path, name: str, mode: int) -> None:
-    """Only files and folders, by names that don't lead out, hide nothing and mean the same on all systems."""
-    parts = name.split("/")
-    if len(parts) > _MOST_PARTS:
-        raise DataError(f"{location}: {name[:20]}… lies more than {_MOST_PARTS} folders deep")
-    if not all(map(_NAME.fullmatch, parts)):
-        problem = f"the name {name[:100]!r} leads out of the submission or has other than ASCII letters"
-        raise DataError(f"{location}: {problem}")
-    if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):  # a zip may leave the kind open
-        raise DataError(f"{location}: {name} is a link, pipe or device, expected a file")
-
-
-def _check_size(location: Path, n_files: int, n_bytes: int) -> None:
-    if n_files > MOST_FILES:
-        raise DataError(f"{location}: more than {MOST_FILES:,} files")
+def _check_entries(location: Path, entries: Iterable[tuple[str, int, int]]) -> None:
+    """Refuse names that lead out, hide something or mean other things elsewhere, and what is too much or too large."""
+    n_bytes = 0
+    for n_files, (name, mode, size) in enumerate(entries, start=1):
+        if n_files > MOST_FILES:
+            raise DataError(f"{location}: more than {MOST_FILES:,} files and folders")
+        parts = name.split("/")
+        if len(parts) > _MOST_PARTS:
+            raise DataError(f"{location}: {name[:20]}… lies more than {_MOST_PARTS} folders deep")
+        if not all(map(_NAME.fullmatch, parts)):
+            problem = f"the name {name[:100]!r} leads out of the submission or has other than ASCII letters"
+            raise DataError(f"{location}: {problem}")
+        if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):  # a zip may leave the kind open
+            raise DataError(f"{location}: {name} is a link, pipe or device, expected a file")
+        most = next(most for pattern, most in MOST_BYTES_OF.items() if fnmatchcase(name, pattern))
+        if size > most:
+            raise DataError(f"{location}: {name} has {size:,} bytes, at most {most:,} are read")
+        n_bytes += size
     if n_bytes > MOST_BYTES:
         raise DataError(f"{location}: more than {MOST_BYTES >> 20:,} MiB unpacked")
 
@@ -136,35 +126,29 @@ def _unpack(path: Path, folder: Path) -> None:
 
 
 def _extract(path: Path, packed: zipfile.ZipFile, folder: Path) -> None:
-    most = max(_FREE_BYTES, MOST_RATIO * path.stat().st_size)
-    n_bytes = 0
-    for n_files, entry in enumerate(packed.infolist(), start=1):
-        name = entry.orig_filename.removesuffix("/")
-        _check_entry(path, name, entry.external_attr >> 16)
+    entries = [(entry.orig_filename.removesuffix("/"), entry) for entry in packed.infolist()]
+    # No more is unpacked of a file than its size in this list.
+    _check_entries(path, ((name, entry.external_attr >> 16, entry.file_size) for name, entry in entries))
+    for name, entry in entries:
         if entry.compress_type not in _METHODS:
             raise DataError(f"{path}: {name} is packed by method {entry.compress_type}, expected deflate or none")
-        _check_size(path, n_files, n_bytes)
         target = folder / name
         (target if entry.is_dir() else target.parent).mkdir(parents=True, exist_ok=True)
-        if entry.is_dir():
-            continue
-        with packed.open(entry) as source, target.open("xb") as copy:
-            while chunk := source.read(_CHUNK):
-                n_bytes += len(chunk)
-                _check_size(path, n_files, n_bytes)
-                if n_bytes > most:
-                    raise DataError(f"{path}: {name}: unpacked more than {MOST_RATIO} times as large as the zip")
-                copy.write(chunk)
+        if not entry.is_dir():
+            with packed.open(entry) as source, target.open("xb") as copy:
+                shutil.copyfileobj(source, copy)
 
 
-def check_rows(path: Path) -> None:
-    """Refuse a samples file that is too long to be scored while somebody waits.
+def count_rows(folder: Path) -> int:
+    """Return the rows of all samples files of a submission.
 
     Raises:
-        DataError: If it has more than :data:`MOST_ROWS` rows.
+        DataError: If there are more than :data:`MOST_ROWS`, too many to be scored while somebody waits.
     """
-    if sum(chunk.count(b"\n") for chunk in _chunks(path)) > MOST_ROWS:
-        raise DataError(f"{path}: more than {MOST_ROWS:,} rows")
+    paths = (folder / _RUN).glob("samples_*")
+    if (n_rows := sum(chunk.count(b"\n") for path in paths for chunk in _chunks(path))) > MOST_ROWS:
+        raise DataError(f"{folder}: more than {MOST_ROWS:,} rows")
+    return n_rows
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
@@ -209,14 +193,14 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def write(scored: Sequence[ScoredTask], folder: Path, model: str, *, chat_template: bool) -> None:
+def write(scored: Sequence[ScoredTask], folder: Path, **stated: Any) -> None:
     """Write the archive of tasks that passed :func:`~tls_tasks.after.submission.checks.refusals`.
 
     Args:
         scored: The tasks.
         folder: Where to; there, and empty.
-        model: The model's name.
-        chat_template: False where the model was meant to run without one.
+        **stated: What the submitter says, ``model``, ``date``, ``chat_template`` and ``replaces`` of
+            :class:`~tls_tasks.after.foreign.Manifest`.
     """
     (folder / _RUN).mkdir()
     for path in packed_files(scored):
@@ -224,8 +208,8 @@ def write(scored: Sequence[ScoredTask], folder: Path, model: str, *, chat_templa
     if content := eval_results(scored, __version__):
         (folder / EVAL_RESULTS).parent.mkdir()
         (folder / EVAL_RESULTS).write_bytes(content)
-    stated = {"model": model, "chat_template": chat_template, "tasks": [task.name for task in scored]}
-    manifest = {"format": 1, "tls_tasks": __version__, **stated, "files": file_hashes(folder)}
+    about = {"format": 1, "tls_tasks": __version__, "tasks": [task.name for task in scored]}
+    manifest = {**about, **stated, "files": file_hashes(folder)}
     text = json.dumps(manifest, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
     (folder / MANIFEST).write_bytes(_encoded(text))
 
@@ -253,10 +237,8 @@ def verify(folder: Path) -> tuple[list[str], list[ScoredTask]]:
     if wrong := [name for name in sorted({*stated, *hashes}) if stated.get(name) != hashes.get(name)]:
         how = {True: "is not in the manifest with this hash", False: "is missing"}
         return [f"file: {name} {how[name in hashes]}; {AS_WRITTEN}" for name in wrong], []
-    for path in (folder / _RUN).glob("samples_*"):
-        check_rows(path)
     scored = list(score_places([folder / _RUN], newest=True))
-    problems = refusals(scored, manifest["model"], without_chat_template=not manifest["chat_template"])
+    problems = refusals(scored, manifest["model"], manifest["date"], no_template=not manifest["chat_template"])
     if sorted(manifest["tasks"]) != sorted(task.name for task in scored):
         problems.append(f"manifest: its tasks are not those of the samples; {AS_WRITTEN}")
     if not problems:  # of what can't be submitted nothing more can be made
@@ -277,6 +259,4 @@ def manifest_of(folder: Path) -> Manifest:
     path = folder / MANIFEST
     if not path.is_file():
         raise DataError(f"{folder}: no {MANIFEST}; expected a folder or zip that tls-tasks submit wrote")
-    if path.stat().st_size > _MOST_BYTES_OF_LIST:
-        raise DataError(f"{path}: more than {_MOST_BYTES_OF_LIST >> 20} MiB")
     return read_file(path, read_manifest, "not a manifest that this release reads: ")

@@ -3,14 +3,20 @@
 A check of a task is a function that takes the task and yields problems; :data:`_CHECKS` lists them. All are made.
 """
 
+import datetime
 import hashlib
 import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+from tls_tasks.after.foreign import value_at
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.run import model_arguments, stated_metadata
 from tls_tasks.after.scored_runs import ScoredTask
@@ -18,7 +24,7 @@ from tls_tasks.after.submission import golds
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import has_custom
 from tls_tasks.core.secrets import check_no_secret, secret_in, secret_values
-from tls_tasks.core.task import Doc, answer_text
+from tls_tasks.core.task import Doc, answer_text, frame_of
 from tls_tasks.core.terminal import shown
 from tls_tasks.data.editions import EMBEDDED, editions_of, golds_hash
 from tls_tasks.hosts.discovery import data_set_of, group_files, task_files
@@ -26,20 +32,23 @@ from tls_tasks.hosts.discovery import data_set_of, group_files, task_files
 # Each half of what the Hugging Face hub takes as a name.
 _HUB_NAME = re.compile(r"(?!.*(?:--|\.\.|\.git$))[A-Za-z0-9_](?:[\w.-]{0,94}[A-Za-z0-9_])?", re.ASCII)
 
+_DAY = 24 * 3600
+
 # Settings of tokenisers, no secrets whatever they end in.
 _SPECIAL_TOKEN = re.compile(r"(add_)?(bos|eos|pad|unk|sep|cls|mask)_token")
 
 
-def refusals(scored: Sequence[ScoredTask], model: str, *, without_chat_template: bool = False) -> list[str]:
+def refusals(scored: Sequence[ScoredTask], model: str, date: float, *, no_template: bool = False) -> list[str]:
     """Every reason against submitting these tasks, ``CHECK: PROBLEM; ADVICE``; none if they can be submitted.
 
     Args:
         scored: The tasks, scored again.
         model: The model's name as it is to be published.
-        without_chat_template: The submitter says that the model was meant to run without one.
+        date: When they are submitted.
+        no_template: The submitter says that the model was meant to run without one.
     """
-    refused = list(_of_run(scored, model))
-    checks = [row for row in _CHECKS if row[-1] is not _not_applied or not without_chat_template]
+    refused = [*_of_run(scored, model), *_of_date(scored, date)]
+    checks = [row for row in _CHECKS if row[-1] is not _not_applied or not no_template]
     for task in scored:
         if not task.results:
             advice = "submit the folder that lm_eval wrote, with its results_<date>.json"
@@ -72,6 +81,19 @@ def _of_run(scored: Sequence[ScoredTask], model: str) -> Iterator[str]:
     for name in sorted(groups & set(group_files())):
         if missing := [member for member in group_files()[name].members if member not in present]:
             yield f"group: {name} lacks {', '.join(missing)}; run the whole group: lm_eval --tasks {name}"
+
+
+def _of_date(scored: Sequence[ScoredTask], date: float) -> Iterator[str]:
+    """The order of submissions follows their dates; a clock that is a little wrong does not matter."""
+    run = max((task.results.get("date", 0.0) for task in scored), default=0.0)
+    if not run - _DAY <= date <= time.time() + _DAY:
+        problem = "before its run" if date < run else "in the future"
+        yield f"manifest: it is dated {utc_day(date)}, {problem}; set the clock, and pack it again"
+
+
+def utc_day(date: float) -> str:
+    """Return the day of a date in seconds, in UTC."""
+    return datetime.datetime.fromtimestamp(date, datetime.timezone.utc).date().isoformat()
 
 
 def _limit(task: ScoredTask) -> Iterator[str]:
@@ -127,10 +149,10 @@ def _chat_template(task: ScoredTask) -> Iterator[str]:
 
 
 def _names(task: ScoredTask) -> Iterator[str]:
-    """Documents are paired by their names, so that each has a different one."""
+    """Documents are paired by their names, so that each has a different one, for people too."""
     lines: dict[str, int] = {}
     for doc_id, sample in task.documents:
-        if (first := lines.setdefault(doc_id, sample.line)) != sample.line:
+        if (first := lines.setdefault(unicodedata.normalize("NFKC", doc_id), sample.line)) != sample.line:
             yield f"{_line(task, sample)}: a second document {doc_id}; the first is in line {first}"
 
 
@@ -199,10 +221,34 @@ def _follows(task: ScoredTask, sample: Sample) -> bool:
     return task.made_of(sample, is_read_so)
 
 
+def _arguments(task: ScoredTask) -> Iterator[str]:
+    """One request a document: a prompt, the settings that the results state, and nothing beside them."""
+    settings = task.results.get("configs", {}).get(task.name, {}).get("generation_kwargs")
+    command = (task.results.get("config") or {}).get("gen_kwargs")
+    if isinstance(command, dict) and _json({**(settings or {}), **command}) != _json(settings):
+        yield f"gen_kwargs of the command are not among the settings: {shown(_json(command))}"
+    for sample in task.log.samples:
+        sent = sample.row.get("arguments")
+        whole = {"gen_args_0": {"arg_0": value_at(sent, "gen_args_0.arg_0"), "arg_1": settings}}
+        if not sample.request or _json(sent) != _json(whole):
+            yield f"{_line(task, sample)}: the request is not one prompt with the settings that the results state"
+            return
+
+
+def _fields(task: ScoredTask) -> Iterator[str]:
+    """What the configuration says of how prompts are made is what the samples show."""
+    config = task.results.get("configs", {}).get(task.name, {})
+    stated = {**_OF_PROMPTS, **(config.get("fewshot_config") or {}), **config}
+    for key, seen in {**_OF_PROMPTS, "num_fewshot": task.conditions.shots}.items():
+        if (stated.get(key) or 0) != (seen or 0):
+            yield f"{key} is {shown(_json(stated[key]))} in the results, the samples show {seen}"
+    description = config.get("description")
+    if description and any(frame_of(description, sample.request) is None for sample in task.log.samples):
+        yield "not all prompts have the description that the results state"
+
+
 def _requests(task: ScoredTask) -> Iterator[str]:
     """Around the prompts stands the same text for all documents, and no more examples than the results say."""
-    if silent := sum(not sample.request for sample in task.log.samples):
-        yield f"no request in {silent} of {len(task.ids)} documents, so that nobody can tell what was asked"
     # A request that does not ask the prompt has no frame, and is refused elsewhere.
     frames = {doc_id: frame for doc_id, sample in task.documents if (frame := golds.frame_in(task, sample)) is not None}
     if not frames:
@@ -222,6 +268,10 @@ def _requests(task: ScoredTask) -> Iterator[str]:
         yield f"text ({len(text)} characters) stands around each prompt, though the results say no chat template"
 
 
+_json = partial(json.dumps, sort_keys=True)  # in which 1 is not true
+_OF_PROMPTS: Mapping[str, Any] = {"repeats": 1, "sampler": "first_n", "split": "fewshot"} | dict.fromkeys(
+    ("samples", "fewshot_indices", "process_docs", "gen_prefix")
+)
 _AGAIN = "run lm_eval again without changing its files"
 _SIGNED = "score and judge with what this release has, not with functions of your own"
 _CHECKS: Sequence[tuple[str, str, Callable[[ScoredTask], Iterable[str]]]] = (
@@ -237,6 +287,8 @@ _CHECKS: Sequence[tuple[str, str, Callable[[ScoredTask], Iterable[str]]]] = (
     ("hash", _AGAIN, _hashes),
     ("scores", "run lm_eval again, without --predict_only and without changing its files", _scores),
     ("answers", _AGAIN, _answers),
+    ("arguments", _AGAIN, _arguments),
+    ("prompts", _AGAIN, _fields),
     ("prompts", _AGAIN, _requests),
 )
 

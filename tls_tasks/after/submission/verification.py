@@ -3,18 +3,21 @@
 import base64
 import hashlib
 import json
+import multiprocessing
 import re
+import signal
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tls_tasks.after.comparisons import NOT_CONTENT
 from tls_tasks.after.foreign import MISSING, Manifest
 from tls_tasks.after.run import BUDGET, prompt_options, stated_metadata
 from tls_tasks.after.scored_runs import ScoredTask
-from tls_tasks.after.submission.archive import AS_WRITTEN, MANIFEST, manifest_of, verify
+from tls_tasks.after.submission.archive import AS_WRITTEN, MANIFEST, manifest_of, unpacked, verify
 from tls_tasks.after.submission.golds import AROUND, EQUAL, facts, knows_golds
 from tls_tasks.core.errors import DataError, InputError, TlsTasksError
 from tls_tasks.data.editions import KNOWN, UNKNOWN
@@ -22,6 +25,9 @@ from tls_tasks.data.files import readable
 
 AGAINST_DATA, CONSISTENT = "verified against data", "self-consistent"
 EDITIONS = ("embedded", "fetched", "hub")
+
+SECONDS, SECONDS_EACH = 60.0, 0.01
+"""The time that the checks of a submission may take, and what each document adds to it."""
 
 _NAMESPACE = "tls-tasks"  # of the signatures
 _WHOLE = 10**9  # a budget that cuts nothing
@@ -41,7 +47,8 @@ class Verified:
         manifest: Its manifest.
         scored: Its tasks, scored again; none if a file is not as it was written.
         signer: The name that the board's allowed signers bind to the key that signed it; empty if there is none.
-        signed: Who signed it, in words.
+        key: The fingerprint of that key; empty if it is not signed.
+        digest: The hash of its manifest, if it is signed.
         checked: What was checked against something else than the submission, each a phrase.
         unchecked: What was not, each a phrase.
         statuses: Task -> what its numbers are worth, by the maintainer's data or a fingerprint of this release.
@@ -53,12 +60,18 @@ class Verified:
     manifest: Manifest
     scored: Sequence[ScoredTask]
     signer: str = ""
-    signed: str = "unsigned"
+    key: str = ""
+    digest: str = ""
     checked: list[str] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
     statuses: dict[str, str] = field(default_factory=dict)
     compared: set[str] = field(default_factory=set)
     facts: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    @property
+    def signed(self) -> str:
+        """Who signed it, in words."""
+        return f"signed by {self.signer or f'a key without a name here ({self.key})'}" if self.key else "unsigned"
 
     @property
     def is_rightful(self) -> bool:
@@ -89,9 +102,11 @@ def sign(manifest: Path, key: Path) -> None:
 
 def _openssh(action: str, *arguments: object, content: bytes | None = b"") -> tuple[int, str, str]:
     """Exit code, output and errors in one line; without ``content`` it may ask on the terminal for a passphrase."""
-    command = ["ssh-keygen", "-Y", action, *map(str, arguments)]
+    command, seconds = ["ssh-keygen", "-Y", action, *map(str, arguments)], None if content is None else SECONDS
     try:
-        done = subprocess.run(command, input=content, capture_output=True, check=False)  # noqa: S603
+        done = subprocess.run(command, input=content, capture_output=True, check=False, timeout=seconds)  # noqa: S603
+    except subprocess.TimeoutExpired:
+        raise DataError(f"ssh-keygen has not read the signature in {SECONDS:g} s") from None
     except FileNotFoundError:
         need = "signatures need OpenSSH's ssh-keygen, which is not installed (package openssh-client)"
         raise TlsTasksError(need) from None
@@ -131,8 +146,43 @@ def _check_signature(verified: Verified, manifest: Path, signers: Mapping[str, s
     if code != 0 or key is None:
         verified.refusals.append(f"signature: it is not one of this manifest: {errors}; {AS_WRITTEN}")
         return
-    verified.signer = signers.get(key[1], "")
-    verified.signed = f"signed by {verified.signer or f'a key without a name here ({key[1]})'}"
+    verified.key, verified.signer, verified.digest = (
+        key[1],
+        signers.get(key[1], ""),
+        hashlib.sha256(content).hexdigest(),
+    )
+
+
+def verify_in_process(place: Path, data: str | None, signers: Mapping[str, str], time_limit: float | None) -> Verified:
+    """Check a folder or zip in a process of its own, which alone reads it and is ended when the time is over.
+
+    Args:
+        place: The submission.
+        data: See :func:`verify_submission`.
+        signers: See :func:`verify_submission`.
+        time_limit: Seconds; None: :data:`SECONDS`, and :data:`SECONDS_EACH` a document.
+
+    Raises:
+        DataError: If it is not an archive of ours.
+        TlsTasksError: If there is a signature and OpenSSH is not installed.
+    """
+    # Not fork, which copies what other threads are in the midst of.
+    method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+    context: Any = multiprocessing.get_context(method)
+    context.set_forkserver_preload(["__main__", __name__])  # imported once for all submissions
+    ignore = signal.signal, (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all, and this process ends the other
+    with tempfile.TemporaryDirectory() as scratch, context.Pool(1, *ignore) as pool:
+        pool.apply(len, ("",))  # how long a process takes to start is not the submission's fault
+        seconds = time_limit or SECONDS
+        try:
+            folder, n_documents = pool.apply_async(unpacked, (place, Path(scratch))).get(seconds)
+            seconds = time_limit or SECONDS + SECONDS_EACH * n_documents
+            return cast("Verified", pool.apply_async(verify_submission, (folder, data, signers)).get(seconds))
+        except multiprocessing.TimeoutError:
+            problem = f"time: the checks took more than {seconds:g} s; give them more: --time-limit SECONDS"
+            return Verified([problem], cast("Manifest", {}), [])
+        except DataError as error:  # no user knows the scratch folder
+            raise DataError(str(error).replace(scratch, str(place))) from error
 
 
 def verify_submission(folder: Path, data: str | None = None, signers: Mapping[str, str] | None = None) -> Verified:
@@ -147,7 +197,9 @@ def verify_submission(folder: Path, data: str | None = None, signers: Mapping[st
         DataError: If it is not an archive of ours.
         TlsTasksError: If there is a signature and OpenSSH is not installed.
     """
-    verified = Verified([], manifest_of(folder), [])
+    verified = Verified(
+        [], manifest_of(folder), [], digest=hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
+    )
     _check_signature(verified, folder / MANIFEST, signers or {})
     refusals, verified.scored = verify(folder)
     verified.refusals[:0] = refusals

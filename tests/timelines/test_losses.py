@@ -1,4 +1,4 @@
-"""No word of an answer is lost without a word: it is read, or frame, or in a problem that is counted."""
+"""What stands beside the entries: lost, or a note; and another prompt behind them."""
 
 import re
 
@@ -6,7 +6,6 @@ import pytest
 
 from tests.test_batteries import cases
 from tls_tasks.core.reasoning import strip_thinking
-from tls_tasks.text.date_forms import marked
 from tls_tasks.text.dates import read_date
 from tls_tasks.timelines.read import parse_timeline
 
@@ -14,39 +13,7 @@ ANSWERS = [
     case for folder in ("batteries", "batteries/later", "batteries/unseen") for case in cases("timelines", folder)
 ]
 
-NOTATION = re.compile(  # tags, entities, fences, code, targets of links, names of fields, numbering, times of day
-    r"<[!?/]?\w[^<>\n]*>|&#?\w+;|\\[a-z]+(?:\{[^{}\n]*\})*(?:\{[^\n]*)?|```.*|\]\([^()\s]*\)|【[^】]*】|//[^\n]*"
-    r"|/\*.*?\*/|\[x\]|[\"'“]\w+[\"'”]:|\b\w+:\s*[\"\[{]|\bnull\b|^\W*(?:[a-z]{1,4}|[IVX]+)[.)]\s|\bCDT\b"
-    r"|\bp\.m\. local time\b|（.）|^\W*(?:summary|timeline|day [0-9]+|date \| description)\b|\b(?:date|text|event)\b"
-    r"|[0-9]\s*[年月日]|जनवरी|फ़रवरी|मार्च|अक्टूबर",
-    re.IGNORECASE | re.MULTILINE,
-)
-FRAME = re.compile(  # headings, announcements, titles, greetings
-    r"^\s*(?:[#=_|].*|<h2>.*|(?:1\. )?\*\*.*\*\*|.*[:：]\W*|[^.!?。:：|]*"
-    r"|(?:sure|certainly|of course|here|great|i hope|ich hoffe|let me know|this timeline|¿quieres)\b.*)$",
-    re.IGNORECASE,
-)
-
 MARKUP = re.compile(r"[\[{]\s*[\[\"'{]|<\w|\||\\begin|```|^#|^\*\*Date|\*\*$|^\s*[\w\"']+: *$|=", re.MULTILINE)
-
-
-def words(text):
-    return re.findall(r"[^\W_]+", text.lower())
-
-
-def is_date(word):
-    return any(char.isdigit() for char in word) or any("\ue100" <= mark <= "\ue1ff" for mark in marked(word))
-
-
-@pytest.mark.parametrize("case", ANSWERS, ids=[case["id"] for case in ANSWERS])
-def test_every_word_is_read_or_frame_or_counted(case):
-    parsed, answer = parse_timeline(case["answer"]), strip_thinking(case["answer"]).text
-    details = [noted.detail for noted in parsed.problems]
-    cut = [line for detail in details for line in answer.split("\n") if detail[-1:] == "…" and detail[:-1] in line]
-    known = {*words(parsed.value.text if parsed.value else ""), *words(" ".join((*details, *cut)))}
-    for line in answer.split("\n"):
-        lost = [word for word in words(NOTATION.sub(" ", line)) if word not in known and not is_date(word)]
-        assert not lost or FRAME.match(line), line
 
 
 @pytest.mark.parametrize(
@@ -73,8 +40,34 @@ def test_a_line_more_is_read_or_counted_and_one_with_another_date_is_no_part_of_
                 continue
             parsed = parse_timeline(answer)
             is_read = parsed.value is not None and "Zorblax" in parsed.value.text
-            assert is_read or any("Zorblax" in noted.detail for noted in parsed.problems), (case["id"], place)
+            assert is_read or parsed.failed or any("Zorblax" in noted.detail for noted in parsed.problems), (
+                case["id"],
+                place,
+            )
             assert may_be_read or not is_read, (case["id"], place)
+
+
+ENTRIES = "2022-01-05: Ann opened the bridge.\n2022-01-09: Bob closed it."
+
+
+@pytest.mark.parametrize(
+    ("text", "lost", "notes"),
+    [
+        (f"# Bridges\n\nHere is a timeline of 2022:\n\n{ENTRIES}\n\nThese events made 2022 a hard year.", 0, 3),
+        (f"{ENTRIES}\n\nIn 2022 the quay closed, too.", 1, 0),
+        (f"{ENTRIES}\n\nFebruary 7th was when Cid came.", 1, 0),
+        (f"{ENTRIES}\nFebruary 7th was when Cid came.", 1, 0),
+        (f"{ENTRIES}\n\nAlso:\n\n- Cid came.", 1, 1),
+        (f"{ENTRIES}\n\n{'Cid came and went. ' * 20}", 1, 0),
+        (f"Up to 2023 it went so.\n\n{ENTRIES}", 1, 0),
+        (ENTRIES.replace("\n", "\n\nCid came.\n\n"), 1, 0),
+        (ENTRIES.replace("\n", "\n\n## The end\n\n"), 0, 0),
+        ("- January 5: A\n- January 9: B", 0, 1),
+    ],
+)
+def test_what_stands_between_entries_or_could_be_one_is_lost(text, lost, notes):
+    parsed = parse_timeline(text)
+    assert (sum(parsed.counts().values()), len(parsed.problems)) == (lost, lost + notes)
 
 
 REQUESTS = [
@@ -91,6 +84,6 @@ def test_the_next_prompt_that_a_base_model_makes_up_does_not_replace_its_answer(
     text = f"{answer}\n\n{request_line}\n\nTimeline:\n2012-05-05: Zorblax quibbled."
     parsed = parse_timeline(text)
     assert parsed.value == parse_timeline(answer).value
-    assert parsed.counts() == {"next_prompt": 3}
+    assert parsed.kinds() == {"next_prompt": 3}
     # an answer behind the prompt itself, which some hosts give back, is still the answer
     assert str(parse_timeline(f"{request_line}\n\nTimeline:\n{text}").value.dates[-1]) == "2012-05-05"

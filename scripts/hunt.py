@@ -1,0 +1,166 @@
+"""Hunt for texts on which a reader takes more than linear time; a target of ``make fuzz``.
+
+The texts are made of the patterns' own literals: a string that a pattern could match is drawn, some of it is repeated,
+and a character that fits nowhere ends it. Every reader is given 4 kB, 64 kB and 1 MB of it.
+
+    python scripts/hunt.py --seconds 60 --seed 7
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from re import _constants as codes  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tls_tasks.core.reasoning import Patterns
+
+SIZES = (4_000, 64_000, 1_000_000)
+GROWTH = 20
+"""How many times as long a text of sixteen times the length may take."""
+FASTEST = 0.05
+"""Seconds below which times are noise."""
+FAILING = ("", "!", "\x00", "é", "\n", "x", "1", "]", '"', "’")
+_CLASSES = {
+    "DIGIT": "0123",
+    "SPACE": " \t\n",
+    "WORD": "ab_1",
+    "NOT_DIGIT": "a -",
+    "NOT_SPACE": "a1.",
+    "NOT_WORD": " .-\n",
+}
+
+
+def patterns() -> dict[str, re.Pattern[str]]:
+    """Every pattern of the package by its name."""
+    found: dict[str, re.Pattern[str]] = {}
+    readers()  # imports all that reads
+    for where, module in sorted(sys.modules.items()):
+        if not where.startswith("tls_tasks."):
+            continue
+        for name, value in vars(module).items():
+            if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+                found[f"{where}.{name}"] = value
+            elif isinstance(value, Patterns):
+                found.update({f"{where}.{key}": value[key] for key in value._texts})
+    return found
+
+
+def drawn(pattern: re.Pattern[str]) -> str:
+    """A string that a pattern could match, but for what its lookarounds and its groups of the past say."""
+    return "".join(_parts(parser.parse(pattern.pattern, pattern.flags)))[:200]
+
+
+def _parts(tree: Any) -> Iterator[str]:
+    for code, value in tree:
+        if code is codes.LITERAL:
+            yield chr(value)
+        elif code is codes.NOT_LITERAL or code is codes.ANY:
+            yield random.choice("a1 .")
+        elif code is codes.IN:
+            yield _member(value)
+        elif code is codes.BRANCH:
+            yield from _parts(random.choice(value[1]))
+        elif code is codes.SUBPATTERN:
+            yield from _parts(value[3])
+        elif code in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
+            for _ in range(min(max(value[0], random.randint(0, 3)), value[1], 9)):
+                yield from _parts(value[2])
+        elif code in (codes.ASSERT, codes.ASSERT_NOT) and random.random() < 0.5:
+            yield from _parts(value[1])
+        elif code is codes.ATOMIC_GROUP:
+            yield from _parts(value)
+
+
+def _member(members: Any) -> str:
+    """A character of a class."""
+    code, value = random.choice(members)
+    if code is codes.LITERAL:
+        return chr(value)
+    if code is codes.RANGE:
+        return chr(random.choice((value[0], value[1])))
+    return random.choice(_CLASSES.get(str(value).removeprefix("CATEGORY_"), "a1 .\n"))
+
+
+def readers() -> dict[str, Callable[[str], object]]:
+    """The readers of model text, by family."""
+    from tls_tasks.evidence.read import parse_evidence
+    from tls_tasks.reports.read import parse_report
+    from tls_tasks.summaries.read import parse_summary
+    from tls_tasks.timelines.read import parse_timeline
+    from tls_tasks.trees.read import parse_tree
+
+    ids = ["d1", "d2", "5", "e01_1"]
+    cited: Callable[[str], object] = partial(parse_report, doc_ids=ids)
+    return {
+        "timelines": parse_timeline,
+        "evidence": parse_evidence,
+        "trees": parse_tree,
+        "reports": cited,
+        "summaries": parse_summary,
+    }
+
+
+def seconds(read: Callable[[str], object], text: str) -> float:
+    """Processor time of a reading."""
+    begin = time.process_time()
+    read(text)
+    return time.process_time() - begin
+
+
+def grows(read: Callable[[str], object], text_of: Callable[[int], str]) -> list[float]:
+    """The times at the sizes, if one of them is more than its share of the one before; empty if all are fair."""
+    times = [seconds(read, text_of(SIZES[0]))]
+    for size in SIZES[1:]:
+        limit = GROWTH * max(FASTEST, times[-1])
+        times.append(seconds(read, text_of(size)))
+        if times[-1] > limit and min(seconds(read, text_of(size)) for _ in range(2)) > limit:
+            return times
+        if times[-1] < FASTEST / GROWTH:
+            break
+    return []
+
+
+def main() -> int:
+    """Draw texts until the time is up; 1 if one was too slow."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    options.add_argument("--seconds", type=float, default=60)
+    options.add_argument("--seed", type=int, default=0)
+    args = options.parse_args()
+    random.seed(args.seed)
+    warnings.simplefilter("ignore")
+    every, begin, n_texts, slow = patterns(), time.monotonic(), 0, 0
+    names = sorted(every)
+    while time.monotonic() - begin < args.seconds:
+        name = random.choice(names)
+        pieces = [drawn(every[name]) for _ in range(random.randint(1, 2))] + random.choices(FAILING, k=1)
+        cut = [piece[random.randint(0, len(piece) // 2) :] if random.random() < 0.5 else piece for piece in pieces]
+        piece, head = "".join(cut) or "a", random.choice(("", "", cut[0], "# ", "2011-01-25: ", "[1] "))
+        end = random.choice(FAILING)
+
+        def text_of(size: int, head: str = head, piece: str = piece, end: str = end) -> str:
+            return head + piece * (size // len(piece)) + end
+
+        for family, read in readers().items():
+            print(f"trying {family}: {head!r} + {piece!r} * n + {end!r}", file=sys.stderr, flush=True)
+            if times := grows(read, text_of):
+                slow += 1
+                said = ", ".join(f"{size:,}: {taken:.2f} s" for size, taken in zip(SIZES, times, strict=False))
+                print(f"{family}: {head!r} + {piece!r} * n + {end!r} (of {name}): {said}", flush=True)
+        n_texts += 1
+    print(f"time: {n_texts} texts from {len(names)} patterns, {slow} too slow")
+    return int(slow > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

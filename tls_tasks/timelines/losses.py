@@ -1,0 +1,84 @@
+"""Lines that belong to no entry of a timeline: an entry may be lost with them, or they are notes."""
+
+import re
+from collections.abc import Sequence
+
+from tls_tasks.core.parsed import Problem, problem
+from tls_tasks.text.date_forms import MONTHS, marked
+from tls_tasks.text.dates import Known, dates_in, may_hold_date
+from tls_tasks.timelines.entries import PHRASES, RawEntry, item_of, split_prefix
+
+YEAR = re.compile(r"(?<![\d.,/-])(1[0-9]{3}|20[0-9]{2})(?![\d]|[.,]\d)")
+ANY_YEAR = Known(2000)
+_MONTH = re.compile(f"[{MONTHS}]+")
+_DAY = re.compile(f"[{MONTHS}]{{3,}}[.,]? ?[0-9]|[0-9][ .-]{{0,2}}[{MONTHS}]{{3}}")
+_HEAD = re.compile(PHRASES["head"])
+_BEGINNING = 12
+"""Characters of a line behind the entries at whose beginning the year of an entry says what happened in it."""
+_SHORT = 200
+"""Characters of an introduction or a closing that may be longer than the entries."""
+
+
+def with_losses(items: Sequence[RawEntry | Problem | str]) -> list[RawEntry | Problem]:
+    """The items, with a problem for each line that belongs to no entry; a section's heading above an entry is none.
+
+    Between entries a line is lost. Before the first entry and behind the last one it is a note, unless it is a list
+    item, names a date, or belongs to a passage that is longer than the entries: then an entry may be lost with it. Of
+    dates, the years of entries may be named, but not at the beginning of a line behind them, and any in a line before
+    them that ends in a colon. A question is no entry.
+    """
+    read = {index: item for index, item in enumerate(items) if isinstance(item, RawEntry)}
+    if not read:
+        return _without_entries(items)
+    first, last = min(read), max(read)
+    years = {str(entry.expression.date.year) for entry in read.values() if entry.expression}
+    size = sum(len(text) for entry in read.values() for text in entry.sentences)
+    sides = ([line for line in side if isinstance(line, str)] for side in (items[:first], items[last:]))
+    is_long = [sum(map(len, lines)) > max(size, _SHORT) for lines in sides]
+    kept: list[RawEntry | Problem] = []
+    for index, item in reversed([*enumerate(items)]):
+        if not isinstance(item, str):
+            kept.append(item)
+        elif not (kept and isinstance(kept[-1], RawEntry) and _HEAD.fullmatch(item)):
+            is_said = (index < first and item.endswith(":")) or item.endswith("?")
+            names_date = not is_said and (_dates_named(item) - years or (index > last and _says_when(item)))
+            is_outside = (index < first or index > last) and not is_long[index > last] and item_of(item) is None
+            kept.append(_lost(item) if names_date or not is_outside else problem("note", item))
+    return kept[::-1]
+
+
+def _without_entries(items: Sequence[RawEntry | Problem | str]) -> list[RawEntry | Problem]:
+    """The problems of an answer without entries: a line that says when something happened is lost with it.
+
+    If none does so with its year, one note says why nothing is dated.
+    """
+    lines = [item for item in items if isinstance(item, str)]
+    has_year = any(map(may_hold_date, lines))
+    dated = [line for line in lines if _says_when(line) or (has_year and _names_day(line))]
+    lost = [_lost(line) for line in dated if not split_prefix(line, ANY_YEAR) and not line.endswith((":", "?"))]
+    said = lost or [problem("no_date", line) for line in lines[:1]]
+    return [*(item for item in items if isinstance(item, Problem)), *said]
+
+
+def _says_when(line: str) -> bool:
+    """Whether a line begins with a year: "In 2011 it rained." says what happened."""
+    return YEAR.search(line[:_BEGINNING]) is not None
+
+
+def _lost(line: str) -> Problem:
+    return problem("dated_text" if next(dates_in(line), None) else "undated_text", line)
+
+
+def _dates_named(line: str) -> set[str]:
+    """The years and months that a line names."""
+    return {*YEAR.findall(marked(line)), *_months_named(line)}
+
+
+def _names_day(line: str) -> bool:
+    """Whether a line names a month beside a number, or a day in digits."""
+    return any(dates_in(line)) or _DAY.search(marked(line, throughout=True)) is not None
+
+
+def _months_named(line: str) -> set[str]:
+    months = _MONTH.finditer(marked(line, throughout=True))
+    return {line[month.start() : month.end()] for month in months} - {"may", "march"}

@@ -5,7 +5,6 @@ import itertools
 import json
 import math
 import random
-import statistics
 from functools import partial
 
 import numpy as np
@@ -154,7 +153,6 @@ def test_summeval(shared):
 
 def test_intervals_and_tests_are_those_of_a_slow_version():
     """BOOT-BOTH and PERM-BOTH by scipy's tau, cell by cell and by another generator; nlpstats gives the same."""
-    import numpy as np
     from scipy.stats import kendalltau
 
     draw = np.random.default_rng(5)
@@ -295,15 +293,11 @@ def test_mistakes_on_the_command_line(rows, capsys, tmp_path):
     given = ("--people", people)
     refused(capsys, systems[0], systems[0], *given, said="LABEL=RUN, each label once")
     refused(capsys, "out/run", *given, said="got 'out/run', expected LABEL=RUN")
-    refused(capsys, *systems, said="got LABEL=RUN, expected LABEL=RUN… with --people FILE, or --references TASK")
-    for more in (systems, given):
-        refused(capsys, *more, "--references", "summ_qmsum", said="or --references TASK alone")
     refused(capsys, *systems, *given, "--metric", "exakt", said="--metric of s0: got 'exakt', expected one of 'exact'")
     refused(capsys, *systems[1:], *given, said="no score is of system 's0'")
     twice = write(tmp_path / "twice.jsonl", {"id": "q0", "exact": 1}, {"id": "q0", "exact": 2})
     code, _, err = run(capsys, *systems, f"t={twice}", *given)
     assert code == 1 and "twice.jsonl:2" in err
-    refused(capsys, "--references", "report_generation", said="got report_generation, expected a task whose documents")
 
 
 @pytest.fixture(scope="module")
@@ -349,6 +343,8 @@ def test_references_of_a_document_are_scored_against_each_other(tmp_path, capsys
     assert found["mean_of_topics"]["rouge_l_precision"] == found["topics"]["x"]["rouge_l_precision"] == 0.75
     with pytest.raises(DataError, match="summ_custom: each of 1 documents has one reference"):
         references_among_themselves("summ_custom", data=str(write(tmp_path / "one.jsonl", rows[1])))
+    with pytest.raises(InputError, match="got report_generation, expected a task whose documents"):
+        references_among_themselves("report_generation")
 
 
 H1N1 = {"ar1_f1": 0.107, "ar2_f1": 0.030, "date_f1": 0.488}
@@ -360,39 +356,17 @@ def test_journalists_on_h1n1(shared, tmp_path, capsys, monkeypatch):
     rows = [[[f"{day.date}T00:00:00", list(day.sentences)] for day in timeline.entries] for timeline in timelines]
     write(tmp_path / "timeline17/h1n1/timelines.jsonl", *rows)
     monkeypatch.setenv("TLS_TASKS_DATA", str(tmp_path))
-    lines = run(capsys, "--references", "tls_timeline17_closed_book")[1].splitlines()
-    table = {key: values for key, *values in map(str.split, lines[2:])}
-    assert lines[0].endswith("left out: 0") and lines[1].split() == ["mean", "of", "topics", "all", "h1n1"]
-    assert table["n"] == ["3"] * 3 and {key: round(float(table[key][0]), 3) for key in H1N1} == H1N1
+    found = references_among_themselves("tls_timeline17_closed_book")
+    assert (found["left_out"], found["all"]["n"], list(found["topics"])) == (0, 3, ["h1n1"])
+    assert {key: round(found["mean_of_topics"][key], 3) for key in H1N1} == H1N1
 
 
 def test_rewriters_on_crisis(shared, capsys, monkeypatch):
     """Three annotators over the same dates: dates are all shared, AR-1 is .65 to .75."""
     monkeypatch.setenv("TLS_TASKS_DATA", str(shared / "data"))
-    code, out, _ = run(capsys, "--references", "tls_crisis_closed_book", "--json")
-    found = json.loads(out)
-    assert (code, found["all"]["n"], found["left_out"], len(found["topics"])) == (0, 12, 0, 4)
+    found = references_among_themselves("tls_crisis_closed_book")
+    assert (found["all"]["n"], found["left_out"], len(found["topics"])) == (12, 0, 4)
     assert all(own["date_f1"] == 1 and 0.65 <= own["ar1_f1"] <= 0.75 for own in found["topics"].values())
-
-
-def test_the_means_of_systems_and_their_intervals():
-    """Against the slow version: the documents of each resample, one by one; what one side lacks is left out."""
-    draws = random.Random(5)
-    scores = {s: {str(d): draws.random() for d in range(9)} for s in "abcde"}
-    rated = {(s, str(d)): draws.randrange(5) for s in "abcde" for d in range(9) if (s, d) != ("a", 3)}
-    people = [{"system": s, "id": d, "rating": rating} for (s, d), rating in rated.items()]
-    found = tls_tasks.meta(scores, people, n_resamples=200, seed=3)["aspects"]["rating"]["metrics"]["score"]["systems"]
-    generator, drawn = random.Random(3), {s: [] for s in "abcde"}
-    for _ in range(200):
-        generator.choices(range(5), k=5)
-        documents = [str(d) for d in generator.choices(range(9), k=9)]
-        for s in drawn:
-            drawn[s].append(statistics.fmean(scores[s][d] for d in documents if (s, d) in rated))
-    for s, row in found.items():
-        own = [d for d in scores[s] if (s, d) in rated]
-        assert row["score"] == pytest.approx(statistics.fmean(scores[s][d] for d in own), abs=1e-12)
-        assert row["rating"] == pytest.approx(statistics.fmean(rated[s, d] for d in own), abs=1e-12)
-        assert row["score_ci"] == pytest.approx(list(np.quantile(drawn[s], [0.025, 0.975])), abs=1e-12)
 
 
 def test_scores_of_a_system_are_by_document():

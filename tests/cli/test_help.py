@@ -35,8 +35,8 @@ def test_what_the_user_names_is_in_capitals(name):
 def test_the_tool_stays_small():
     """What a command or an option more buys must be worth one of those that there are."""
     options = [action for parser in commands().values() for action in parser._actions if action.option_strings]
-    assert len(commands()) <= 20
-    assert len([action for action in options if not isinstance(action, argparse._HelpAction)]) <= 135
+    assert len(commands()) <= 18
+    assert len([action for action in options if not isinstance(action, argparse._HelpAction)]) <= 116
 
 
 def test_every_command_is_in_the_list():

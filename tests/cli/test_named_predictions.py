@@ -37,23 +37,6 @@ def test_files_joined_by_id(command, name, tmp_path, capsys, monkeypatch):
     assert printed[0] == printed[1]
 
 
-@pytest.mark.parametrize(
-    ("row", "mapped", "f1"),
-    [
-        ({"answer": "a b", "reference": "a b"}, [], 1.0),
-        ({"output": "a b", "reference": "a b"}, [], 1.0),
-        ({"response": "a b", "reference": "a b"}, [], 1.0),
-        ({"response": "c", "answer": "a b"}, ["--map", "reference=answer"], 0.0),  # not the answer against itself
-        ({"prediction": "a b", "response": "c", "reference": "a b"}, [], 1.0),
-        ({"prediction": "a b"}, ["--map", "reference=prediction"], 1.0),  # which somebody asks for
-    ],
-)
-def test_rows_with_both_sides(row, mapped, f1, tmp_path, capsys):
-    path = write(tmp_path / "rows.jsonl", row)
-    code, out, err = run("score", capsys, path, "--metric", "rouge_l", *mapped, "--json", "-")
-    assert code == 0 and json.loads(out)["rouge_l_f1"] == f1, err
-
-
 @pytest.mark.parametrize("name", ["prediction", "answer", "output", "response"])
 def test_plain_rows_with_their_own_numbers(name, tmp_path):
     path = write(tmp_path / "rows.jsonl", {"id": "a", name: "tea", "accuracy": 1})

@@ -100,13 +100,3 @@ def test_files_that_do_not_fit_are_told(tmp_path, capsys):
     refused(capsys, gold, tmp_path / "nowhere", said="nowhere: no such file or folder")
     folder = "is a folder with files of rows, expected one of them: documents.jsonl"
     refused(capsys, DIALOGSUM.parent, gold, said=folder)
-
-
-def test_colour_where_it_is_wanted(tmp_path, capsys, monkeypatch):
-    files = write(tmp_path / "g.txt", *GOLD), write(tmp_path / "p.txt", *TOLD)
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    assert "\x1b" not in run(capsys, *files)[1]
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    assert run(capsys, *files)[1].startswith("\x1b[1mrouge_l_f1")
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b" not in run(capsys, *files)[1]

@@ -42,25 +42,21 @@ def test_in_the_harness_it_is_one_warning_that_names_the_nearest(task, caplog):
         loaded(task, context_bugdet=2000)
     (message,) = caplog.messages
     nearest = f"tasks of {task.family} do not read the option 'context_bugdet'; did you mean 'context_budget'?"
-    assert message == f"{nearest} (--metadata or --model_args)"
+    assert message == nearest
 
 
-def test_what_a_baseline_reads_is_known_and_listed(task, caplog):
-    from tls_tasks.hosts.models import options_of
-
-    loaded(task, **dict.fromkeys(options_of(task.family), 3))
+def test_what_may_be_for_the_model_is_not_said(task, caplog):
+    loaded(task, qqqq=3, n=3, k=5, revision="main", max_length=100_000, dtype="float32", device="cpu", models="x")
     assert not caplog.messages
-    loaded(task, qqqq=3)
-    (message,) = caplog.messages
-    assert f"; available: {', '.join([*options_of(task.family), *task.options])} (" in message
 
 
 @pytest.mark.parametrize(
     ("options", "place"),
     [
-        ({"data": "https://me:correct-horse@host/data.jsonl"}, "--metadata.data"),
-        ({"name": "sk-0123456789abcdef0123"}, "--metadata.name"),
-        ({"my_password": "correct horse"}, "--metadata.my_password"),
+        ({"data": "https://me:correct-horse@host/data.jsonl"}, "--metadata or --model_args.data"),
+        ({"name": "sk-0123456789abcdef0123"}, "--metadata or --model_args.name"),
+        ({"my_password": "correct horse"}, "--metadata or --model_args.my_password"),
+        ({"api_key": "sk-0123456789abcdef0123"}, "--metadata or --model_args.api_key"),
     ],
 )
 def test_a_secret_is_refused_before_the_run_and_never_shown(task, options, place):
@@ -69,29 +65,6 @@ def test_a_secret_is_refused_before_the_run_and_never_shown(task, options, place
     said = str(error.value)
     assert said.startswith(f"{place}: got ") and "(not shown), expected the name of an environment variable" in said
     assert "horse" not in said and "sk-" not in said
-
-
-def test_a_secret_of_the_models_is_refused_too(task):
-    with pytest.raises(InputError) as error:
-        loaded(task, api_key="sk-0123456789abcdef0123", torch_dtype="auto", max_tokens=5)
-    assert str(error.value) == (
-        "--model_args.api_key: got a secret (not shown), expected nothing: set the variable that the model reads, such "
-        "as OPENAI_API_KEY or HF_TOKEN"
-    )
-
-
-def test_what_a_loaded_model_takes_is_nobody_s_slip(caplog):
-    from lm_eval.api.model import LM
-
-    class Mine(LM):
-        def __init__(self, flux_capacitance=1, **options):
-            pass
-
-    loaded(tls_tasks.task("tls_crisis"), flux_capacitance=2)
-    assert not caplog.messages
-    loaded(tls_tasks.task("tls_crisis"), flux_capacitence=2)
-    assert "did you mean 'flux_capacitance'?" in caplog.text
-    del Mine
 
 
 # --- the command line ---

@@ -50,14 +50,12 @@ class Plan:
             ``FIRST=OTHER`` where it is something else in the first run's log than in the others'. Empty: the document
             of our tasks and in the harness's logs, else the id, or the input where the ids differ.
         cluster: A field of the document whose equal values say what is drawn and exchanged together; empty: topics.
-        n_most: How many of the documents that differ most to name.
         lower: Metrics of which less is better, where the logs don't say.
         settings: Of the tests.
     """
 
     join: str = ""
     cluster: str = ""
-    n_most: int = 0
     lower: Collection[str] = ()
     settings: Settings = field(default_factory=Settings)
 
@@ -72,7 +70,6 @@ class MetricComparison:
         better: Whether higher is better; None: neither.
         wins, ties, losses: Of how many documents the second is better, as good, worse.
         undefined: How many have no value of their own in one of them.
-        most: Document -> the values of both, of those that differ most, the largest difference first.
     """
 
     result: Difference
@@ -82,7 +79,6 @@ class MetricComparison:
     ties: int
     losses: int
     undefined: int
-    most: Mapping[str, tuple[float, float]]
 
     def is_worse(self, margin: float = 0.0) -> bool | None:
         """Whether the second is worse than the first by more than a margin: its whole interval is. None: unknown."""
@@ -178,7 +174,7 @@ def _compare_task(name: str, systems: Sequence[System], names: Names, plan: Plan
         doubt.append(f"warning: {units} cannot reach significance: no p-value below {least:.3g} is possible")
     for system, (_, score, left_out), rows, own in zip(systems[1:], pairs, differences, adjusted, strict=True):
         trust = caution({row.key: row.interval for row in rows})
-        metrics = {row.key: _by_metric(row, p, scores[0], score, ids, plan) for row, p in zip(rows, own, strict=True)}
+        metrics = {row.key: _by_metric(row, p, scores[0], score, plan) for row, p in zip(rows, own, strict=True)}
         said = (*doubt, *(f"warning: {one}" for one in (*left_out, *[trust] * bool(trust))))
         yield TaskComparison(name, systems[0].name, system.name, metrics, len(ids), n_units, unit, said)
 
@@ -198,20 +194,16 @@ def _metrics(name: str, systems: Sequence[System], score: Score, names: Names) -
     raise DataError(f"{name}: no metric that all runs have with values that are numbers ({metrics_of}); {advice}")
 
 
-def _by_metric(
-    row: Difference, adjusted: float, first: Score, second: Score, ids: Sequence[str], plan: Plan
-) -> MetricComparison:
+def _by_metric(row: Difference, adjusted: float, first: Score, second: Score, plan: Plan) -> MetricComparison:
     result = first.definitions[row.key]
     better = False if row.key in plan.lower else result.better
     values = ([result.value([unit]) for unit in score.units] for score in (first, second))
-    pairs = list(zip(ids, zip(*values, strict=True), strict=True))
-    gaps = {place: right - left for place, (_, (left, right)) in enumerate(pairs) if left == left and right == right}
-    more, less = sum(gap > _SAME for gap in gaps.values()), sum(gap < -_SAME for gap in gaps.values())
+    differences = [right - left for left, right in zip(*values, strict=True)]
+    gaps = [gap for gap in differences if gap == gap]
+    more, less = sum(gap > _SAME for gap in gaps), sum(gap < -_SAME for gap in gaps)
     wins, losses = (less, more) if better is False else (more, less)
-    most = sorted(gaps, key=lambda place: -abs(gaps[place]))[: plan.n_most]
-    shown = dict(pairs[place] for place in most if abs(gaps[place]) > _SAME)
-    ties, undefined = len(gaps) - wins - losses, len(pairs) - len(gaps)
-    return MetricComparison(row, adjusted, better, wins, ties, losses, undefined, shown)
+    ties, undefined = len(gaps) - wins - losses, len(differences) - len(gaps)
+    return MetricComparison(row, adjusted, better, wins, ties, losses, undefined)
 
 
 # Documents joined

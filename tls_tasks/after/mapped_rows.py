@@ -1,7 +1,7 @@
-"""Any metric of ours over any log or rows: what is the prediction and what the reference, a map of fields says.
+"""Any metric of ours over any log: what is the prediction and what the reference, a map of fields says.
 
 A field is a path with dots into what a log says of a document (``answer``, ``target``, ``input``, ``doc.FIELD``,
-``resps``, ``filtered_resps``; a FIELD alone is looked for in the document too), or into a row of another tool's file.
+``resps``, ``filtered_resps``; a FIELD alone is looked for in the document too).
 """
 
 import inspect
@@ -13,13 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.after.foreign import MISSING, value_at
-from tls_tasks.after.logs import RunFiles, Sample, find_runs
+from tls_tasks.after.logs import RunFiles, Sample
 from tls_tasks.after.readers import logged_runs
 from tls_tasks.after.run import Run
 from tls_tasks.core.errors import DataError, InputError, OptionError, check_options, shorten
 from tls_tasks.core.score import Score
-from tls_tasks.data.files import read_objects
-from tls_tasks.data.keyed import PREDICTION_FIELDS
 from tls_tasks.registry import METRICS
 
 COLUMNS = ("prediction", "reference", "topic", "source")
@@ -34,51 +32,11 @@ Options = Mapping[str, Any]
 Fields = Mapping[str, str]
 """What of :data:`COLUMNS` is which field."""
 
-Paths = Mapping[str, Sequence[str | None]]
-"""Where a column may be: the first path that is there counts; None: a row may lack it."""
-
-_MAYBE_IN_LOGS: Paths = {"source": ("doc.text", None)}  # where our own extraction tasks have it
-
-_OF_ROWS: Paths = {
-    "prediction": PREDICTION_FIELDS,
-    "reference": ("references", "reference"),
-    "topic": ("topic", None),
-    "source": ("source", None),
-}
-
 Row = tuple[str, Sequence[Mapping[str, Any]]]
 """One document: where it is, and its fields; those of one mapping are looked for before those of the next."""
 
 
-def logs_and_rows(places: Iterable[Path], newest: bool = False) -> tuple[list[RunFiles], list[Row]]:
-    """What is in the files: logs of a host, or rows of another tool.
-
-    Args:
-        places: Logs, folders of them, or files with one JSON object a line.
-        newest: Of several runs in a folder take the newest samples of each task only.
-
-    Raises:
-        DataError: If a file is neither.
-        InputError: If they are not all of one kind, or hold nothing.
-    """
-    runs: list[RunFiles] = []
-    rows: list[Row] = []
-    for place in places:
-        try:
-            logs = [run for run in find_runs([place], newest=newest) if run.host != "rows"]
-        except DataError:  # no log: a reader of rows says what else is wrong with it
-            logs = []
-        runs += logs
-        rows += ((where, [value]) for where, value in (() if logs else read_objects(place)))
-    if runs and rows:
-        raise InputError("files", None, "logs and rows of another tool", "one kind at a time")
-    if not rows and not any(run.samples for run in runs):
-        got = "no samples" if runs else "no row"
-        raise InputError("files", None, got, "rows with prediction and reference, or samples")
-    return runs, rows
-
-
-def score_logs(runs: Iterable[RunFiles], metric: str, fields: Fields, options: Options) -> Iterator[Run]:
+def score_logs(runs: Sequence[RunFiles], metric: str, fields: Fields, options: Options) -> Iterator[Run]:
     """Each task of the runs, scored with a metric; where answers were filtered in several ways, each by itself.
 
     Args:
@@ -89,11 +47,15 @@ def score_logs(runs: Iterable[RunFiles], metric: str, fields: Fields, options: O
 
     Raises:
         DataError: If a log can't be read, has no such field, or a document can't be scored.
-        InputError: If the metric does not have such an option.
+        InputError: If the metric does not have such an option, or a file is no log.
     """
-    _check_names(fields)  # before a log is read
+    if unknown := [name for name in fields if name not in COLUMNS]:  # before a log is read
+        raise OptionError.unknown("--map", unknown[0], COLUMNS)
     paths = {**_OF_LOGS, **fields}
     scored = f"{metric}: {', '.join(f'{name} {path}' for name, path in paths.items())}"
+    if rows_of := [str(path) for run in runs if run.host == "rows" for path in run.samples.values()]:
+        expected = "logs; tls-tasks timelines, summaries, evidence and trees score rows"
+        raise InputError("files", None, f"rows of another tool in {rows_of[0]}", expected)
     for run in (part for files in runs for whole in logged_runs(files) for part in _by_filter(whole)):
         rows = [_logged(run.log.path, sample) for sample in run.log.samples]
         if not rows:
@@ -101,7 +63,7 @@ def score_logs(runs: Iterable[RunFiles], metric: str, fields: Fields, options: O
         if "reference" not in fields:
             _refuse_lists(rows)
         # Nobody has reported these numbers, so that what was reported of others is left out.
-        score = score_rows(metric, rows, paths, {**_schema(metric, rows), **options}, _MAYBE_IN_LOGS)
+        score = _score(metric, rows, paths, {**_schema(metric, rows), **options})
         yield replace(run, logged={}, results={}, score=score, scored=scored)
 
 
@@ -114,33 +76,17 @@ def _schema(metric: str, rows: Iterable[Row]) -> Options:
     return {}
 
 
-def score_rows(metric: str, rows: Sequence[Row], fields: Fields, options: Options, usual: Paths = _OF_ROWS) -> Score:
-    """Rows of another tool, scored with a metric.
-
-    Args:
-        metric: A metric's name.
-        rows: The rows.
-        fields: The columns that are not where they usually are.
-        options: Of the metric.
-        usual: Where they usually are.
-
-    Raises:
-        DataError: If a row has no such column or can't be scored.
-        InputError: If the metric does not have such an option.
-    """
-    _check_names(fields)
+def _score(metric: str, rows: Sequence[Row], fields: Fields, options: Options) -> Score:
     function = METRICS[metric].load()
     parameters = inspect.signature(function).parameters
-    columns: dict[str, list[Any]] = {}
-    # An `answer` that the map calls the reference is not the prediction, too.
-    taken = {*fields.values()}.intersection(PREDICTION_FIELDS[1:])
-    free = {name: [path for path in paths if path not in taken] for name, paths in usual.items()}
-    for name, choices in {**free, **{name: (path,) for name, path in fields.items()}}.items():
-        column = [_value(row, name, choices) for row in rows]
-        if f"{name}s" in parameters and any(value is not None for value in column):
-            columns[f"{name}s"] = column
-        elif f"{name}s" not in parameters and None not in choices:
-            raise InputError("--map", None, repr(name), f"what {metric} takes")
+    if unknown := [name for name in fields if f"{name}s" not in parameters]:
+        raise InputError("--map", None, repr(unknown[0]), f"what {metric} takes")
+    columns: dict[str, list[Any]] = {
+        f"{name}s": [_value(row, name, path) for row in rows] for name, path in fields.items()
+    }
+    if "sources" in parameters and "source" not in fields:  # our own extraction tasks have it there
+        sources = [value_at(doc, "text") for _, (_, doc) in rows]
+        columns |= {"sources": sources} if any(source is not None for source in sources) else {}
     check_options(metric, options, [name for name in parameters if name not in columns])
     needed = [name for name, own in parameters.items() if own.default is own.empty]
     if lacking := [name for name in needed if name not in (*columns, *options)]:
@@ -156,11 +102,6 @@ def score_rows(metric: str, rows: Sequence[Row], fields: Fields, options: Option
         problem = f"{error.field}: got {error.got}, expected {error.expected}"
         raise DataError(f"{rows[error.index][0]}: {problem}") from error
     return score
-
-
-def _check_names(fields: Fields) -> None:
-    if unknown := [name for name in fields if name not in COLUMNS]:
-        raise OptionError.unknown("--map", unknown[0], COLUMNS)
 
 
 def _logged(path: Path, sample: Sample) -> Row:
@@ -190,16 +131,13 @@ def _by_filter(run: Run) -> Iterator[Run]:
         yield replace(run, name=f"{run.name},{name}", log=log, ids=ids)
 
 
-def _value(row: Row, name: str, choices: Sequence[str | None]) -> Any:
+def _value(row: Row, name: str, path: str) -> Any:
     place, mappings = row
-    for path in choices:
-        if path is None:
-            return None
-        for fields in mappings:
-            if (value := value_at(fields, path, MISSING)) is not MISSING:
-                return value
+    for fields in mappings:
+        if (value := value_at(fields, path, MISSING)) is not MISSING:
+            return value
     there = "; in its document ".join(map(_names, mappings))
-    raise DataError(f"{place}: no field {' or '.join(map(repr, choices))} for {name}; its fields: {there}")
+    raise DataError(f"{place}: no field {path!r} for {name}; its fields: {there}")
 
 
 def _names(fields: Mapping[str, Any]) -> str:

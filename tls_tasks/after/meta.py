@@ -38,7 +38,6 @@ _WITHIN = "within_system"
 STATISTICS = ("tau_b", "pearson", "pairwise_accuracy")
 _LEAST, _LEAST_INTERVAL = 3, 5  # systems for a value by system, and for its interval
 _BINS = (0.0, 0.01, 0.02, math.inf)
-_OF_SYSTEM = ("score", "score_ci", "rating", "rating_ci")
 _SAME = 1e-12  # what only rounding tells apart is the same
 
 
@@ -76,8 +75,7 @@ def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int =
         ``by_system`` and ``by_document`` have ``tau_b``, ``pearson`` and ``pairwise_accuracy``, each with ``_ci``
         (95 %; None: no interval) and ``_undefined``, the resamples without a value. If no document has answers to
         order, ``within_system`` has the same three for each system's answers, averaged over systems. ``near`` counts
-        the pairs of systems in people's order by their difference in score; ``systems`` has each system's mean
-        ``score`` and ``rating`` over its rated answers, with ``_ci`` over resampled documents. A test has the
+        the pairs of systems in people's order by their difference in score. A test has the
         ``difference`` in agreement between two metrics, first minus second, and its ``p_value``. NaN is undefined.
 
     Raises:
@@ -111,7 +109,7 @@ def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int =
     aspects = {}
     for aspect, cells in _read_people(people, {"system": {*systems}, "id": {*ids}}).items():
         rated = table({cell: math.fsum(own) / len(own) for cell, own in cells.items()})
-        found = {key: _of_metric(systems, tables[key], rated, n_resamples, seed) for key in keys}
+        found = {key: _of_metric(tables[key], rated, n_resamples, seed) for key in keys}
         pairs = itertools.combinations(keys, 2)
         tests = [{"first": a, "second": b, **_test(tables[a], tables[b], rated, n_resamples, seed)} for a, b in pairs]
         aspects[aspect] = {"metrics": found, "tests": tests}
@@ -149,21 +147,21 @@ def _common(*tables: Table) -> list[Table]:
     return [np.where(there, table, math.nan)[kept] for table in tables]
 
 
-def _of_metric(names: Sequence[str], scores: Table, rated: Table, n_resamples: int, seed: int) -> dict[str, Any]:
+def _of_metric(scores: Table, rated: Table, n_resamples: int, seed: int) -> dict[str, Any]:
     """All that is said of one metric and one aspect."""
     own, people = _common(scores, rated)
     (n, width), generator = own.shape, random.Random(seed)
     values, drawn = _levels(own, people), np.empty((n_resamples, len(LEVELS), len(STATISTICS)))
-    means = np.empty((n_resamples, 2, n))
     for place in range(n_resamples):
         rows, columns = (generator.choices(range(size), k=size) for size in own.shape)
         drawn[place] = _levels(own[np.ix_(rows, columns)], people[np.ix_(rows, columns)])
-        means[place] = [_means(table[:, columns], axis=1) for table in (own, people)]
     levels = _named(values)
     for (row, level), (column, name) in itertools.product(enumerate(LEVELS), enumerate(STATISTICS)):
-        own_drawn, has_interval = drawn[:, row, column], level != "by_system" or n >= _LEAST_INTERVAL
-        undefined = int(np.isnan(own_drawn).sum())
-        levels[level] |= {f"{name}_ci": _ends(own_drawn) if has_interval else None, f"{name}_undefined": undefined}
+        own_drawn = drawn[:, row, column]
+        defined = own_drawn[~np.isnan(own_drawn)]
+        has_interval = len(defined) and (level != "by_system" or n >= _LEAST_INTERVAL)
+        ends = [float(end) for end in np.quantile(defined, [0.025, 0.975])] if has_interval else None
+        levels[level] |= {f"{name}_ci": ends, f"{name}_undefined": n_resamples - len(defined)}
     has_score, has_rating = ~np.isnan(scores), ~np.isnan(rated)
     counts = {
         "systems": n, "documents": width, "answers": (has_score & has_rating).sum(),
@@ -175,17 +173,7 @@ def _of_metric(names: Sequence[str], scores: Table, rated: Table, n_resamples: i
         within = _means(_agreement(own.T, people.T), axis=1).tolist()
         levels[_WITHIN] = dict(zip(STATISTICS, within, strict=True))
     near = _near(*(_means(table, axis=1)[:, None] for table in (own, people)))
-    kept = [name for name, cells in zip(names, ~np.isnan(scores + rated), strict=True) if cells.any()]
-    both = [(_means(table, axis=1).tolist(), map(_ends, means[:, side].T)) for side, table in enumerate((own, people))]
-    cells = zip(kept, *both[0], *both[1], strict=True)
-    systems = {name: dict(zip(_OF_SYSTEM, row, strict=True)) for name, *row in cells}
-    return {"counts": {name: int(value) for name, value in counts.items()}, **levels, "near": near, "systems": systems}
-
-
-def _ends(drawn: Table) -> list[float] | None:
-    """The interval that the defined resamples give."""
-    defined = drawn[~np.isnan(drawn)]
-    return [float(end) for end in np.quantile(defined, [0.025, 0.975])] if len(defined) else None
+    return {"counts": {name: int(value) for name, value in counts.items()}, **levels, "near": near}
 
 
 def _named(values: Table) -> dict[str, dict[str, Any]]:

@@ -281,48 +281,6 @@ function scatter() {
   return draw("svg", { class: "scatter", viewBox: "0 0 242 242", role: "img", "aria-label": name }, frame);
 }
 
-// The means of the systems that people rated: the metric across, people up; a number leads to the table beside it.
-function peoplePlot({ aspect, metric, n, agreement, systems }, at) {
-  const [width, height] = [360, 250], rated = `people's ${aspect}`, ids = [`people-${at}`, `people-${at}-said`];
-  const [across, up] = [1, 3].map((from) => roundEnds(systems.flatMap((row) => row.slice(from, from + 2).flat())));
-  const x = (value) => width * share(value, across), y = (value) => height * (1 - share(value, up));
-  const stroke = (kind, x1, x2, y1, y2) => draw("line", { class: kind, x1, x2, y1, y2 });
-  const grid = [
-    ticks(across).map((tick) => stroke("grid", x(tick), x(tick), 0, height)),
-    ticks(across).map((tick) => label(tickLabel(tick), x(tick), height + 14, "middle")),
-    ticks(up).map((tick) => stroke("grid", 0, width, y(tick), y(tick))),
-    ticks(up).map((tick) => label(tickLabel(tick), -6, y(tick) + 4, "end"))];
-  const kinds = systems.map(([name]) => tint(task().runs.findIndex((run) => run.model === name)));
-  const points = systems.map(([name, value, [low, high], rating, [least, most]], row) => draw("g", {},
-    draw("title", {}, name), stroke(`whisker ${kinds[row]}`, x(low), x(high), y(rating), y(rating)),
-    stroke(`whisker ${kinds[row]}`, x(value), x(value), y(least), y(most)), dot(kinds[row], x(value), y(rating))));
-  const numbers = systems.map(([, value, , rating], row) =>
-    label(row + 1, x(value) + 7, y(rating) - 6, "start", { class: kinds[row] }));
-  const range = (ends) => (ends ? ` (${number(ends[0])} to ${number(ends[1])})` : "");
-  const taus = agreement.map(([level, tau, ends]) => `${level} ${number(tau)}${range(ends)}`).join(", ");
-  const said = `Kendall's tau-b ${taus}; ${count(systems.length, "system")}, ${count(n, "document")}`;
-  const turned = { transform: `translate(-38,${height / 2}) rotate(-90)` };
-  const named = { viewBox: `0 0 ${width + 66} ${height + 50}`, role: "img", "aria-labelledby": ids.join(" ") };
-  const picture = draw("svg", { class: "people", ...named },
-    draw("title", { id: ids[0] }, `Systems' means: ${metric} across, ${rated} up`), draw("desc", { id: ids[1] }, said),
-    draw("g", { transform: "translate(52,10)" }, grid, points, numbers, label(`${rated} →`, 0, 0, "middle", turned),
-      label(`${metric} →`, width / 2, height + 32, "middle")));
-  const cell = (value, ends) => el("td", { class: "figure" }, number(value), soft(range(ends)));
-  const rows = systems.map(([name, value, ends, rating, extent], row) => el("tr", {},
-    el("th", { scope: "row" }, `${row + 1} ${name}`), cell(value, ends), cell(rating, extent)));
-  const heads = ["system", metric, rated].map((head, place) =>
-    el("th", { scope: "col", class: place ? "figure" : null }, head));
-  const told = note("soft", `${said}. Means of what people rated, with 95 % intervals over documents.`);
-  const means = el("div", { class: "wide", ...region(`Means: ${rated}`) }, table("results", heads, rows));
-  return el("div", { class: "pair" }, picture, el("div", {}, means, told));
-}
-
-function roundEnds(values) {
-  const [low, high] = [Math.min(...values), Math.max(...values)], step = stepOf(low, high);
-  const first = Math.floor(low / step + 1e-9) * step;
-  return [first, Math.max(first + step, Math.ceil(high / step - 1e-9) * step)];
-}
-
 function resultTable() {
   const { runs, name, signatures } = task();
   const metrics = task().metrics.filter(({ key }) => runs.some((run) => isNumber(run.values[key])));
@@ -356,8 +314,7 @@ function showHead() {
   fill("headline", sentence(), plot());
   fill("versus", runB() && scatter());
   const trouble = fold(`${count(problems.length, "problem")} of the logs`, bullets(problems, "trouble"));
-  const rated = fold("People's ratings of the same answers", (task().people || []).map(peoplePlot));
-  fill("results", task().people && put(rated, { open: true }, []), resultTable(), problems.length > 0 && trouble,
+  fill("results", resultTable(), problems.length > 0 && trouble,
     el("p", { class: "tools" },
       button("Copy Markdown", (event) => copy(event.target, markdown())),
       button("Copy picture", (event) => copyPicture(event.target))));

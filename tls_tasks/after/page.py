@@ -10,15 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import resources
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 from tls_tasks import __version__
-from tls_tasks.after.comparisons import System, compare_systems, scores_of
-from tls_tasks.after.meta import LEVELS, meta
+from tls_tasks.after.comparisons import System, compare_systems
 from tls_tasks.after.run import Progress, Run, model_arguments, stated_metadata
 from tls_tasks.after.scored_runs import references_of
-from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.score import without_nan
 from tls_tasks.core.terminal import visible
 from tls_tasks.registry import FAMILIES
@@ -26,7 +24,6 @@ from tls_tasks.registry import FAMILIES
 _LONGEST_ANSWER = 100_000  # characters; the page says how many more there were
 _DIGITS = 8  # of a document's score
 _Entry = dict[str, Any]
-_Bar = Progress | None
 
 
 def labels(scored: Sequence[Run]) -> list[str]:
@@ -66,35 +63,19 @@ def _settings(scored: Run) -> dict[str, str]:
     }
 
 
-def page(
-    scored: Sequence[Run], *, title: str = "", document: str = "", people: Path | None = None, progress: _Bar = None
-) -> str:
+def page(scored: Sequence[Run], *, progress: Progress | None = None) -> str:
     """The page as one HTML text that needs nothing from the network.
 
     Args:
         scored: The tasks of all runs.
-        title: The page's heading; empty: the task's name.
-        document: Show the document of this name, or of this ``doc_id`` of the samples, alone; empty: all.
-        people: Ratings of the runs' answers, see :func:`~tls_tasks.after.meta.meta`; a system is called as on the page.
         progress: Shows the progress, as in :func:`~tls_tasks.after.scored_runs.score_places`.
-
-    Raises:
-        OptionError: If no run has a document of that name.
-        InputError: If there are ratings, and runs of several tasks.
-        DataError: If the ratings can't be read, or are of other systems.
     """
-    if document and not any(_chosen(run, document) for run in scored):
-        raise OptionError.unknown("--document", document, sorted({name for run in scored for name in run.ids}))
     blocks: dict[str, str] = {}
     by_task: dict[str, list[tuple[str, Run]]] = {}
     for run, label in zip(scored, labels(scored), strict=True):
         by_task.setdefault(run.name, []).append((label, run))
-    tasks = [_task_entry(at, runs, document, blocks, progress) for at, runs in enumerate(by_task.values())]
-    if people is not None:
-        if len(by_task) > 1:
-            raise InputError("--people", None, ", ".join(by_task), "the one task that people rated: --task NAME")
-        tasks[0]["people"] = _rated({visible(label): run for runs in by_task.values() for label, run in runs}, people)
-    title = title or (tasks[0]["name"] if len(tasks) == 1 else f"{len(tasks)} tasks")
+    tasks = [_task_entry(at, runs, blocks, progress) for at, runs in enumerate(by_task.values())]
+    title = tasks[0]["name"] if len(tasks) == 1 else f"{len(tasks)} tasks"
     return _filled(title, {"version": __version__, "tasks": tasks}, _table(tasks), blocks)
 
 
@@ -139,14 +120,13 @@ def _table(tasks: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _task_entry(
-    number: int, runs: Sequence[tuple[str, Run]], only: str, blocks: dict[str, str], progress: Progress | None
+    number: int, runs: Sequence[tuple[str, Run]], blocks: dict[str, str], progress: Progress | None
 ) -> _Entry:
     """A task with its runs and their labels; their views and prompts go into ``blocks``."""
     prompts: dict[str, int] = {}  # text -> its number: runs of one task mostly ask the same
     entries = []
     for place, (label, run) in enumerate(runs):
-        chosen = _chosen(run, only)
-        entry, samples = _run_entry(run, label, chosen, prompts), [run.log.samples[at] for at in chosen]
+        entry, samples = _run_entry(run, label, prompts), run.log.samples
         entries.append(entry)
         for at, sample in enumerate(progress(samples, f"{run.name} documents", len(samples)) if progress else samples):
             view = _view(partial(run.picture, sample), "\n".join(map(str, sample.answer)))
@@ -168,24 +148,6 @@ def _task_entry(
     }
 
 
-def _rated(runs: Mapping[str, Run], people: Path) -> list[_Entry]:
-    """Of each aspect that people rated the agreement by system and by document, and the means of each system."""
-    plots = []
-    for aspect, own in meta(scores_of(runs, None), people)["aspects"].items():
-        [(metric, found)] = own["metrics"].items()
-        taus = without_nan({level: found[level]["tau_b"] for level in LEVELS})
-        agreement = [[level.replace("_", " "), taus[level], found[level]["tau_b_ci"]] for level in LEVELS]
-        systems, n = [[name, *row.values()] for name, row in found["systems"].items()], found["counts"]["documents"]
-        plots.append({"aspect": visible(aspect), "metric": metric, "n": n, "agreement": agreement, "systems": systems})
-    return plots
-
-
-def _chosen(run: Run, only: str) -> list[int]:
-    """The places of the documents of that name, else of that number; of all documents if ``only`` is empty."""
-    named = [at for at, name in enumerate(run.ids) if only in ("", name)]
-    return named or [at for at, sample in enumerate(run.log.samples) if only == str(sample.doc_id)]
-
-
 def _pair(left: Run, right: Run) -> dict[str, list[float | None]]:
     """What ``compare`` says of two runs: metric -> difference, interval, p, and wins, ties, losses of the second."""
     try:
@@ -200,13 +162,13 @@ def _pair(left: Run, right: Run) -> dict[str, list[float | None]]:
     return pair
 
 
-def _run_entry(scored: Run, label: str, chosen: Sequence[int], prompts: dict[str, int]) -> _Entry:
-    """A run with the scores of some of its documents in columns."""
-    ids, topics = ([visible(names[at]) for at in chosen] for names in (scored.ids, scored.topics))
-    values, intervals = [without_nan(scored.of_document(at)) for at in chosen], scored.intervals()
+def _run_entry(scored: Run, label: str, prompts: dict[str, int]) -> _Entry:
+    """A run with the scores of its documents in columns."""
+    ids, topics = (list(map(visible, names)) for names in (scored.ids, scored.topics))
+    values, intervals = [without_nan(scored.of_document(at)) for at in range(len(ids))], scored.intervals()
     shown = [{key: value and round(value, _DIGITS) for key, value in own.items()} for own in values]  # None stays
     columns = {key: [own[key] for own in shown] for key in scored.score.definitions}
-    asked = [scored.log.samples[at].request[:_LONGEST_ANSWER] for at in chosen]
+    asked = [sample.request[:_LONGEST_ANSWER] for sample in scored.log.samples]
     return {
         "model": visible(label),
         "data": visible(scored.stated),

@@ -129,8 +129,7 @@ def _rows_by_id(path: Path) -> tuple[dict[str, dict[str, Any]], list[LogProblem]
                 LogProblem("repeated_document", place, f"document {row['id']} comes again; the first counts")
             )
     if not rows:
-        hint = "if the file is no log, `tls-tasks score --metric NAME --map …` scores its rows"
-        raise DataError(f"{problems[0]}; {hint}" if problems else f"{path}: no row in it")
+        raise DataError(str(problems[0]) if problems else f"{path}: no row in it")
     return rows, problems
 
 

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tls_tasks import __version__
-from tls_tasks.cli.base import VisibleFormatter, note, say, styled
+from tls_tasks.cli.base import VisibleFormatter, note, say
 from tls_tasks.core.errors import TlsTasksError, nearest
 
 _GROUPS: Mapping[str, Mapping[str, str]] = json.loads(Path(__file__).with_name("commands.json").read_text("utf-8"))
@@ -137,4 +137,4 @@ def _overview(command: argparse.ArgumentParser) -> list[str]:
     name, text = command.prog.split()[-1], command.description or ""
     example = re.search(r"^Examples?:\n +(tls-tasks .*?)(?:  |$)", text, re.MULTILINE)
     assert example is not None, f"{name}: its docstring ends in no example"
-    return [f"  {styled(f'{name:<13}')}{text.partition(chr(10))[0]}", f"    {example[1]}"]
+    return [f"  {name:<13}{text.partition(chr(10))[0]}", f"    {example[1]}"]

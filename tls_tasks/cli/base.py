@@ -5,7 +5,6 @@ import inspect
 import json
 import logging
 import math
-import os
 import re
 import sys
 import warnings
@@ -85,14 +84,7 @@ def say(text: object, *, file: TextIO | None = None, flush: bool = False) -> Non
         >>> say("model \x1b[2J")
         model \x1b[2J
     """
-    shown = visible_lines(str(text))
-    if _takes_colours():
-        shown = _SHOWN_STYLE.sub("\x1b[\\1m", shown)
-    print(shown, file=file, flush=flush)
-
-
-# What :func:`styled` wrote, after all characters were made visible; no other code comes through.
-_SHOWN_STYLE = re.compile(r"\\x1b\[([0-9;]*)m")
+    print(visible_lines(str(text)), file=file, flush=flush)
 
 
 class VisibleFormatter(logging.Formatter):
@@ -125,25 +117,6 @@ def number(value: float, digits: int = 4) -> str:
         ('0.1235', 'NaN')
     """
     return "NaN" if math.isnan(value) else f"{value:.{digits}f}"
-
-
-def styled(text: str, style: str = "1") -> str:
-    """The text with SGR codes around it (bold), where standard output takes them.
-
-    ``NO_COLOR`` in the environment (https://no-color.org) says no, ``FORCE_COLOR`` yes; else it must be a terminal.
-
-    Example:
-        >>> os.environ["NO_COLOR"] = "1"
-        >>> styled("AVERAGE")
-        'AVERAGE'
-        >>> del os.environ["NO_COLOR"]
-    """
-    return f"\x1b[{style}m{text}\x1b[0m" if _takes_colours() else text
-
-
-def _takes_colours() -> bool:
-    wanted = bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
-    return wanted and not os.environ.get("NO_COLOR")
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -32,7 +32,6 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--lower-is-better", action="append", default=[], metavar="KEY", help="of this metric, where logs don't say")
     add("--permutations", type=int, default=10_000, metavar="N", help="random exchanges (10000)")
     add("--confidence", type=float, default=0.95, metavar="P", help="of the intervals (0.95)")
-    add("--show", type=int, default=0, metavar="N", help="show the N documents that differ most")
     worse = "exit with 3 if a later run is worse than the first by more than MARGIN (0), its whole interval"
     add("--fail-if-worse", action="append", default=[], metavar="METRIC[:MARGIN]", help=worse)
     add("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
@@ -65,7 +64,7 @@ def _run(args: argparse.Namespace) -> int:
     settings = Settings(args.permutations, confidence=args.confidence)
     tasks = [_tasks(args.task, is_other=place > 0) for place in range(len(args.systems))]
     systems = [read_system(path, tasks=own, progress=progress) for path, own in zip(args.systems, tasks, strict=True)]
-    plan = Plan(args.join, args.cluster, args.show, args.lower_is_better, settings)
+    plan = Plan(args.join, args.cluster, args.lower_is_better, settings)
     comparisons = compare_systems(systems, args.metric or (), plan)
     problems = [problem for system in systems for task in system.tasks.values() for problem in task.problems]
     verdicts = list(_verdicts(comparisons, gates))
@@ -145,9 +144,9 @@ def _people(comparison: TaskComparison, family: str) -> Iterator[str]:
 
 def _text(comparison: TaskComparison, holm: bool, families: Mapping[str, str], *, is_markdown: bool = False) -> str:
     as_text, gap, mark = (_markdown_table, "\n\n", "**") if is_markdown else (text_table, "\n", "")
-    results, *most = map(as_text, _tables(comparison, holm))
+    results = as_text(_table(comparison, holm))
     people = _people(comparison, families[comparison.task])
-    return gap.join([f"{mark}{_head(comparison)}{mark}", results, *people, *comparison.warnings, *most]) + "\n"
+    return gap.join([f"{mark}{_head(comparison)}{mark}", results, *people, *comparison.warnings]) + "\n"
 
 
 def _markdown_table(rows: Table) -> str:
@@ -163,8 +162,7 @@ def _head(comparison: TaskComparison) -> str:
     return f"{comparison.task}: first {visible(comparison.first)}, second {visible(comparison.second)}; {sizes}"
 
 
-def _tables(comparison: TaskComparison, holm: bool) -> Iterator[Table]:
-    """The differences, and for each metric the documents that differ most."""
+def _table(comparison: TaskComparison, holm: bool) -> Table:
     rows = [["metric", "first", "second", "difference", "interval", "detectable", "won-tied-lost", "p", "p (Holm)"]]
     for key, metric in comparison.metrics.items():
         result, interval = metric.result, metric.result.interval
@@ -173,17 +171,13 @@ def _tables(comparison: TaskComparison, holm: bool) -> Iterator[Table]:
         cells = [key, number(result.first), number(result.second), f"{result.difference:+.4f}".replace("+nan", "NaN")]
         cells += [f"[{interval.low:+.4f}, {interval.high:+.4f}]" if interval else "-", detectable]
         rows.append([*cells, f"{metric.wins}-{metric.ties}-{metric.losses}", *p_values])
-    yield rows if holm else [row[:-1] for row in rows]
-    for key, metric in comparison.metrics.items():
-        if metric.most:
-            most = ([name, number(left), number(right)] for name, (left, right) in metric.most.items())
-            yield [[f"most different in {key}", "first", "second"], *most]
+    return rows if holm else [row[:-1] for row in rows]
 
 
 def _as_dict(comparison: TaskComparison, settings: Settings) -> dict[str, Any]:
     names = ("task", "first", "second", "n_documents", "n_units", "unit")
     numbers = ("first", "second", "difference", "interval", "detectable", "p_value", "exact")
-    counts = ("wins", "ties", "losses", "undefined", "most")
+    counts = ("wins", "ties", "losses", "undefined")
     metrics = []
     for key, metric in comparison.metrics.items():
         result = {name: getattr(metric.result, name) for name in numbers}

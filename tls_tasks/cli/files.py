@@ -1,13 +1,9 @@
 """``tls-tasks timelines | summaries | evidence | trees --predictions P --references R``: score what lies in files."""
 
 import argparse
-import csv
 import json
-import re
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +26,6 @@ from tls_tasks.trees.score import judged
 from tls_tasks.trees.types import leaves_of, path_name
 
 _PER_PAIR = ("ar1_precision", "ar1_recall", "ar1_f1", "ar2_f1", "date_precision", "date_recall", "date_f1")
-
-_STYLES = {"=": "32", "~": "33", "x": "31", "!": "31;1", "-": "31", "+": "35", ".": "2", " ": "1"}
-"""Sign of a node -> its colour (SGR)."""
-
-_COLUMNS = ("id", "row", "path", "expected", "got", "kind", "score")
-"""Of ``--csv``."""
-
-_NO_TEXT = re.compile(r"(-?\d+(\.\d+)?([eE][+-]?\d+)?|true|false|null)?")
-"""What stands for something else than a text where texts have no quotation marks."""
 
 
 def add_parser(subparsers: base.Subparsers) -> None:
@@ -66,7 +53,6 @@ def add_parser(subparsers: base.Subparsers) -> None:
     add("--metric", action="append", default=[], metavar="[WHERE=]NAME", help="of leaves, or of this path or type")
     add("--compat", choices=("treeval",), help="score as that program does")
     add("--strict", action="store_true", help="read the prediction as JSON only")
-    add("--csv", action="store_true", help="print what differs, a line a value, as CSV")
 
 
 def _add_command(subparsers: base.Subparsers, name: str, run: base.Run) -> Callable[..., Any]:
@@ -194,8 +180,7 @@ def _evidence_table(score: Score, names: Sequence[str]) -> Iterator[str]:
         cells = [base.number(table[key].value(units), 0 if table[key].is_count else 4) for key in keys]
         is_asked = [key not in asked or any(unit[asked[key]] for unit in units) for key in keys]
         lines.append([name, *(cell if known else "-" for cell, known in zip(cells, is_asked, strict=True))])
-    head, total, *others = text_table(lines).split("\n")
-    yield from (head, base.styled(total), *others)
+    yield text_table(lines)
     yield f"parse failures {results['parse_failures']:.0f}, objects of another form {results['schema_invalid']:.0f}"
 
 
@@ -211,9 +196,8 @@ def _trees(args: argparse.Namespace) -> int:
     predictions may give values with quotes, and grounded_f1 counts those whose quote holds them: see docs/trees.md.
 
     The schema is a file with treeval's form or JSON Schema. Of two trees, missing and extra nodes are marked, and the
-    items of lists stand as the score aligned them; --detailed shows so each of many. Colour is used on a terminal,
-    unless the variable NO_COLOR is set. --csv prints the values that are wrong, missed, invented or ungrounded, a line
-    each, in place of the scores; --json has them as "differences".
+    items of lists stand as the score aligned them; --detailed shows so each of many. --json has the values that
+    are wrong, missed, invented or ungrounded as "differences".
 
     Exit codes: 0 shown; 1 shown, but no tree could be read in PREDICTIONS; 2 not shown
 
@@ -240,18 +224,12 @@ def _trees(args: argparse.Namespace) -> int:
     base.note("trees", *(f"{name}: no tree could be read in it" for name in unread))
     names = [row.id for row in rows]
     result = printed.as_json(args, score, names)
-    if args.csv or args.json:
+    if args.json:
         result["differences"] = [{"id": names[row["row"]], **row} for row in score.differences()]
-    if args.csv and not args.json:
-        _write_csv(result["differences"])
-    else:
-        keys = [*judged(score.items[0].plan)]
-        headline = next(key for key in ("grounded_f1", "f1_value", "treeval_score") if key in keys)
-        args.detailed = args.detailed or not many
-        explain = partial(_comparison, score)
-        printed.print_score(
-            args, score, names, "tree", keys=keys * many, headline=headline, result=result, explain=explain
-        )
+    keys = [*judged(score.items[0].plan)]
+    headline = next(key for key in ("grounded_f1", "f1_value", "treeval_score") if key in keys)
+    args.detailed = args.detailed or not many
+    printed.print_score(args, score, names, "tree", keys=keys * many, headline=headline, result=result)
     return int(bool(unread))
 
 
@@ -273,27 +251,6 @@ def _read_two(prediction: Path, reference: Path, source: Path | None = None) -> 
     return [TreeRow(str(prediction), read_document(prediction, of_a_model=True), right, text)]
 
 
-def _write_csv(differences: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows as CSV: values as JSON, but texts as they are, unless they would be taken for another value."""
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for row in differences:
-        cells = {**row, "expected": _csv_cell(row["expected"]), "got": _csv_cell(row["got"])}
-        writer.writerow([base.no_formula(str(cells[column])) for column in _COLUMNS])
-
-
-def _csv_cell(value: Any) -> str:
-    """A value in a cell; nothing for one that is missing.
-
-    Example:
-        >>> [_csv_cell(value) for value in (81, "81", "Ulm", "", None, True, [1, "a"])]
-        ['81', '"81"', 'Ulm', '""', '', 'true', '[1, "a"]']
-    """
-    if isinstance(value, str) and not _NO_TEXT.fullmatch(value):
-        return value
-    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
-
-
 def _leaf_metrics(arguments: list[str], node: Any) -> dict[Any, list[str]] | None:
     """``--metric`` as ``leaf_metrics``: a name alone is a metric of every leaf.
 
@@ -312,10 +269,3 @@ def _leaf_metrics(arguments: list[str], node: Any) -> dict[Any, list[str]] | Non
         for path in [where] if where else map(path_name, leaves_of(node)):
             chosen.setdefault(path, []).append(name)
     return chosen or None
-
-
-def _comparison(score: Score, row: int) -> str:
-    """What :meth:`~tls_tasks.core.score.Score.explain` says of one prediction; its table is coloured by SGR codes."""
-    head, *lines = (line.removeprefix("  ") for line in score.explanation(score.items[row]))
-    end = lines.index("")
-    return "\n".join([head, *(base.styled(line, _STYLES[line[0]]) for line in lines[:end]), *lines[end:]])

@@ -1,4 +1,4 @@
-"""``tls-tasks meta``: how far a metric agrees with people's ratings, and people's references with each other."""
+"""``tls-tasks meta``: how far a metric agrees with people's ratings."""
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,23 +6,20 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.after.comparisons import read_system, scores_of
-from tls_tasks.after.meta import LEVELS, meta, references_among_themselves
+from tls_tasks.after.meta import LEVELS, meta
 from tls_tasks.after.run import Run
 from tls_tasks.cli.base import Subparsers, add_command, note, progress, say, write_json
 from tls_tasks.cli.printed import columns_table
 from tls_tasks.core.errors import InputError
 
-_MOST_TOPICS = 10  # that a table has room for
-
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
     add = add_command(subparsers, "meta", _run).add_argument
-    add("systems", nargs="*", metavar="LABEL=RUN", help="a system as FILE calls it, and its log or the folder of a run")
-    add("--people", type=Path, metavar="FILE", help="ratings, CSV or JSONL: system, id, rating; aspect")
+    add("systems", nargs="+", metavar="LABEL=RUN", help="a system as FILE calls it, and its log or the folder of a run")
+    add("--people", type=Path, required=True, metavar="FILE", help="ratings, CSV or JSONL: system, id, rating; aspect")
     add("--metric", action="append", metavar="NAME", help="compare this metric (the task's headline; repeatable)")
     add("--task", metavar="NAME", help="the task that people rated, where runs have several")
-    add("--references", metavar="TASK", help="instead: score this task's references against each other")
     add("--json", action="store_true", help="print JSON instead of tables; undefined values are null")
 
 
@@ -38,30 +35,18 @@ def _run(args: argparse.Namespace) -> int:
     that the metric ties count half). Intervals resample systems and documents together; fewer than five systems have
     none by system, fewer than three no value. Of several metrics the p-values say whether one agrees better.
 
-    --references TASK needs no run: where a topic or document has several references, each is scored as an answer
-    against the others. Above that a metric can't tell a system from a person (docs/people.md).
-
     Exit codes: 0 told; 1 told, but a log has problems (named on stderr); 2 failed
 
     Examples:
       tls-tasks meta lead=out/lead gpt=out/gpt small=out/small --people ratings.csv
       tls-tasks meta a=out/a b=out/b c=out/c --people ratings.jsonl --metric rouge_l_f1 --metric rouge_l_recall --json
-      tls-tasks meta --references tls_timeline17
     """
-    options = {"LABEL=RUN": args.systems, "--people": args.people, "--references": args.references}
-    given = [name for name, value in options.items() if value]
-    if given not in (["LABEL=RUN", "--people"], ["--references"]):
-        expected = "LABEL=RUN… with --people FILE, or --references TASK alone"
-        raise InputError("arguments", None, " and ".join(given) or "nothing", expected)
-    runs = {} if args.references else _read(args.systems, args.task)
-    if args.references:
-        found, tell = references_among_themselves(args.references), _references
-    else:
-        found, tell = meta(scores_of(runs, args.metric), args.people), _agreement
+    runs = _read(args.systems, args.task)
+    found = meta(scores_of(runs, args.metric), args.people)
     if args.json:
         write_json(Path("-"), found)
     else:
-        say("\n".join(tell(found)))
+        say("\n".join(_agreement(found)))
     return note(args.command, *(problem for run in runs.values() for problem in run.problems))
 
 
@@ -98,10 +83,3 @@ def _told(own: Mapping[str, Any]) -> dict[str, Any]:
     for row in own["near"]:
         told["systems {from:g} to {to:g} apart".format(**row)] = "{in_peoples_order:g} of {pairs} pairs".format(**row)
     return {**told, **own["counts"]}
-
-
-def _references(found: Mapping[str, Any]) -> Iterator[str]:
-    """A row a result, a column a topic where these are few."""
-    yield f"{found['task']}: references among themselves; documents with one reference, left out: {found['left_out']}"
-    topics = found["topics"] if len(found["topics"]) <= _MOST_TOPICS else {}
-    yield columns_table({"mean of topics": found["mean_of_topics"], "all": found["all"], **topics})

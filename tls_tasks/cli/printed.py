@@ -2,12 +2,12 @@
 
 import argparse
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tls_tasks.after.run import Run
-from tls_tasks.cli.base import count, number, say, styled, write_json
+from tls_tasks.cli.base import count, number, say, write_json
 from tls_tasks.core.intervals import Interval, caution
 from tls_tasks.core.score import Score, values
 from tls_tasks.core.terminal import text_table, visible
@@ -39,7 +39,6 @@ def print_score(
     headline: str = "",
     table: Iterable[str] = (),
     result: Mapping[str, Any] | None = None,
-    explain: Callable[[int], str] | None = None,
 ) -> None:
     """Print the score of files as ``--json``, ``--confidence`` and ``--detailed`` ask for it.
 
@@ -52,7 +51,6 @@ def print_score(
         headline: The result that comes first.
         table: The lines of the results, where they are not :func:`value_table`.
         result: What ``--json`` prints, where it is not :func:`as_json`.
-        explain: What ``--detailed`` says of a row, where it is not what the score says.
     """
     intervals = intervals_of(args, score)
     if args.json:
@@ -67,12 +65,12 @@ def print_score(
         if keys:
             say(f"\n{_document_table(names, score, keys, document)}")
         rows = dict.fromkeys(item.row for item in score.items)
-        say("\n".join(f"\n{visible(names[row])}\n{(explain or score.explain)(row)}" for row in rows) + "\n")
+        say("\n".join(f"\n{visible(names[row])}\n{score.explain(row)}" for row in rows) + "\n")
     say(score.signature)
 
 
 def value_table(results: Mapping[str, float], intervals: Intervals, headline: str = "") -> str:
-    """Results below each other, with their intervals and what is to be said of these; the headline first, and bold.
+    """Results below each other, with their intervals and what is to be said of these; the headline first.
 
     Example:
         >>> print(value_table({"precision": 0.5, "f1": 0.25}, {}, "f1"))
@@ -82,9 +80,9 @@ def value_table(results: Mapping[str, float], intervals: Intervals, headline: st
     ends = {key: f"[{number(low)}, {number(high)}]" for key, (low, high) in intervals.items()}
     keys = sorted(results, key=lambda key: key != headline)
     rows = [("", "", ""), *((key, number(results[key]), ends.get(key, "")) for key in keys)]
-    _, first, *lines = text_table(rows).split("\n")
+    _, table = text_table(rows).split("\n", 1)
     cautions = [f"caution: {text}"] if intervals and (text := caution(intervals)) else []
-    return "\n".join([styled(first) if headline else first, *lines, *cautions])
+    return "\n".join([table, *cautions])
 
 
 def columns_table(columns: Mapping[str, Mapping[str, Any]], head: str = "") -> str:
@@ -137,8 +135,8 @@ def as_json(
 
 def papers_layout(results: Mapping[str, float], topics: Mapping[Hashable, Mapping[str, float]]) -> Iterator[str]:
     """The layout that the scripts of timeline papers print, but with the mean over topics first."""
-    yield from ("=== Evaluation Results ===", "", styled(f"=== AVERAGE ({count(len(topics), 'topic')}) ==="))
-    yield from (*(styled(line) for line in _block(results, "mean_f")), "")
+    yield from ("=== Evaluation Results ===", "", (f"=== AVERAGE ({count(len(topics), 'topic')}) ==="))
+    yield from (*_block(results, "mean_f"), "")
     yield "=== F1 OF THE MEAN PRECISION AND RECALL (as reported by news-tls and LLM-TLS) ==="
     yield from (*_block(results, "f1"), "")
     for topic, of_topic in topics.items():

@@ -180,7 +180,7 @@ def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | 
     spec |= {name: value for name, value in named.items() if value is not None}
     if spec == {"recorded": "embedded"}:
         return "recorded"
-    if not {"recorded", "harness", "inspect"} & spec.keys():
+    if not {"recorded", "harness"} & spec.keys():
         spec.setdefault("cache", False if out is None else str(out / "verdicts.sqlite"))
         if "base_url" not in spec and spec.setdefault("provider", DEFAULT_PROVIDER) == DEFAULT_PROVIDER:
             spec.setdefault("model", DEFAULT_MODEL)
@@ -222,5 +222,4 @@ def _scores_text(scores: dict[str, Any]) -> str:
     summary = f"{summary}unknown citations: {{unknown_citations}}".format(**counts)
     if "criteria_unscored" in scores:
         summary += f", criteria without a verdict: {scores['criteria_unscored']}"
-    head, first, *others = text_table([["run", *keys], *cells]).split("\n")
-    return "\n".join([head, base.styled(first), *others, "", summary, visible(scores["signature"])])
+    return "\n".join([text_table([["run", *keys], *cells]), "", summary, visible(scores["signature"])])

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.after.logs import find_logs
-from tls_tasks.after.mapped_rows import logs_and_rows, score_logs, score_rows
+from tls_tasks.after.logs import find_logs, find_runs
+from tls_tasks.after.mapped_rows import score_logs
 from tls_tasks.after.page import page
 from tls_tasks.after.run import Run
 from tls_tasks.after.scored_runs import ScoredTask, read_runs
 from tls_tasks.after.streamed import in_processes, on_ray, score_streamed
 from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, note, progress, say, write_json
-from tls_tasks.cli.printed import Intervals, intervals_of, value_table, with_intervals
+from tls_tasks.cli.printed import Intervals, intervals_of, value_table
 from tls_tasks.core.errors import InputError, OptionError, check_whole_number
 from tls_tasks.core.intervals import caution
 from tls_tasks.core.terminal import visible
@@ -35,7 +35,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--newest", action="store_true", help="use only the newest run of each task in a folder")
     files = parser.add_mutually_exclusive_group()
     files.add_argument("--task", help="treat every samples file as one of this task")
-    files.add_argument("--metric", help="score any log, or rows from another tool, with this metric")
+    files.add_argument("--metric", help="score any log with this metric")
     add("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
     add("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
     add("--csv", type=Path, metavar="FILE", help="write a table, one row per document and metric")
@@ -50,24 +50,19 @@ def add_parser(subparsers: Subparsers) -> None:
     add("files", nargs="+", type=Path, metavar="RUN", help="samples, results, or folders of them")
     add("-o", "--out", type=Path, required=True, metavar="FILE", help="the page to write")
     add("--task", action="append", metavar="NAME", help="only this task (may be repeated)")
-    add("--title", default="", help="the heading (the task's name)")
-    add("--document", default="", metavar="ID", help="only the document of this name or doc_id")
     add("--newest", action="store_true", help="use only the newest run of each task in a folder")
-    add("--people", type=Path, metavar="FILE", help="plot people's ratings, too: system (as on the page), id, rating")
 
 
 def _run_score(args: argparse.Namespace) -> int:
-    """Score logged answers again, or any log or rows with a metric.
+    """Score logged answers again, or any log with a metric.
 
     FILES are what lm_eval has logged (--log_samples, --predict_only). No model is needed, and an unchanged log
     gives the numbers that lm_eval printed. Broken lines, missing or repeated documents, and numbers that differ
     from the results file are reported on stderr.
 
-    With --metric, the files are logs of any task and host, or rows from any other tool, one JSON object a line.
-    Of a log, `answer` is compared with `target`; of rows, the first of `prediction`, `answer`, `output` and `response`
-    with `reference` (or `references`). `topic` and `source` are used where the metric takes them; --map says otherwise.
-    A FIELD is a path with dots: of a log answer, target, input, doc.FIELD (or FIELD alone), resps, filtered_resps, of
-    rows a column; a number is a place in a list. A document that cannot be scored is an error.
+    With --metric, the files are logs of any task of lm_eval or Inspect. `answer` is compared with `target`; --map says
+    otherwise. A FIELD is a path with dots: answer, target, input, doc.FIELD (or FIELD alone), resps, filtered_resps; a
+    number is a place in a list. A document that cannot be scored is an error.
 
     With -o, samples files of any size are scored block by block on all cores. FOLDER keeps the units of each document
     (what the results are sums of) as Parquet, those of each of several files in a folder of its name; the same command
@@ -84,9 +79,8 @@ def _run_score(args: argparse.Namespace) -> int:
       tls-tasks score out/ --newest --csv scores.csv
       tls-tasks score out/ -o units --workers 8
       tls-tasks score answers.jsonl --task summ_qmsum -o units --ray auto
-      tls-tasks score answers.jsonl --metric rouge_l --option tokenizer=unicode
       tls-tasks score out/ --metric rouge_l --map reference=doc.summary
-      tls-tasks score answers.jsonl --metric date_f1 --map prediction=output.text,reference=gold,topic=event
+      tls-tasks score run.eval --metric date_f1 --map reference=doc.gold,topic=doc.event --option tolerance=1
     """
     given = {name: value for name, value in vars(args).items() if value is not None}
     for name, needed in _BELONGS.items():
@@ -187,32 +181,15 @@ def _rows(run: Run) -> Iterator[dict[str, Any]]:
             yield {**head, "doc_id": doc_id, "topic": topic, "metric": key, "value": value}
 
 
-# Any metric over logs and rows
+# Any metric over logs
 
 
 def _score_with_metric(args: argparse.Namespace) -> int:
     if args.metric not in METRICS:
         raise OptionError.unknown("--metric", args.metric, METRICS)
-    runs, rows = logs_and_rows([*map(Path, args.files)], args.newest)
     options = {name: _value(text) for name, text in _pairs("--option", args.option or ()).items()}
     fields = _pairs("--map", [part for text in args.map or () for part in re.split(r",(?=\w+=)", text)])
-    if runs:
-        return _print_runs(score_logs(runs, args.metric, fields, options), args)
-    if args.csv is not None:
-        raise InputError("--csv", None, "rows", "samples or other logs; of rows use --json")
-    score = score_rows(args.metric, rows, fields, options)
-    intervals, of_metric = intervals_of(args, score), score.intervals(**score.interval) if score.interval else {}
-    result = with_intervals(score.as_dict(), intervals)
-    if str(args.json) != "-":
-        say(f"{args.metric}: {count(len(rows), 'row')}")
-        if means := {key: value for key, value in result.items() if isinstance(value, float)}:
-            say(value_table(means, {**of_metric, **intervals}))
-        else:
-            note("score", "no means, but a value for each row: --json FILE writes them")
-        say(score.signature)
-    if args.json is not None:
-        write_json(args.json, result)
-    return 0
+    return _print_runs(score_logs(find_runs(args.files, newest=args.newest), args.metric, fields, options), args)
 
 
 def _pairs(option: str, texts: Iterable[str]) -> dict[str, str]:
@@ -246,8 +223,7 @@ def _run_page(args: argparse.Namespace) -> int:
     file that needs no network and can be sent by mail. RUN is what lm_eval --output_path OUT --log_samples wrote.
 
     Where topics or documents have several references, a row "references among themselves" has the mean of what each
-    scores against the others: above that a metric can't tell a system from a person. --people FILE, ratings as for
-    `tls-tasks meta`, adds a plot of the systems' means: the task's headline across, people up, with 95 % intervals.
+    scores against the others: above that a metric can't tell a system from a person.
 
     Exit codes: 0 written; 1 written, but a log has problems; 2 not written
 
@@ -256,8 +232,7 @@ def _run_page(args: argparse.Namespace) -> int:
       tls-tasks page out/base out/better --task tls_crisis -o crisis.html
     """
     scored = list(read_runs(args.files, only=args.task, newest=args.newest, progress=progress))
-    asked = {"title": args.title, "document": args.document, "people": args.people}
-    write_whole(args.out, page(scored, **asked, progress=progress))
+    write_whole(args.out, page(scored, progress=progress))
     n_tasks, n_documents = len({task.name for task in scored}), sum(len(task.ids) for task in scored)
     say(f"{args.out}: {count(len(scored), 'run')} of {count(n_tasks, 'task')}, {count(n_documents, 'document')}")
     return note(args.command, *(problem for task in scored for problem in task.problems))

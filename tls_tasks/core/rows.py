@@ -41,7 +41,7 @@ def read_columns(**columns: Any) -> list[Any]:
         tls_tasks.core.errors.InputError: predictions: got str 'x', expected a list with one row a document; did you mean predictions=['x']?
     """  # noqa: E501 - the message is one line
     given = {name: column for name, column in columns.items() if column is not None or name in _NEEDED}
-    indexes = {name: getattr(column, "index", None) for name, column in given.items()}
+    indexes: dict[str, Any] = {name: getattr(column, "index", None) for name, column in given.items()}
     labels = {name: index for name, index in indexes.items() if hasattr(index, "equals")}  # of pandas
     for (first, label), (name, other) in pairwise(labels.items()):
         if not label.equals(other):

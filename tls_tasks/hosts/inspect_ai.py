@@ -1,11 +1,10 @@
-"""Inspect's view of tasks and metrics: ``inspect eval tls_tasks/TASK``, ``inspect score LOG --scorer tls_tasks/NAME``.
+"""Inspect's view of tasks: ``inspect eval tls_tasks/TASK``, ``inspect score LOG --scorer tls_tasks/TASK``.
 
 The entry point of the group ``inspect_ai`` imports this module, and nothing else does: it needs the extra ``inspect``.
 Each task is registered with a scorer of the same name, since by its name alone ``inspect score`` finds one again.
 """
 
 import copy
-import inspect
 import json
 import math
 import textwrap
@@ -21,15 +20,13 @@ from inspect_ai.scorer import Metric, SampleScore, Scorer, Target, Value, metric
 from inspect_ai.scorer import Score as InspectScore
 from inspect_ai.solver import TaskState
 
-from tls_tasks.core.errors import InputError, check_options, check_whole_number, without_warnings
-from tls_tasks.core.options import options_of
-from tls_tasks.core.score import Results, Score, without_nan
+from tls_tasks.core.errors import InputError, check_options, check_whole_number
+from tls_tasks.core.score import Results, Score, Unit, without_nan
 from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.core.task import Doc, Task
-from tls_tasks.data.files import json_or_text
 from tls_tasks.hosts.discovery import task_file, task_files
 from tls_tasks.hosts.loading import load_fitting
-from tls_tasks.registry import METRICS, find_task
+from tls_tasks.registry import find_task
 
 _NOT_FOR_USERS = {"closed_book", "generation", "model_args", "provenance"}
 
@@ -64,11 +61,11 @@ def _sample(task: Task, doc: Doc, examples: Sequence[ChatMessage]) -> Sample:
     return Sample(input=messages, target=task.target(doc), id=doc["doc_id"], metadata=dict(doc))
 
 
-async def _score_task(name: str, options: Mapping[str, Any], state: TaskState, target: Target) -> InspectScore:
+async def _score_task(name: str, options: Mapping[str, Any], state: TaskState) -> InspectScore:
     """A document of ours; its answer is judged first where answers are judged, unless the log has the verdicts."""
     task, doc, answer, kept = find_task(name), state.metadata, state.output.completion, {}
     if "doc_id" not in doc:
-        expected = f"a document of {name}; a metric, such as tls_tasks/rouge_l, scores other people's logs"
+        expected = f"a document of {name}; tls-tasks score --metric NAME scores other people's logs"
         raise InputError("metadata", None, f"none of our documents in sample {state.sample_id}", expected)
     text = answer
     if task.judge is not None:
@@ -80,58 +77,29 @@ async def _score_task(name: str, options: Mapping[str, Any], state: TaskState, t
     task = task.for_document(doc)
     unit = task.process(doc, text)
     scores = {} if any(map(math.isnan, unit.values())) else task.scores(doc, text)
-    return _as_inspects(answer, [unit], _ordered(name, task.table), scores, {**kept, "topic": task.topic_of(doc)})
+    return _as_inspects(answer, unit, _ordered(task), scores, {**kept, "topic": task.topic_of(doc)})
 
 
-async def _score_metric(name: str, options: Mapping[str, Any], state: TaskState, target: Target) -> InspectScore:
-    """Any sample: the reference is in its metadata, or its target."""
-    spec, metadata, answer, kept = METRICS[name], state.metadata, state.output.completion, dict(options)
-    field = kept.pop("reference", next((key for key in ("references", "reference") if key in metadata), None))
-    targets: Any = target[0] if len(target) == 1 else list(target)
-    columns = {"predictions": answer, "references": targets if field is None else _value(metadata, field)}
-    if "sources" in spec.columns:
-        columns["sources"] = metadata.get(kept.pop("source", "text"))
-    if "topic" in metadata and "topics" in options_of(spec.load()):
-        columns["topics"] = str(metadata["topic"])
-    score = spec.load()(**{key: [value] for key, value in columns.items()}, **_with_schema(name, kept, metadata))
-    about = {"options": kept, "topic": metadata.get("topic")}
-    return _as_inspects(answer, score.units, _ordered(name, score.definitions), {name: score}, about)
-
-
-def _value(metadata: Mapping[str, Any], field: str) -> Any:
-    """A field of the metadata; documents of ours have their references as JSON text."""
-    if field not in metadata:
-        raise InputError("reference", None, repr(field), f"a field of the metadata: {', '.join(metadata)}")
-    return json_or_text(metadata[field])
-
-
-def _with_schema(name: str, options: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
-    takes_one = "schema" in inspect.signature(METRICS[name].load()).parameters
-    return {"schema": _value(metadata, "schema"), **options} if takes_one and "schema" in metadata else dict(options)
-
-
-def _ordered(of: str, table: Results) -> Results:
-    """The headline first: as in our task's table, or F1 of a metric."""
-    is_ours = of in task_files()
-    of_metric = [key for key in table if "f1" in key.split("_")]
-    first = [find_task(of).headline, *task_file(of).metrics] if is_ours else of_metric
-    return {key: table[key] for key in [*first, *table] if key in table}
+def _ordered(task: Task) -> Results:
+    """The results, the headline first, then as the task's file lists them."""
+    table = task.table
+    return {key: table[key] for key in [task.headline, *task_file(task.name).metrics, *table] if key in table}
 
 
 def _as_inspects(
-    answer: str, units: Sequence[Any], table: Results, scores: Mapping[str, Score], about: Mapping[str, Any]
+    answer: str, unit: Unit, table: Results, scores: Mapping[str, Score], about: Mapping[str, Any]
 ) -> InspectScore:
-    failed = [key for key in table if key.endswith("parse_failures") and table[key].value(units)]
-    is_broken = any(math.isnan(part) for unit in units for part in unit.values())
+    failed = [key for key in table if key.endswith("parse_failures") and table[key].value([unit])]
+    is_broken = any(map(math.isnan, unit.values()))
     reason = "scoring_failed" if is_broken else "invalid_response_format" if failed else None
     said = "\n\n".join(score.explain(0) for score in scores.values())
     signatures = {name: score.signature for name, score in scores.items()}
     return InspectScore(
-        value=without_nan({key: float(result.value(units)) for key, result in table.items()}),
+        value=without_nan({key: float(result.value([unit])) for key, result in table.items()}),
         answer=answer,
         explanation=textwrap.indent(said, "    "),  # which is code in Markdown, as the viewer takes it
         reason=reason if answer.strip() else "no_response",
-        metadata={"units": [without_nan(unit) for unit in units], "signatures": signatures, **about},  # None: unscored
+        metadata={"unit": without_nan(unit), "signatures": signatures, **about},  # None: unscored
     )
 
 
@@ -142,21 +110,20 @@ def corpus(of: str) -> Metric:
     Every epoch of a document counts. ``KEY_stderr`` is the jackknife standard error over topics, or over samples.
 
     Args:
-        of: A task, or a metric.
+        of: A task.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        kept = [score for score in scores if "units" in (score.score.metadata or {})]
+        kept = [score for score in scores if "unit" in (score.score.metadata or {})]
         if not kept:
             return {}
         about: list[Any] = [score.score.metadata for score in kept]
-        of_units = [(unit, own, score) for own, score in zip(about, kept, strict=True) for unit in own["units"]]
-        units = [{part: math.nan if sum_ is None else sum_ for part, sum_ in unit.items()} for unit, _, _ in of_units]
-        topics, rows = [own["topic"] for _, own, _ in of_units], [score.sample_id for _, _, score in of_units]
-        table = _table(of, about[0].get("options", {}), kept[0].sample_metadata or {})
+        units = [{part: math.nan if sum_ is None else sum_ for part, sum_ in own["unit"].items()} for own in about]
+        topics, rows = [own["topic"] for own in about], [score.sample_id for score in kept]
+        table = _ordered(find_task(of).for_document(kept[0].sample_metadata or {}))
         # Of documents with schemas of their own, the results that all of them have.
         table = {key: result for key, result in table.items() if all(unit.keys() >= {*result.parts} for unit in units)}
-        whole = Score(of, "", units, table, None if None in topics else topics, rows)
+        whole = Score(of, "", units, table, topics, rows)
         errors = {**dict.fromkeys(table, math.nan), **whole.standard_errors()}
         stderr = without_nan({f"{key}_stderr": error for key, error in errors.items()})  # None is left out
         return {key: float(value) for key, value in whole.results.items()} | stderr
@@ -164,33 +131,20 @@ def corpus(of: str) -> Metric:
     return compute
 
 
-def _table(of: str, options: Mapping[str, Any], metadata: Mapping[str, Any]) -> Results:
-    if of not in METRICS:
-        return _ordered(of, find_task(of).for_document(metadata).table)
-    nothing: dict[str, Any] = {column: [] for column in METRICS[of].columns}
-    with without_warnings(Warning):  # of no rows
-        score: Score = METRICS[of].load()(**nothing, **_with_schema(of, options, metadata))
-    return _ordered(of, score.definitions)
-
-
 def _registered_scorer(name: str) -> Any:
-    """The scorer of a task's documents, or a metric's; that of reports needs documents of ours, too."""
-    of = "report_custom" if name == "report_eval" else name
-    if of in METRICS:
-        score, known = _score_metric, ["reference", "source", "schema", *options_of(METRICS[of].load())]
-    else:
-        score, known = _score_task, ["judge"] if find_task(of).judge else []
+    """The scorer of a task's documents; it takes a judge where answers are judged."""
+    known = ["judge"] if find_task(name).judge else []
 
     def create(**options: Any) -> Scorer:
         check_options(f"the scorer {name}", options, known)
 
         async def run(state: TaskState, target: Target) -> InspectScore:
-            return await score(of, options, state, target)
+            return await _score_task(name, options, state)
 
         return run
 
-    return scorer(metrics=[corpus(of)], name=name)(create)
+    return scorer(metrics=[corpus(name)], name=name)(create)
 
 
-_SCORERS = {name: _registered_scorer(name) for name in (*task_files(), *METRICS)}
+_SCORERS = {name: _registered_scorer(name) for name in task_files()}
 _TASKS = {name: _registered_task(name) for name in task_files()}

@@ -1,15 +1,12 @@
-"""Models of a host as judges: of the harness, by the likelihoods of YES and NO, and of Inspect, by what they answer."""
+"""Models of the harness as judges, by the likelihoods of YES and NO."""
 
-import logging
 import math
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from tls_tasks.core.errors import check_choice, needs_extra
 from tls_tasks.reports.judges import questions
-from tls_tasks.reports.judges.model import DEFAULTS
-from tls_tasks.reports.judges.prompts import Message, prompts_hash, render, second_try
+from tls_tasks.reports.judges.prompts import prompts_hash, render
 from tls_tasks.reports.types import PARTLY, Query, Verdict
 
 WORDS = (" YES", " NO")
@@ -18,8 +15,6 @@ _PARTLY = " PARTLY"
 _WORD_TOKENS = 4  # the most that one of these takes
 
 _TOO_LONG = Verdict(None, "too long")
-
-_log = logging.getLogger(__name__)
 
 
 class HarnessJudge:
@@ -111,81 +106,3 @@ def _likeliest(yes: float, no: float, partly: float = -math.inf) -> Verdict:
     if partly > max(yes, no):
         return Verdict(PARTLY)
     return questions.from_probability(1 / (1 + math.exp(min(no - yes, 700))))  # beyond that exp overflows; NaN stays
-
-
-class InspectJudge:
-    """Asks a model of Inspect for YES or NO; of an answer without either, it asks once more.
-
-    Args:
-        model: As ``inspect eval --model`` takes it.
-        parameters: Fields of Inspect's ``GenerateConfig``; by default temperature 0 and 512 tokens.
-        cache: Whether Inspect keeps the answers.
-        name: For the signature, instead of the model.
-
-    Raises:
-        MissingExtraError: Inspect isn't installed.
-        OptionError: Parameters that Inspect doesn't have.
-
-    Example:
-        ``InspectJudge("openai/gpt-4o").name`` begins with ``inspect/openai/gpt-4o,prompts:``.
-    """
-
-    def __init__(
-        self, model: str, *, parameters: Mapping[str, Any] | None = None, cache: bool = True, name: str | None = None
-    ) -> None:
-        with needs_extra("judge", "inspect"):
-            from inspect_ai.model import GenerateConfig
-        given = dict(parameters or {})
-        for parameter in given:
-            check_choice("parameters", parameter, GenerateConfig.model_fields)
-        self._model, self._cache = model, cache
-        self._config = GenerateConfig(**{**DEFAULTS, **given})
-        label = name or f"inspect/{model}"
-        parts = [label, *([] if model in label else [f"model:{model}"])]
-        parts += [f"{key}:{value}" for key, value in sorted(given.items())]
-        self.name = ",".join([*parts, f"prompts:{prompts_hash()}"])
-
-    def ask(self, queries: Sequence[Query]) -> list[Verdict]:
-        """One verdict per query, in order; all questions at once, as far as Inspect's limits allow."""
-        from anyio import create_task_group, from_thread
-
-        verdicts: dict[int, Verdict] = {}
-
-        async def ask(model: Any, index: int, query: Query) -> None:
-            messages = render(query)
-            try:
-                verdicts[index] = await self._verdict(model, messages, query.is_graded)
-            except Exception as error:  # a fault of the instrument, whatever it is: unscored and counted
-                _log.warning("judge %s failed on a question of kind %s: %r", self.name, query.kind, error)
-                verdicts[index] = Verdict(None, "failed", questions.shorten(repr(error)))
-
-        async def work() -> None:
-            from inspect_ai.model import get_model
-
-            # Not one that Inspect remembers: its connections belong to a loop, which may have ended.
-            async with get_model(self._model, memoize=False) as model, create_task_group() as group:
-                for index, query in enumerate(queries):
-                    group.start_soon(ask, model, index, query)
-
-        try:
-            from_thread.check_cancelled()  # a scorer's thread: Inspect's own loop asks, so that its log has the calls
-        except RuntimeError:
-            questions.run_to_end(work())
-        else:
-            from_thread.run(work)
-        return [verdicts[index] for index in range(len(queries))]
-
-    async def _verdict(self, model: Any, messages: list[Message], is_graded: bool) -> Verdict:
-        from inspect_ai.model import CachePolicy, ChatMessageAssistant, ChatMessageUser
-
-        kinds = {"user": ChatMessageUser, "assistant": ChatMessageAssistant}
-        options = {"config": self._config, "cache": self._cache and CachePolicy(expiry=None, per_epoch=False)}
-        prompts = [message["content"] for message in messages]
-        for _ in range(2):
-            turns = [kinds[message["role"]](content=message["content"]) for message in messages]
-            text = str((await model.generate(turns, **options)).completion)
-            verdict = questions.verdict_in(text, prompts, is_graded=is_graded)
-            if verdict.value is not None:
-                break
-            messages = second_try(messages, text)
-        return verdict

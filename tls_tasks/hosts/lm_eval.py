@@ -7,32 +7,21 @@
 
 from __future__ import annotations
 
-import dataclasses
+import difflib
 import importlib
-import inspect
-import json
 import logging
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import nearest
 from tls_tasks.core.score import Result, Unit, jackknife
 from tls_tasks.core.secrets import check_no_secret, hide_headers
 from tls_tasks.core.task import Task, answer_text
-from tls_tasks.hosts.loading import drop_stale_requests, load_fitting
+from tls_tasks.hosts.loading import load_fitting
 
-_HARNESS = {"version", "config", "config_source", "_metadata"}
-"""What the harness puts in, and where it keeps what it can't place."""
-
-_ABOUT = {"description", "author", "authors", "license", "licence", "citation", "homepage", "url", "notes", "tags"}
-"""What people write of a task in its file, for people."""
-
-_LOADING = set(json.loads(Path(__file__).with_name("arguments.json").read_text(encoding="utf-8")))
-"""Common ``--model_args`` that models take in ``**kwargs`` and hand on, so that no signature has them."""
+_LEAST_LIKENESS = 0.8  # of a name that may be misspelt; many arguments of models are somewhat alike
 
 _said: set[tuple[str, str]] = set()
 _log = logging.getLogger(__name__)
@@ -41,42 +30,20 @@ _log = logging.getLogger(__name__)
 def _check_options(task: Task, options: Mapping[str, Any]) -> None:
     """Look at ``--metadata`` and ``--model_args``, which both end in the results.
 
-    Warns of what nobody reads, once a family, with the nearest name that somebody does read.
+    Warns of what may be a misspelt option of the task, once a family; all else may be for the model.
 
     Raises:
         InputError: What looks like a secret: names the option, never the secret.
     """
-    host = sys.modules.get("tls_tasks.hosts.models")  # loaded if one of our baselines runs; it takes all in **given
-    baseline: list[str] = host.options_of(task.family) if host else []
-    models = (_LOADING | set(baseline) | set(_model_arguments())) - set(task.options)
     texts = {name: value for name, value in options.items() if isinstance(value, str)}  # a judge's are its own matter
-    check_no_secret({name: text for name, text in texts.items() if name not in models}, "--metadata")
-    variable = "nothing: set the variable that the model reads, such as OPENAI_API_KEY or HF_TOKEN"
-    check_no_secret({name: text for name, text in texts.items() if name in models}, "--model_args", variable)
+    advice = "the name of an environment variable, or one that the model reads, such as OPENAI_API_KEY or HF_TOKEN"
+    check_no_secret(texts, "--metadata or --model_args", advice)
     hide_headers(options.get("judge"))
-    others = _HARNESS | _ABOUT | models
-    for name in options.keys() - others - {"generation", "answer_tokens", "least_answer_tokens", *task.options}:
-        if (task.family, name) in _said:
-            continue
-        _said.add((task.family, name))
-        there = f"; available: {', '.join([*baseline, *task.options])}"
-        told = f"{name!r}{nearest(name, [*task.options, *sorted(others)]) or there}"
-        _log.warning("tasks of %s do not read the option %s (--metadata or --model_args)", task.family, told)
-
-
-def _model_arguments() -> Iterator[str]:
-    """What the constructors of the models in this process take: the run's own is loaded before its tasks are."""
-    from lm_eval.api.model import LM
-
-    classes: list[type] = [LM]
-    for own in classes:  # it grows as it goes
-        classes += own.__subclasses__()
-        if "__init__" in vars(own):
-            yield from inspect.signature(own.__init__).parameters  # type: ignore[misc]
-    for engine in ("vllm", "sglang"):  # they take what their engines take
-        arguments = getattr(sys.modules.get(engine), "EngineArgs", None)
-        if dataclasses.is_dataclass(arguments):
-            yield from (field.name for field in dataclasses.fields(arguments))
+    for name in options.keys() - set(task.options):
+        meant = difflib.get_close_matches(name, task.options, 1, _LEAST_LIKENESS)
+        if meant and (task.family, name) not in _said:
+            _said.add((task.family, name))
+            _log.warning("tasks of %s do not read the option %r; did you mean %r?", task.family, name, meant[0])
 
 
 class Number(float):
@@ -149,7 +116,6 @@ def _load(task: Task, **options: Any) -> dict[str, Any]:
     if config is not None and (said := options.get("provenance", {}).get("data")):
         # The harness may use one configuration twice.
         config.task_alias = f"{(config.task_alias or config.task).removesuffix(f' ({said})')} ({said})"
-    drop_stale_requests(name, options.get("config_source"), rows)
     # Text and whole numbers only: the JSON in some columns is never looked into, so that no date becomes a time.
     kinds = {key: Value("int64" if isinstance(value, int) else "string") for key, value in rows[0].items()}
     splits = {"test": rows}

@@ -1,35 +1,19 @@
-"""Loading a task's documents: so that they fit the model's context, and the harness asks of them and no others.
+"""Loading a task's documents so that they fit the model's context.
 
 Of what the user says of the model, a task sees ``--model_args``. Whatever cannot be found out there without network is
 unknown, and a document is then cut by characters alone.
-
-``lm_eval --cache_requests`` keeps a task's requests by its name: with other data or another budget, the old ones. The
-harness then asks the old questions and scores the answers by the new documents, in the right form and without a word.
-A task can't see whether the option is set, and nothing of ours is called between the cache and the model. So a file
-beside the requests holds a hash of the documents that were loaded last, and requests of others are removed when
-documents are loaded: the harness makes them anew, and keeps those.
 """
 
-import glob
-import hashlib
 import itertools
-import json
 import logging
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from tls_tasks import __version__
-from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.task import Doc, Task
-from tls_tasks.core.whole import write_whole
 from tls_tasks.data.model_context import ModelContext, model_context
-from tls_tasks.hosts.discovery import tasks_path
-from tls_tasks.registry import find_task
 
 _AUTO = "auto"
 """The ``context_budget`` that fills the model's context."""
@@ -39,8 +23,6 @@ _MOST_BYTES_PER_TOKEN = 8
 
 _LEAST_ANSWER = 256
 """To so many tokens the answer shrinks where a task's file does not state ``least_answer_tokens``."""
-
-_NAME = re.compile(r"^task:\s*['\"]?([^'\"#\s]+)", re.MULTILINE)
 
 _log = logging.getLogger(__name__)
 
@@ -155,49 +137,3 @@ def _smallest(task: Task, docs: Sequence[Doc], model: ModelContext, answer: int)
 def _fits(prompt: str, room: int, count: Callable[[str], int]) -> bool:
     """No token is shorter than a byte, so that most prompts need not be counted for a large context."""
     return len(prompt.encode("utf-8", "replace")) <= room or count(prompt) <= room
-
-
-def drop_stale_requests(name: str, source: object, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Take requests that may be of other documents than ``rows`` out of the harness's cache, and say so.
-
-    Args:
-        name: The data set, of which a task of ours is called.
-        source: The task's YAML file, where the harness says it (``config_source``).
-        rows: The documents, as they were loaded now.
-
-    Raises:
-        DataError: If a file can't be removed or written: the run would use old requests.
-    """
-    from lm_eval.caching import cache
-
-    task, prompt = _task_of(name, source)
-    folder, shown = Path(cache.PATH), prompt(rows[0]) if prompt and rows else ""
-    digest = hashlib.sha256(json.dumps([__version__, shown, *map(dict, rows)]).encode()).hexdigest()
-    files = sorted(folder.glob(f"requests-{glob.escape(task)}-*shot-rank*"))
-    made_of = folder / f"tls_tasks-{task}.sha256"
-    known = made_of.read_text(encoding="utf-8") if made_of.is_file() else ""
-    if known == digest or not (files or known):
-        return
-    try:
-        for file in files:
-            file.unlink(missing_ok=True)
-        write_whole(made_of, digest)
-    except OSError as error:
-        stale = f"{task}: {folder} keeps stale requests (lm_eval --cache_requests): {error}"
-        raise DataError(f"{stale}; remove them, or set LM_HARNESS_CACHE_PATH to a folder of your own") from error
-    if files:
-        told = "requests that lm_eval --cache_requests kept may be of other documents than those of this run"
-        _log.warning("%s: %s; removed, and made anew: %s", task, told, ", ".join(map(str, files)))
-
-
-def _task_of(name: str, source: object) -> tuple[str, Callable[[Mapping[str, Any]], str] | None]:
-    """The task's name for the harness, and its prompt if that is ours: a user's file may name another."""
-    path, named = Path(str(source)), None
-    with suppress(OSError, ValueError):  # "inline": no file
-        named = _NAME.search(path.read_text(encoding="utf-8"))
-    name = named[1] if named else name
-    if named is None or tasks_path().resolve() in path.resolve().parents:
-        with suppress(OptionError):
-            task = find_task(name)
-            return task.name, task.prompt
-    return name, None

@@ -113,13 +113,3 @@ class RulesLM(_BaselineLM):
     """
 
     tokenizer_name, family = "tree_rules", "trees"
-
-
-def options_of(family: str) -> list[str]:
-    """What ``--model_args`` may set of a family's baseline.
-
-    Example:
-        >>> options_of("summaries")
-        ['n']
-    """
-    return [name for model in _BaselineLM.__subclasses__() if model.family == family for name in model.options]

@@ -6,8 +6,7 @@ A specification is ``none``, ``recorded`` (the verdicts that come with the embed
 - ``base_url`` and ``model``: any OpenAI-compatible endpoint; ``api_key_env`` names the variable with its key, and a
   value of ``headers`` may be ``{"env": "NAME"}``;
 - ``provider`` (openai, anthropic, together) and ``model``;
-- ``harness``: a model of the harness such as ``hf``, with ``model_args``; it answers by the likelihood of YES and NO;
-- ``inspect``: a model of Inspect, as ``inspect eval --model`` takes it.
+- ``harness``: a model of the harness such as ``hf``, with ``model_args``; it answers by the likelihood of YES and NO.
 
 ``cache`` names the file in which verdicts of an endpoint are kept (by default one in the user's cache folder; false:
 none).
@@ -212,7 +211,6 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
     "recorded": ("name", "defaults"),
     **dict.fromkeys(("provider", "base_url"), _OF_ENDPOINTS),  # in this order: base_url is an option of the first
     "harness": ("model_args", "chat", "batch_size", "device"),
-    "inspect": ("cache", "name", "parameters"),
 }
 """The key that says which kind of judge is specified -> its options."""
 
@@ -253,14 +251,11 @@ def make_judge(spec: Any, *, loads: bool = True) -> Judge | None:
         if not isinstance(text, str) or not text.isprintable():  # it can be no path, address or variable
             raise InputError(f"judge.{name}", None, describe(spec[name]), "a str of printable characters")
     check_switches(**{"judge.chat": spec.get("chat", False)})
-    # Hosts by name: families don't import them.
-    hosts: Any = importlib.import_module("tls_tasks.hosts.judges") if kind in ("harness", "inspect") else None
     if kind == "recorded":
         return Recorded.read(Path(value).expanduser(), **options)
     if kind == "harness":
+        hosts: Any = importlib.import_module("tls_tasks.hosts.judges")  # by name: families don't import hosts
         return cast(Judge, hosts.from_options(value, loads=loads, **options))
-    if kind == "inspect":
-        return cast(Judge, hosts.InspectJudge(value, **options))
     if (variable := options.pop("api_key_env", None)) is not None:
         options["api_key"] = read_key(variable)
     if isinstance(options.get("headers"), Mapping):

@@ -1,4 +1,4 @@
-"""The table of peers in docs/trees.md is what its script makes today, and the value scores say what they should."""
+"""The table of peers in docs/developing/tree_eval_options.md is what its script makes today, and the value scores say what they should."""
 
 import importlib.util
 
@@ -16,7 +16,7 @@ def peers():
 
 
 def test_the_table_is_todays(peers):
-    document = (ROOT / "docs" / "trees.md").read_text(encoding="utf-8").splitlines()
+    document = (ROOT / "docs" / "developing" / "tree_eval_options.md").read_text(encoding="utf-8").splitlines()
     for line in peers.table(peers.numbers()):
         assert line in document or "not installed" in line, "run python benchmarks/tree_peers.py"
 

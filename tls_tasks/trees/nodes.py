@@ -1,10 +1,7 @@
 """What a value is to its node in the schema, and how many nodes it has."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.plan import Field
@@ -13,7 +10,7 @@ from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode, settled
 MISSING = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 """Stands for the value of a key that isn't there."""
 
-ABSENT, NULL, VALUE, WRONG, MAYBE = range(5)
+ABSENT, NULL, VALUE, WRONG, NULLABLE = range(5)
 """No key; null; a value; a value of another type; several valid answers, null among them."""
 
 
@@ -38,18 +35,11 @@ def state_of(node: SchemaNode, value: Any, is_loose: bool) -> int:
         return ABSENT
     if not isinstance(node, Field) or (not is_loose and not fits(value, node)):
         return WRONG
-    return MAYBE if kind is AnyOf and value.may_be_null else VALUE
+    return NULLABLE if kind is AnyOf and value.may_be_null else VALUE
 
 
 def _plain_types(node: SchemaNode) -> Collection[type]:
     return node.types if isinstance(node, Field) else (dict if isinstance(node, Branch) else list,)
-
-
-def states_of(node: SchemaNode, values: Sequence[Any], is_loose: bool) -> NDArray[np.int8]:
-    """What each value is to its node."""
-    if set(map(type, values)).issubset(_plain_types(node)):
-        return np.full(len(values), VALUE, dtype=np.int8)
-    return np.fromiter((state_of(node, value, is_loose) for value in values), dtype=np.int8, count=len(values))
 
 
 def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) -> int:

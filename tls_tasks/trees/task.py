@@ -10,10 +10,10 @@ from typing import Any
 
 from tls_tasks.core.score import Score, mean, ratio, total
 from tls_tasks.core.task import Task, shorter_text
+from tls_tasks.trees.counts import KINDS
 from tls_tasks.trees.data import ALL_SETS, GROUNDED, examples, grounded_prompt, load_documents, prompt, sources_of
 from tls_tasks.trees.grounds import with_quotes
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS
-from tls_tasks.trees.pairs import KINDS
 from tls_tasks.trees.picture import picture
 from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.score import grounded_results, node_results, rate_results, value_results

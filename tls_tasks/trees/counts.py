@@ -1,0 +1,205 @@
+"""What is counted of two trees: nodes, leaves with a value, and the outcome of each leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from tls_tasks.core.score import Columns
+from tls_tasks.trees.plan import Field, Plan
+from tls_tasks.trees.types import Path, SchemaNode, all_nodes, nodes_of, path_name
+
+NODE_COUNTS = ("node_tp", "node_fp", "node_fn")
+LEAF_COUNTS = ("leaf_tp", "leaf_fp", "leaf_fn")
+COUNTS = (*NODE_COUNTS, *LEAF_COUNTS)
+"""Nodes, and leaves with a value: in both trees, in the prediction only, in the reference only."""
+
+KINDS = ("correct", "wrong", "missed", "invented", "absent")
+"""What a leaf can be: right; there with another value; not there though it should be; there though it should not be;
+and rightly not there."""
+
+VALUE_COUNTS = ("value_hits", "value_hits_exact", "value_given", "value_wanted")
+"""Of values (leaves that are not null): their similarities, how many are exact, how many each side has."""
+
+VALUE_PARTS = ("similarity", "exact", "met", "wanted")
+"""Of the values of a leaf: their similarities, how many are exact, how many pairs have two values, how many values the
+reference has."""
+
+EXACT = 1 - 1e-12
+"""The least similarity of an exact value."""
+
+
+@dataclass(slots=True, eq=False)
+class Outcome:
+    """What became of one leaf.
+
+    Attributes:
+        field: The leaf.
+        kind: One of :data:`KINDS`; empty for nothing but scores.
+        scores: The score of each metric; empty where nothing is scored.
+        similarity: How similar the values are, from 0 to 1, the better of as they stand and as they are meant.
+        accepts_null: Whether null is a valid answer, too: the reference has a value if the prediction has one.
+        is_unmatched: Whether it is in an item of a list that has no counterpart.
+    """
+
+    field: Field
+    kind: str = ""
+    scores: Sequence[float] = ()
+    similarity: float = 0.0
+    accepts_null: bool = False
+    is_unmatched: bool = False
+
+    @property
+    def has_both(self) -> bool:
+        """Whether both sides have a value."""
+        return self.kind in ("correct", "wrong")
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the values are the same."""
+        return self.similarity >= EXACT
+
+    @property
+    def in_reference(self) -> bool:
+        """Whether the reference has a value."""
+        return self.kind in ("correct", "wrong", "missed")
+
+    @property
+    def in_prediction(self) -> bool:
+        """Whether the prediction has a value."""
+        return self.kind in ("correct", "wrong", "invented")
+
+
+@dataclass(slots=True, eq=False)
+class Counts:
+    """What is counted of two values and everything below them.
+
+    Attributes:
+        node_tp, node_fp, node_fn: Nodes in both trees, in the prediction only, in the reference only.
+        leaf_tp, leaf_fp, leaf_fn: The same of leaves with a value, among the nodes that both trees have.
+        outside: How many values the prediction has where the schema has no leaf.
+        outcomes: What became of each leaf.
+        common: Dictionaries and lists that both trees have (for treeval).
+        is_null_pair: Whether these are two items of lists that are null; not of sums.
+        is_scalar_pair: Whether one at least of two items that may be of several kinds is no dictionary or list; not of
+            sums.
+
+    Example:
+        >>> Counts(node_tp=1) + Counts(node_tp=1, node_fn=2) == Counts(node_tp=2, node_fn=2)
+        True
+    """
+
+    node_tp: int = 0
+    node_fp: int = 0
+    node_fn: int = 0
+    leaf_tp: int = 0
+    leaf_fp: int = 0
+    leaf_fn: int = 0
+    outside: int = 0
+    outcomes: list[Outcome] = field(default_factory=list)
+    common: list[SchemaNode] = field(default_factory=list)
+    is_null_pair: bool = False
+    is_scalar_pair: bool = False
+
+    def __iadd__(self, other: Counts) -> Counts:
+        """Add another."""
+        self.node_tp += other.node_tp
+        self.node_fp += other.node_fp
+        self.node_fn += other.node_fn
+        self.leaf_tp += other.leaf_tp
+        self.leaf_fp += other.leaf_fp
+        self.leaf_fn += other.leaf_fn
+        self.outside += other.outside
+        self.outcomes += other.outcomes
+        self.common += other.common
+        return self
+
+    def __add__(self, other: Counts) -> Counts:
+        """The sum of two."""
+        total = Counts()
+        total += self
+        total += other
+        return total
+
+    @property
+    def nodes(self) -> tuple[int, int, int]:
+        """The counts of nodes: true positives, false positives, false negatives."""
+        return self.node_tp, self.node_fp, self.node_fn
+
+    @property
+    def leaves(self) -> tuple[int, int, int]:
+        """The same of leaves with a value."""
+        return self.leaf_tp, self.leaf_fp, self.leaf_fn
+
+    def without_nodes(self) -> Counts:
+        """The same where neither nodes nor leaves with a value count."""
+        return Counts(outside=self.outside, outcomes=self.outcomes, common=self.common)
+
+
+# --- units ---
+
+
+def common_part(path: Path) -> str:
+    """Name the part that says whether both trees have this dictionary or list."""
+    return f"seen|{path_name(path)}"
+
+
+@lru_cache(maxsize=64)
+def _parts(plan: Plan) -> list[str]:
+    """List the parts of a unit: counts, what leaves were, sums of scores and how many there are."""
+    kinds = [f"{kind}|{leaf.name}" for leaf in plan.fields for kind in KINDS]
+    scores = [leaf.part(what, metric) for leaf in plan.fields for metric in leaf.metrics for what in ("sum", "n")]
+    if plan.follows_treeval:
+        paths = [path for path, node in nodes_of(plan.root).items() if not isinstance(node, Field)]
+        return [*COUNTS, *kinds, *scores, *map(common_part, paths)]
+    values = [f"{part}|{leaf.name}" for leaf in plan.fields for part in VALUE_PARTS]
+    return [*COUNTS, *VALUE_COUNTS, *kinds, *scores, *values]
+
+
+def units_of(plan: Plan, counts: Sequence[tuple[Counts, Counts]]) -> Columns:
+    """Make a unit of each pair of trees: of its counts by the guide's pairing, and of those by the values' pairing."""
+    columns: dict[str, list[float]] = {part: [0] * len(counts) for part in _parts(plan)}
+    paths = {id(node): common_part(path) for path, node in all_nodes(plan.root)} if plan.follows_treeval else {}
+    for row, (by_guide, by_value) in enumerate(counts):
+        for name in COUNTS:
+            columns[name][row] = getattr(by_guide, name)
+        for part, amount in _guide_amounts(plan, by_guide):
+            columns[part][row] += amount
+        for node in by_guide.common:
+            columns[paths[id(node)]][row] += 1
+        if not plan.follows_treeval:
+            columns["value_given"][row] = by_value.outside
+            for part, amount in _value_amounts(by_value):
+                columns[part][row] += amount
+    return Columns(columns, len(counts))
+
+
+def _guide_amounts(plan: Plan, counts: Counts) -> Iterator[tuple[str, float]]:
+    """What leaves were, and their scores; the worst ones for items without counterpart where options say so."""
+    counts_worst = plan.options.unmatched_items == "worst"
+    for outcome in counts.outcomes:
+        leaf, scores = outcome.field, outcome.scores
+        if outcome.kind:
+            yield f"{outcome.kind}|{leaf.name}", 1
+        if outcome.is_unmatched and counts_worst:
+            scores = leaf.worst_scores
+        for metric, score in zip(leaf.metrics, scores, strict=False):
+            yield leaf.part("sum", metric), score
+            yield leaf.part("n", metric), 1
+
+
+def _value_amounts(counts: Counts) -> Iterator[tuple[str, float]]:
+    for outcome in counts.outcomes:
+        name = outcome.field.name
+        if outcome.in_reference:
+            yield "value_wanted", 1
+            yield f"wanted|{name}", 1
+        if outcome.in_prediction:
+            yield "value_given", 1
+        if outcome.has_both:
+            yield "value_hits", outcome.similarity
+            yield "value_hits_exact", outcome.is_exact
+            yield f"similarity|{name}", outcome.similarity
+            yield f"exact|{name}", outcome.is_exact
+            yield f"met|{name}", 1

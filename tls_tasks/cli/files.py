@@ -256,7 +256,12 @@ def _trees(args: argparse.Namespace) -> int:
         keys = [*judged(score.items[0].plan)]
         headline = next(key for key in ("grounded_f1", "f1_value", "treeval_score") if key in keys)
         args.detailed = args.detailed or not many
-        shown = {"keys": keys * many, "headline": headline, "result": result, "explain": partial(_comparison, score)}
+        shown: dict[str, Any] = {
+            "keys": keys * many,
+            "headline": headline,
+            "result": result,
+            "explain": partial(_comparison, score),
+        }
         printed.print_score(args, score, names, "tree", **shown)
     return int(bool(unread))
 

@@ -10,9 +10,10 @@ from typing import Any
 from tls_tasks.trees.compare import Compare, best_answer, compare, compare_items, compare_roots, has_answers, whole_tree
 from tls_tasks.trees.leaf_scores import LeafScorer
 from tls_tasks.trees.nodes import MISSING
-from tls_tasks.trees.pairing import GuidePairing, ValuePairing
+from tls_tasks.trees.pairing import Pairing
 from tls_tasks.trees.plan import Plan
 from tls_tasks.trees.types import ANY_OF, AnyOf, Branch, ListOf, Path, Position, part_for, resolved
+from tls_tasks.trees.weights import GUIDE, VALUES
 
 Alignments = dict[Path, list[tuple[int, int]]]
 """Path of a list in the reference -> positions of its items and of those that they were compared with.
@@ -36,7 +37,7 @@ class Search:
 
     def __init__(self, plan: Plan) -> None:
         """No alignments yet."""
-        self.pairing = (GuidePairing if plan.follows_treeval else ValuePairing)(plan, LeafScorer(plan))
+        self.pairing = Pairing(plan, GUIDE if plan.follows_treeval else VALUES, LeafScorer(plan))
         self.alignments: Alignments = {}
 
     def of(self, reference: Any, prediction: Any, grounds: Any = None) -> Alignments:

@@ -74,6 +74,8 @@ def compare_roots(reference: Any, prediction: Any, node: SchemaNode, pairing: Pa
 
 def compare(reference: Any, prediction: Any, node: SchemaNode, pairing: Pairing) -> Counts:
     """Compare the values of a key; MISSING stands for the value of a key that isn't there."""
+    if isinstance(node, Field) and type(reference) in node.types and type(prediction) in node.types:  # as a rule
+        return Counts(node_tp=1, leaf_tp=1, outcomes=[pairing.scorer.outcome(node, reference, prediction)])
     is_recursive, node = isinstance(node, Again), resolved(node)
     if has_answers(node, reference):
         return compare_answers(compare, reference, prediction, node, pairing)
@@ -100,15 +102,15 @@ def compare(reference: Any, prediction: Any, node: SchemaNode, pairing: Pairing)
 
 
 def states(reference: Any, prediction: Any, node: SchemaNode, pairing: Pairing) -> tuple[int, int]:
-    """What two values are to their node.
+    """Return what two values are to their node; where null is a valid answer, too, there is a value if both have one.
 
     Raises:
         BadReferenceError: The reference has a value of another type.
     """
-    left = state_of(node, reference, pairing.is_loose)
+    left, right = state_of(node, reference, pairing.is_loose), state_of(node, prediction, pairing.is_loose)
     if left == WRONG and not pairing.is_loose:
         raise BadReferenceError
-    return left, state_of(node, prediction, pairing.is_loose)
+    return (VALUE if right >= VALUE else NULL) if left == NULLABLE else left, right
 
 
 def presence(left: int, right: int, node: SchemaNode, pairing: Pairing) -> Counts:
@@ -119,27 +121,16 @@ def presence(left: int, right: int, node: SchemaNode, pairing: Pairing) -> Count
         return Counts(node_fp=1)
     if isinstance(node, Branch):
         return Counts(node_tp=1)
-    has_left, has_right = has_values(left, right)
-    return Counts(
-        node_tp=1,
-        leaf_tp=int(has_left and has_right),
-        leaf_fn=int(has_left and not has_right),
-        leaf_fp=int(has_right and not has_left),
-    )
-
-
-def has_values(left: int, right: int) -> tuple[bool, bool]:
-    """Whether both sides have a value; where null is a valid answer the reference has one if the prediction has."""
-    has_right = right >= VALUE
-    return left >= VALUE and (left != NULLABLE or has_right), has_right
+    if left == NULL or right == NULL:
+        return Counts(node_tp=1, leaf_fn=int(left != NULL), leaf_fp=int(right != NULL))
+    return Counts(node_tp=1, leaf_tp=1)
 
 
 def compare_leaves(reference: Any, prediction: Any, field: Field, left: int, right: int, pairing: Pairing) -> Outcome:
     """Say what became of a leaf."""
-    has_left, has_right = has_values(left, right)
-    if has_left and has_right:
+    if left >= VALUE and right >= VALUE:
         return pairing.scorer.outcome(field, reference, prediction, right != WRONG)
-    return pairing.unscored[field.index]["missed" if has_left else "invented" if has_right else "absent"]
+    return pairing.unscored[field.index]["missed" if left >= VALUE else "invented" if right >= VALUE else "absent"]
 
 
 def compare_inside(
@@ -161,13 +152,12 @@ def compare_dictionaries(reference: Any, prediction: Any, node: Any, pairing: Pa
         counts += compare(reference.get(key, MISSING), prediction.get(key, MISSING), child, pairing)
     if node.rest is None and prediction.keys() <= node.children.keys() and reference.keys() <= node.children.keys():
         return counts
-    others = [{key: tree[key] for key in tree if key not in node.children} for tree in (reference, prediction)]
+    others, unknown = ({key: tree[key] for key in tree if key not in node.children} for tree in (reference, prediction))
     if node.rest is not None:
-        counts += compare_lists(*others, node.rest, pairing)
+        counts += compare_lists(others, unknown, node.rest, pairing)
         return counts
-    if others[0] and not pairing.is_loose:
+    if others and not pairing.is_loose:
         raise BadReferenceError
-    unknown = others[1]
     counts.node_fp += len(unknown) if plan.follows_treeval else count_nodes(unknown, items=plan.counts_items)
     counts.outside += values_outside(None, unknown)
     return counts
@@ -178,7 +168,7 @@ def count_as_treeval(
 ) -> None:
     """Count what treeval counts of a dictionary or list that one of the trees lacks, or has as null."""
     if left == VALUE and right >= VALUE:
-        counts.common.append(node)
+        counts.common += (node,)
     counts_items = pairing.plan.counts_items
     if left == NULL and right >= VALUE:
         if isinstance(node, Branch) or counts_items:
@@ -202,13 +192,14 @@ def compare_lists(references: Any, predictions: Any, node: Any, pairing: Pairing
         counts.outcomes = means_by_leaf(counts.outcomes)
     else:
         counts = compare_matches(matches, references, predictions, node, pairing)
-    rows, columns = {match.row for match in matches}, {match.column for match in matches}
-    for step_, item in references.items() if node.is_keyed else enumerate(references):
-        if step_ not in rows:
-            counts += count_missed_item(item, node, pairing)
-    for step_, item in predictions.items() if node.is_keyed else enumerate(predictions):
-        if step_ not in columns:
-            counts += count_invented_item(item, node, pairing)
+    sides = (
+        ("missed", references, {match.row for match in matches}),
+        ("invented", predictions, {m.column for m in matches}),
+    )
+    for kind, items, matched in sides:
+        for step, item in items.items() if node.is_keyed else enumerate(items):
+            if step not in matched:
+                counts += count_alone(item, node, kind, pairing)
     if isinstance(node.item, Field) and not node.is_keyed and not references and not predictions:
         counts.outcomes.append(pairing.unscored[node.item.index]["absent"])
     return counts
@@ -235,31 +226,23 @@ def means_by_leaf(outcomes: list[Outcome]) -> list[Outcome]:
     return [*(replace(outcome, scores=()) for outcome in outcomes if outcome.kind), *means]
 
 
-def count_missed_item(item: Any, node: ListOf, pairing: Pairing) -> Counts:
-    """Count an item of the reference that has no counterpart.
+def count_alone(item: Any, node: ListOf, kind: str, pairing: Pairing) -> Counts:
+    """Count an item that has no counterpart: it is missed in the prediction, or invented there.
 
     Raises:
-        BadReferenceError: It does not follow the schema.
+        BadReferenceError: It is the reference's, and does not follow the schema.
     """
-    if not pairing.is_loose and item is not None and slips(item, node.item):
+    is_missed, is_loose, counts_items = kind == "missed", pairing.is_loose, pairing.plan.counts_items
+    if is_missed and not is_loose and item is not None and slips(item, node.item):
         raise BadReferenceError
-    leaves = [leaf for leaf in values_of(node.item, item, pairing.is_loose) if leaf]
-    outcomes = [pairing.unmatched[leaf.index]["missed"] for leaf in leaves]
-    return Counts(node_fn=size(item, node, pairing), outcomes=outcomes)
-
-
-def count_invented_item(item: Any, node: ListOf, pairing: Pairing) -> Counts:
-    """Count an item of the prediction that has no counterpart."""
-    leaves = values_of(node.item, item, pairing.is_loose)
-    outcomes = [pairing.unmatched[leaf.index]["invented"] for leaf in leaves if leaf]
-    return Counts(node_fp=size(item, node, pairing), outside=leaves.count(None), outcomes=outcomes)
-
-
-def size(item: Any, node: ListOf, pairing: Pairing) -> int:
-    """Count the nodes of an item."""
-    if node.is_keyed:
-        return 1 + nodes_below(node.item, item)
-    return item_nodes(node.item, item, pairing.plan.counts_items)
+    leaves = values_of(node.item, item, is_loose)
+    n_nodes = 1 + nodes_below(node.item, item) if node.is_keyed else item_nodes(node.item, item, counts_items)
+    return Counts(
+        node_fn=n_nodes * is_missed,
+        node_fp=n_nodes * (not is_missed),
+        outside=0 if is_missed else leaves.count(None),
+        outcomes=[pairing.unmatched[leaf.index][kind] for leaf in leaves if leaf],
+    )
 
 
 def compare_items(reference: Any, prediction: Any, node: SchemaNode, pairing: Pairing) -> Counts:
@@ -269,20 +252,19 @@ def compare_items(reference: Any, prediction: Any, node: SchemaNode, pairing: Pa
         return compare_answers(compare_items, reference, prediction, node, pairing)
     one_node = int(pairing.plan.counts_items)
     if isinstance(node, OneOf):
-        left, right = (not isinstance(item, dict | list) for item in (reference, prediction))
-        counts = compare_kinds(_compare_kind, reference, prediction, node, pairing, left and right)
-        counts.node_tp += one_node * (left and right)
-        counts.node_fn += one_node * (left and not right)
-        counts.node_fp += one_node * (right and not left)
-        counts.is_null_pair, counts.is_scalar_pair = reference is None and prediction is None, left or right
+        is_left, is_right = (not isinstance(item, dict | list) for item in (reference, prediction))
+        counts = compare_kinds(_compare_kind, reference, prediction, node, pairing, is_left and is_right)
+        counts.node_tp += one_node * (is_left and is_right)
+        counts.node_fn += one_node * (is_left and not is_right)
+        counts.node_fp += one_node * (is_right and not is_left)
+        counts.is_null_pair, counts.is_scalar_pair = reference is None and prediction is None, is_left or is_right
         return counts
     left, right = states(reference, prediction, node, pairing)
     if isinstance(node, Field):
         if pairing.plan.follows_treeval:  # null is a value like any other
             left, right = max(left, VALUE), max(right, VALUE)
         outcome = compare_leaves(reference, prediction, node, left, right, pairing)
-        is_null_pair = left in (NULL, NULLABLE) and right == NULL
-        return Counts(node_tp=one_node, outcomes=[outcome], is_null_pair=is_null_pair)
+        return Counts(node_tp=one_node, outcomes=[outcome], is_null_pair=left == right == NULL)
     counts = compare_inside(reference, prediction, node, left, right, pairing)
     counts.is_null_pair = left == right == NULL
     counts.node_tp += counts.is_null_pair
@@ -337,12 +319,9 @@ def compare_answers(step: Compare, reference: AnyOf, prediction: Any, node: Sche
 def best_answer(
     step: Compare, reference: AnyOf, prediction: Any, node: SchemaNode, pairing: Pairing
 ) -> tuple[int, Counts]:
-    """Return the index of the answer that fits best, of equal ones of the first, and what is counted of it."""
+    """Return the index of the answer that fits best, and what is counted of it."""
     with pairing.scorer.apart():
         counts = [step(answer, prediction, node, pairing) for answer in reference.values]
-    pairing.has_chosen, best = True, 0
-    fits = [pairing.fit(node, each) for each in counts]
-    for index, fit in enumerate(fits):
-        if fit > fits[best] + 1e-12:
-            best = index
-    return best, counts[best]
+    index = pairing.best_fit(node, counts)
+    counts[index].extra_reference_values += counts[index].n_reference_values - counts[0].n_reference_values
+    return index, counts[index]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from tls_tasks.core.score import Columns
@@ -80,6 +80,7 @@ class Counts:
         leaf_tp, leaf_fp, leaf_fn: The same of leaves with a value, among the nodes that both trees have.
         outside: How many values the prediction has where the schema has no leaf.
         outcomes: What became of each leaf.
+        extra_reference_values: How many values more the chosen answers of the reference have than the first ones.
         common: Dictionaries and lists that both trees have (for treeval).
         is_null_pair: Whether these are two items of lists that are null; not of sums.
         is_scalar_pair: Whether one at least of two items that may be of several kinds is no dictionary or list; not of
@@ -97,8 +98,9 @@ class Counts:
     leaf_fp: int = 0
     leaf_fn: int = 0
     outside: int = 0
+    extra_reference_values: int = 0
     outcomes: list[Outcome] = field(default_factory=list)
-    common: list[SchemaNode] = field(default_factory=list)
+    common: tuple[SchemaNode, ...] = ()
     is_null_pair: bool = False
     is_scalar_pair: bool = False
 
@@ -111,6 +113,7 @@ class Counts:
         self.leaf_fp += other.leaf_fp
         self.leaf_fn += other.leaf_fn
         self.outside += other.outside
+        self.extra_reference_values += other.extra_reference_values
         self.outcomes += other.outcomes
         self.common += other.common
         return self
@@ -123,18 +126,13 @@ class Counts:
         return total
 
     @property
-    def nodes(self) -> tuple[int, int, int]:
-        """The counts of nodes: true positives, false positives, false negatives."""
-        return self.node_tp, self.node_fp, self.node_fn
-
-    @property
-    def leaves(self) -> tuple[int, int, int]:
-        """The same of leaves with a value."""
-        return self.leaf_tp, self.leaf_fp, self.leaf_fn
+    def n_reference_values(self) -> int:
+        """How many values the reference surely has."""
+        return sum(outcome.in_reference and not outcome.accepts_null for outcome in self.outcomes)
 
     def without_nodes(self) -> Counts:
         """The same where neither nodes nor leaves with a value count."""
-        return Counts(outside=self.outside, outcomes=self.outcomes, common=self.common)
+        return replace(self, node_tp=0, node_fp=0, node_fn=0, leaf_tp=0, leaf_fp=0, leaf_fn=0)
 
 
 # --- units ---
@@ -161,45 +159,43 @@ def units_of(plan: Plan, counts: Sequence[tuple[Counts, Counts]]) -> Columns:
     """Make a unit of each pair of trees: of its counts by the guide's pairing, and of those by the values' pairing."""
     columns: dict[str, list[float]] = {part: [0] * len(counts) for part in _parts(plan)}
     paths = {id(node): common_part(path) for path, node in all_nodes(plan.root)} if plan.follows_treeval else {}
+    counts_worst = plan.options.unmatched_items == "worst"
     for row, (by_guide, by_value) in enumerate(counts):
         for name in COUNTS:
             columns[name][row] = getattr(by_guide, name)
-        for part, amount in _guide_amounts(plan, by_guide):
-            columns[part][row] += amount
         for node in by_guide.common:
             columns[paths[id(node)]][row] += 1
+        for outcome in by_guide.outcomes:
+            _add_scores(columns, row, outcome, counts_worst)
         if not plan.follows_treeval:
             columns["value_given"][row] = by_value.outside
-            for part, amount in _value_amounts(by_value):
-                columns[part][row] += amount
+            for outcome in by_value.outcomes:
+                _add_values(columns, row, outcome)
     return Columns(columns, len(counts))
 
 
-def _guide_amounts(plan: Plan, counts: Counts) -> Iterator[tuple[str, float]]:
-    """What leaves were, and their scores; the worst ones for items without counterpart where options say so."""
-    counts_worst = plan.options.unmatched_items == "worst"
-    for outcome in counts.outcomes:
-        leaf, scores = outcome.field, outcome.scores
-        if outcome.kind:
-            yield f"{outcome.kind}|{leaf.name}", 1
-        if outcome.is_unmatched and counts_worst:
-            scores = leaf.worst_scores
-        for metric, score in zip(leaf.metrics, scores, strict=False):
-            yield leaf.part("sum", metric), score
-            yield leaf.part("n", metric), 1
+def _add_scores(columns: dict[str, list[float]], row: int, outcome: Outcome, counts_worst: bool) -> None:
+    """Add what a leaf was and its scores, the worst ones for items without counterpart where options say so."""
+    leaf = outcome.field
+    if outcome.kind:
+        columns[f"{outcome.kind}|{leaf.name}"][row] += 1
+    scores = leaf.worst_scores if outcome.is_unmatched and counts_worst else outcome.scores
+    for metric, score in zip(leaf.metrics, scores, strict=False):
+        columns[leaf.part("sum", metric)][row] += score
+        columns[leaf.part("n", metric)][row] += 1
 
 
-def _value_amounts(counts: Counts) -> Iterator[tuple[str, float]]:
-    for outcome in counts.outcomes:
-        name = outcome.field.name
-        if outcome.in_reference:
-            yield "value_wanted", 1
-            yield f"wanted|{name}", 1
-        if outcome.in_prediction:
-            yield "value_given", 1
-        if outcome.has_both:
-            yield "value_hits", outcome.similarity
-            yield "value_hits_exact", outcome.is_exact
-            yield f"similarity|{name}", outcome.similarity
-            yield f"exact|{name}", outcome.is_exact
-            yield f"met|{name}", 1
+def _add_values(columns: dict[str, list[float]], row: int, outcome: Outcome) -> None:
+    """Add how similar values are, and which side has one."""
+    name = outcome.field.name
+    if outcome.in_reference:
+        columns["value_wanted"][row] += 1
+        columns[f"wanted|{name}"][row] += 1
+    if outcome.in_prediction:
+        columns["value_given"][row] += 1
+    if outcome.has_both:
+        columns["value_hits"][row] += outcome.similarity
+        columns["value_hits_exact"][row] += outcome.is_exact
+        columns[f"similarity|{name}"][row] += outcome.similarity
+        columns[f"exact|{name}"][row] += outcome.is_exact
+        columns[f"met|{name}"][row] += 1

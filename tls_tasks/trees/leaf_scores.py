@@ -12,7 +12,7 @@ import numpy as np
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.counts import EXACT, Outcome
 from tls_tasks.trees.leaf_values import FloatArray, LeafMetric
-from tls_tasks.trees.meanings import has_meaning, meaning, reader_of_meanings
+from tls_tasks.trees.meanings import has_meaning, meaning, reader_of_meanings, reads_numbers
 from tls_tasks.trees.nodes import MISSING
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import AnyOf
@@ -39,11 +39,12 @@ class LeafScorer:
         self.outcomes: dict[Any, Outcome] = {}
         self.queries: list[_Query] = []
         self.grids: dict[Any, Any] = {}
+        self.sorted_lists: dict[int, Any] = {}
 
     def outcome(self, field: Field, reference: Any, prediction: Any, is_typed: bool = True) -> Outcome:
         """Return the outcome of two values, whose scores :meth:`score` fills in."""
         answers = id(reference) if type(reference) is AnyOf else reference
-        key = (field.index, type(reference), answers, type(prediction), prediction, is_typed)
+        key: Any = (field.index, type(reference), answers, type(prediction), prediction, is_typed)
         try:
             outcome = self.outcomes.get(key)
         except TypeError:  # a list or a dictionary
@@ -112,10 +113,12 @@ class LeafScorer:
 
     def _by_meaning(self, field: Field, references: list[Any], predictions: list[Any]) -> FloatArray:
         """The similarities of values as they are meant; 0 where that is as they stand."""
-        read = reader_of_meanings(field, self.plan.options.day_month)
+        read, similarity = reader_of_meanings(field, self.plan.options.day_month), np.zeros(len(references))
+        types = {*map(type, references), *map(type, predictions)}
+        if reads_numbers(field, self.plan.options.day_month) and len(types) == 1 and types <= field.types:
+            return similarity
         pairs = zip(references, predictions, strict=True)
         rows = [row for row, pair in enumerate(pairs) if has_meaning(field, read, *pair)]
-        similarity = np.zeros(len(references))
         if rows:
             sides = ([meaning(read, side[row]) for row in rows] for side in (references, predictions))
             similarity[rows] = mean_similarity(field.metrics, [metric.pairs for metric in field.metrics], *sides)
@@ -131,7 +134,7 @@ def mean_similarity(metrics: Sequence[LeafMetric], scores: Sequence[Any], *sides
     return similarity
 
 
-def similarity_of(plan: Plan, field: Field, reference: Any, prediction: Any) -> float:
+def similarity_of(plan: Plan, field: Any, reference: Any, prediction: Any) -> float:
     """Return how similar two values of a leaf are, as they stand or as they are meant."""
     scorer = LeafScorer(plan)
     outcome = scorer.outcome(field, reference, prediction, scorer.is_loose or fits(prediction, field))

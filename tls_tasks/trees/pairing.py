@@ -1,28 +1,33 @@
-"""Which items of two lists are compared: by key, by position, or by the pairing with the greatest sum of weights.
-
-There are two pairings. :class:`GuidePairing` follows treeval's guide or program, for the results that these define;
-:class:`ValuePairing` finds the greatest sum of similarities, for the scores of values and for everything that shows
-which item met which.
-"""
+"""Which items of two lists are compared: by key, by position, or by the pairing with the greatest sum of weights."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from tls_tasks.core.score import plain_mean
+from tls_tasks.trees.compare import compare_items, has_answers
 from tls_tasks.trees.counts import KINDS, Counts, Outcome
-from tls_tasks.trees.grid import TIE_BREAK, Grid
+from tls_tasks.trees.grid import flat_leaves, weigh_rows
 from tls_tasks.trees.leaf_scores import LeafScorer
-from tls_tasks.trees.leaf_values import FloatArray, LeafMetric
-from tls_tasks.trees.plan import Field, Plan
+from tls_tasks.trees.leaf_values import FloatArray
+from tls_tasks.trees.nodes import children_of
+from tls_tasks.trees.plan import Plan
 from tls_tasks.trees.sorting import SortedItems, candidates
-from tls_tasks.trees.types import ListOf, SchemaNode, all_nodes, resolved
-from tls_tasks.trees.weighing import Block, Retained, weigh
+from tls_tasks.trees.types import ListOf, SchemaNode, all_nodes, part_for, resolved
+from tls_tasks.trees.weights import PairCounts, Rule
+
+RETAINED = 10_000
+"""Of lists with at most so many pairs of items all counts are retained, so that no pair is compared twice."""
+
+BLOCK = 1_000_000
+"""At most so many pairs of items of lists within items are weighed at once: bounds the memory."""
+
+
+ListsByNode = dict[int, tuple[SchemaNode, dict[int, list[Any]]]]
+"""By the id of the node of their items: this node, and lists by their id."""
 
 
 class Match(NamedTuple):
@@ -33,40 +38,51 @@ class Match(NamedTuple):
     counts: Counts | None = None
 
 
-class Pairing(ABC):
+class Block(NamedTuple):
+    """The weights of all items of some lists with all items of others.
+
+    Attributes:
+        rows: By the id of each list of references, the rows of its items.
+        columns: Likewise of predictions.
+        weights: ``[references, predictions]``.
+    """
+
+    rows: dict[int, slice]
+    columns: dict[int, slice]
+    weights: FloatArray
+
+
+class Pairing:
     """Decides which items of two lists are compared, and which of several valid answers counts.
 
     Args:
         plan: The schema and its settings.
+        rule: What items are paired for.
         scorer: Scores leaves; pairings of the same trees share one.
 
     Attributes:
         has_chosen: Whether there was something to decide since this was last set to False.
     """
 
-    def __init__(self, plan: Plan, scorer: LeafScorer) -> None:
-        self.plan, self.scorer, self.has_chosen = plan, scorer, False
-        self.is_loose = plan.options.types == "loose"
+    def __init__(self, plan: Plan, rule: Rule, scorer: LeafScorer) -> None:
+        self.plan, self.rule, self.scorer, self.has_chosen = plan, rule, scorer, False
+        self.is_loose, self.least = plan.options.types == "loose", plan.options.least_similarity
         self.are_reflexive = all(metric.is_reflexive for metric in plan.metrics.values())
         self.unscored = [{kind: Outcome(leaf, kind) for kind in KINDS} for leaf in plan.fields]
         self.unmatched = [{kind: Outcome(leaf, kind, is_unmatched=True) for kind in KINDS} for leaf in plan.fields]
         lists = [node for _, node in all_nodes(plan.root) if isinstance(node, ListOf)] if plan.follows_treeval else []
         self.inner_lists = {id(inner) for outer in lists for _, inner in all_nodes(outer.item)}
-        self.sorted_lists: dict[int, SortedItems] = {}
         self.blocks: dict[int, Block] = {}
         self.is_weighing = False
 
-    @abstractmethod
-    def fit(self, node: SchemaNode, counts: Counts) -> float:
-        """Say how well a prediction fits one of several valid answers."""
-
-    @abstractmethod
-    def weight(self, node: SchemaNode, counts: Counts) -> float:
-        """Say what a pair of items adds to the sum that is maximised; 0 if they are too unlike."""
-
-    @abstractmethod
-    def weights(self, grid: Grid) -> FloatArray:
-        """Say the same of all pairs of flat items, ``[references, predictions]``."""
+    def best_fit(self, node: SchemaNode, counts: Sequence[Counts]) -> int:
+        """Return the index of the counts of the answer that fits best, of equal ones of the first."""
+        self.has_chosen, best = True, 0
+        fits = np.broadcast_to(self.rule.fits(self.plan, resolved(node), PairCounts.of(counts)), len(counts)).tolist()
+        for index, fit in enumerate(fits):
+            if fit > fits[best] + 1e-12:
+                best = index
+        return best
 
     def match(self, references: Any, predictions: Any, node: ListOf) -> list[Match]:
         """Return the pairs of items of two lists (of the values of two dictionaries) that are compared."""
@@ -76,39 +92,117 @@ class Pairing(ABC):
             return [Match(index, index) for index in range(min(len(references), len(predictions)))]
         if not references or not predictions:
             return []
+        is_canonical = not self.plan.follows_treeval
         left, right = self.in_order(references, node.item), self.in_order(predictions, node.item)
-        least, is_canonical = self.plan.options.least_similarity, not self.plan.follows_treeval
         is_equal = is_canonical and self.are_reflexive and left.keys == right.keys
-        if is_equal or (len(references) == len(predictions) == 1 and not least):
+        if is_equal or (len(references) == len(predictions) == 1 and not self.least):
             return [Match(row, column) for row, column in zip(left.positions, right.positions, strict=True)]
         self.has_chosen = True
         columns = candidates(left, right) if is_canonical else range(len(predictions))
         if not columns:
             return []
-        weights, retained = self._weigh(references, predictions, columns, node.item)
+        weights, retained = self.weigh(references, predictions, columns, node.item)
         return [
             Match(left.positions[row], right.positions[columns[column]], retained.get((row, column)))
             for row, column in zip(*assign(weights, is_canonical), strict=True)
-            if not least or weights[row, column] > 0
+            if not self.least or weights[row, column] > 0
         ]
 
     def in_order(self, items: Sequence[Any], node: SchemaNode) -> SortedItems:
         """Sort items, so that the pairing does not depend on their order; for treeval they stay as they stand."""
-        if id(items) not in self.sorted_lists:
-            self.sorted_lists[id(items)] = SortedItems.of(items, node, self.plan.follows_treeval)
-        return self.sorted_lists[id(items)]
+        lists: dict[int, SortedItems] = self.scorer.sorted_lists
+        if id(items) not in lists:
+            lists[id(items)] = SortedItems.of(items, resolved(node), self.plan.follows_treeval)
+        return lists[id(items)]
 
-    def _weigh(
+    def weigh(
         self, references: Any, predictions: Any, columns: Sequence[int], node: SchemaNode
-    ) -> tuple[FloatArray, Retained]:
-        """Return the weights of sorted items, which may be known from a block; see :func:`weigh`."""
+    ) -> tuple[FloatArray, dict[tuple[int, int], Counts]]:
+        """Return the weights of sorted items, and what was counted of those that were compared for it.
+
+        Flat items are weighed all at once, others by comparing pair by pair.
+        """
         block = self.blocks.get(id(node))
         if block and id(references) in block.rows and id(predictions) in block.columns:
             weights = block.weights[block.rows[id(references)], block.columns[id(predictions)]]
             return weights if len(columns) == len(predictions) else weights[:, columns], {}
         left, right = self.in_order(references, node), self.in_order(predictions, node)
-        rows = [references[position] for position in left.positions]
-        return weigh(rows, [predictions[right.positions[column]] for column in columns], node, self)
+        flat = [i for i, row in enumerate(left.rows) if row], [j for j, k in enumerate(columns) if right.rows[k]]
+        weights = np.zeros((len(left.rows), len(columns)))
+        if all(flat):
+            rows = [left.rows[i] for i in flat[0]], [right.rows[columns[j]] for j in flat[1]]
+            weights[np.ix_(*flat)] = self.weigh_flat((id(references), id(predictions)), node, *rows)
+        if all(len(side) == n for side, n in zip(flat, weights.shape, strict=True)):
+            return weights, {}
+        items = [references[i] for i in left.positions], [predictions[right.positions[column]] for column in columns]
+        pairs = [
+            (i, j) for i, row in enumerate(left.rows) for j, k in enumerate(columns) if not (row and right.rows[k])
+        ]
+        counts = self.compare_all(*items, pairs, resolved(node))
+        weights[tuple(zip(*pairs, strict=True))] = self.rule.weigh(self.plan, resolved(node), PairCounts.of(counts))
+        return weights, dict(zip(pairs, counts, strict=True)) if len(pairs) <= RETAINED else {}
+
+    def weigh_flat(self, key: Any, node: SchemaNode, references: list[Any], predictions: list[Any]) -> FloatArray:
+        """Return the weights of rows; pairings of the same trees share them by a key."""
+        grids = self.scorer.grids
+        if (key, id(node)) not in grids:
+            grids[key, id(node)] = weigh_rows(self.plan, resolved(node), references, predictions)
+        weights: FloatArray = grids[key, id(node)][self.rule]
+        return weights
+
+    def compare_all(
+        self, references: Sequence[Any], predictions: Sequence[Any], pairs: Sequence[tuple[int, int]], node: SchemaNode
+    ) -> list[Counts]:
+        """Compare pairs of items, with the flat items of all lists within them weighed all at once."""
+        is_outermost = not self.is_weighing
+        if is_outermost:
+            self.is_weighing, self.blocks = True, self.blocks_within(references, predictions, node)
+        with self.scorer.apart():
+            counts = [compare_items(references[i], predictions[j], node, self) for i, j in pairs]
+        if is_outermost:
+            self.is_weighing, self.blocks = False, {}
+        return counts
+
+    def blocks_within(
+        self, references: Sequence[Any], predictions: Sequence[Any], node: SchemaNode
+    ) -> dict[int, Block]:
+        """Weigh the flat items of all lists in items with all, node by node."""
+        sides: list[ListsByNode] = [{}, {}]
+        for lists, items in zip(sides, (references, predictions), strict=True):
+            for item in items:
+                collect_lists(node, item, lists)
+        blocks: dict[int, Block] = {}
+        for key in sides[0].keys() & sides[1].keys():
+            item = sides[0][key][0]
+            (rows, starts), (columns, ends) = (self.rows_of(side[key][1], item) for side in sides)
+            if 0 < len(rows) * len(columns) <= BLOCK:
+                weights = self.weigh_flat((tuple(starts), tuple(ends)), item, rows, columns)
+                blocks[key] = Block(starts, ends, weights)
+        return blocks
+
+    def rows_of(self, lists: dict[int, list[Any]], node: SchemaNode) -> tuple[list[Any], dict[int, slice]]:
+        """Put the rows of flat lists one after the other, and say where each list is."""
+        rows, spans = list[Any](), dict[int, slice]()
+        for key, items in lists.items():
+            below = self.in_order(items, node).rows
+            if all(below):
+                spans[key] = slice(len(rows), len(rows) + len(below))
+                rows += below
+        return rows, spans
+
+
+def collect_lists(node: SchemaNode, value: Any, lists: ListsByNode) -> None:
+    """Collect the lists of flat items at and below a node, those of all answers, by the node of their items."""
+    kind = part_for(node, value)
+    if has_answers(kind, value):
+        for answer in value.values:
+            collect_lists(node, answer, lists)
+    elif isinstance(value, dict | list):
+        if isinstance(kind, ListOf) and not kind.is_ordered and isinstance(value, list) and flat_leaves(kind.item):
+            lists.setdefault(id(kind.item), (kind.item, {}))[1][id(value)] = value
+        for inner, child in children_of(kind, value):
+            if inner is not None:
+                collect_lists(inner, child, lists)
 
 
 def assign(weights: FloatArray, canonical: bool = False) -> tuple[list[int], list[int]]:
@@ -131,106 +225,3 @@ def assign(weights: FloatArray, canonical: bool = False) -> tuple[list[int], lis
         return [int(row)], [int(column)]
     rows, columns = linear_sum_assignment(weights, maximize=True)
     return rows.tolist(), columns.tolist()
-
-
-class GuidePairing(Pairing):
-    """Pairs items by the mean over metrics of the normalised mean over leaves.
-
-    Two nulls fit, a null and a value do not. Where nothing could be scored the weight is node F1 times leaf F1, and a
-    billionth of that product decides between equal ones; in treeval it is a factor.
-    """
-
-    def fit(self, node: SchemaNode, counts: Counts) -> float:
-        """Say how well two values fit together by the guide's or the program's rule."""
-        is_treeval, node = self.plan.follows_treeval, resolved(node)
-        if counts.is_null_pair:
-            return 1.0
-        if is_treeval and isinstance(node, Field) and len(node.metrics) == 1:  # the score itself
-            return next((outcome.scores[0] for outcome in counts.outcomes if outcome.scores), 0.0)
-        mean = self.mean_over_metrics(counts)
-        if isinstance(node, Field):
-            return mean or 0.0
-        if counts.is_scalar_pair and mean is None:  # what no metric sees
-            return 0.0
-        product = f1(*counts.nodes) * f1(*counts.leaves)
-        if is_treeval:
-            return (1.0 if mean is None else mean) * product
-        return (product if mean is None else mean) + TIE_BREAK * product
-
-    def mean_over_metrics(self, counts: Counts) -> float | None:
-        """Return the mean over metrics of the normalised mean over leaves; None if nothing was scored."""
-        totals: dict[int, tuple[list[float], int]] = {}
-        for outcome in counts.outcomes:
-            if outcome.scores:
-                sums, n = totals.get(outcome.field.index, ([0.0] * len(outcome.scores), 0))
-                totals[outcome.field.index] = [a + b for a, b in zip(sums, outcome.scores, strict=True)], n + 1
-        means: dict[str, list[float]] = {}
-        for index in sorted(totals):
-            sums, n = totals[index]
-            for metric, total in zip(self.plan.fields[index].metrics, sums, strict=True):
-                means.setdefault(metric.name, []).append(total / n)
-        scores = [
-            normalized(metric, plain_mean(means[name]), clip=not self.plan.follows_treeval)
-            for name, metric in self.plan.metrics.items()
-            if name in means
-        ]
-        return plain_mean(scores) if scores else None
-
-    def weight(self, node: SchemaNode, counts: Counts) -> float:
-        """Return the fit, 0 if it is too low."""
-        fit, least = self.fit(node, counts), self.plan.options.least_similarity
-        return 0.0 if least and fit <= least - 1e-12 else fit
-
-    def weights(self, grid: Grid) -> FloatArray:
-        """Return the fits, 0 where they are too low."""
-        least = self.plan.options.least_similarity
-        return np.where(grid.guide <= least - 1e-12, 0.0, grid.guide) if least else grid.guide
-
-
-class ValuePairing(Pairing):
-    """Pairs items by the greatest sum of the similarities of their values; of equal sums, by the most exact values."""
-
-    def fit(self, node: SchemaNode, counts: Counts) -> float:
-        """Return the F1 of the values that both sides surely have; 1 where neither has one."""
-        hits, _, n = sums_of_values(counts)
-        return min(2 * hits / n, 1.0) if n else 1.0
-
-    def weight(self, node: SchemaNode, counts: Counts) -> float:
-        """Return the sum of similarities, which exact values only raise where they are equal."""
-        least = self.plan.options.least_similarity
-        if least and self.fit(node, counts) <= least - 1e-12:
-            return 0.0
-        hits, n_exact, _ = sums_of_values(counts)
-        return hits + TIE_BREAK * n_exact
-
-    def weights(self, grid: Grid) -> FloatArray:
-        """Return the same of all pairs."""
-        weights, least = grid.similarity + TIE_BREAK * grid.exact, self.plan.options.least_similarity
-        if not least:
-            return weights
-        f1s = np.minimum(2 * grid.similarity / np.maximum(grid.n_values, 1), 1.0)
-        return np.where(np.where(grid.n_values > 0, f1s, 1.0) <= least - 1e-12, 0.0, weights)
-
-
-def sums_of_values(counts: Counts) -> tuple[float, int, int]:
-    """Return the sum of similarities, the number of exact values, and how many values both sides surely have."""
-    hits, n_exact, n = 0.0, 0, counts.outside
-    for outcome in counts.outcomes:
-        if outcome.has_both:
-            hits += outcome.similarity
-            n_exact += outcome.is_exact
-        n += outcome.in_prediction + (outcome.in_reference and not outcome.accepts_null)
-    return hits, n_exact, n
-
-
-def normalized(metric: LeafMetric, score: float, clip: bool) -> float:
-    """Return a score in [0, 1]; most are as they stand."""
-    is_normal = metric.score_range == (0, 1) and metric.higher_is_better and 0 <= score <= 1
-    return score if is_normal else float(metric.normalize(score, clip))
-
-
-def f1(hits: int, extra: int, missed: int) -> float:
-    """Return the F1 of three counts; 1 where nothing is extra or missed."""
-    precision = hits / (hits + extra) if hits + extra else 1.0
-    recall = hits / (hits + missed) if hits + missed else 1.0
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from tls_tasks.trees.grid import Row, flat_leaves, flat_row
 from tls_tasks.trees.nodes import count_nodes
 from tls_tasks.trees.plan import Field
 from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode, part_for
@@ -22,22 +23,28 @@ class SortedItems(NamedTuple):
     Attributes:
         positions: The position of each item in the list.
         keys: What the list is sorted by, a text an item; empty if it stays as it is.
+        rows: The values of each flat item; None for others.
         sizes: How many items each item is with those of all lists within it.
     """
 
     positions: Sequence[int]
     keys: Sequence[str]
-    sizes: Sequence[int]
+    rows: Sequence[Row | None]
+    sizes: Sequence[int] = ()
 
     @classmethod
     def of(cls, items: Sequence[Any], node: SchemaNode, stays: bool) -> SortedItems:
-        """Sort items; ``stays``: leave them as they stand."""
+        """Sort items; ``stays``: leave them as they stand, as treeval does."""
+        is_flat, keys = bool(flat_leaves(node)), [] if stays else [sort_key(node, item) for item in items]
+        positions = range(len(items)) if stays else sorted(range(len(items)), key=keys.__getitem__)
+        rows = [flat_row(node, items[index], null_is_value=stays) if is_flat else None for index in positions]
         if stays:
-            return cls(range(len(items)), (), ())
-        keys = [sort_key(node, item) for item in items]
-        positions = sorted(range(len(items)), key=keys.__getitem__)
-        sizes = [1 + count_nodes(items[index], items=True) - count_nodes(items[index]) for index in positions]
-        return cls(positions, [keys[index] for index in positions], sizes)
+            return cls(positions, keys, rows)
+        sizes = [
+            1 if row else 1 + count_nodes(items[index], items=True) - count_nodes(items[index])
+            for index, row in zip(positions, rows, strict=True)
+        ]
+        return cls(positions, [keys[index] for index in positions], rows, sizes)
 
 
 def candidates(references: SortedItems, predictions: SortedItems) -> Sequence[int]:
@@ -66,7 +73,7 @@ def sort_key(node: SchemaNode, value: Any) -> str:
 
 
 def _visible(node: SchemaNode, value: Any) -> str:
-    """Write what can be seen of a value: neither the order of keys, nor that of lists that are compared in any order."""
+    """Write what is seen of a value: neither the order of keys, nor that of lists that are compared in any order."""
     if isinstance(value, str):
         return repr(str.__str__(value))
     if isinstance(value, AnyOf):

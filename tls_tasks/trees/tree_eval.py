@@ -20,12 +20,13 @@ from tls_tasks.trees.grounds import ground_of, unit_of
 from tls_tasks.trees.leaf_scores import LeafScorer
 from tls_tasks.trees.meanings import with_numbers
 from tls_tasks.trees.nodes import MISSING, BadReferenceError
-from tls_tasks.trees.pairing import GuidePairing, ValuePairing
+from tls_tasks.trees.pairing import Pairing
 from tls_tasks.trees.plan import Plan, TreeOptions, make_plan
 from tls_tasks.trees.read import MODES, ParsedTree
 from tls_tasks.trees.rows import read_rows
 from tls_tasks.trees.score import Sample, details_of, judged, results, with_means
 from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode
+from tls_tasks.trees.weights import GUIDE, VALUES
 
 VERSION = 6
 
@@ -203,7 +204,7 @@ def count_trees(plan: Plan, references: Sequence[Any], predictions: Sequence[Any
         BadReferenceError: A reference that doesn't follow the schema.
     """
     scorer, counts = LeafScorer(plan), list[tuple[Counts, Counts]]()
-    by_guide, by_value = GuidePairing(plan, scorer), ValuePairing(plan, scorer)
+    by_guide, by_value = Pairing(plan, GUIDE, scorer), Pairing(plan, VALUES, scorer)
     for trees in zip(references, predictions, strict=True):
         by_guide.has_chosen = False
         first = second = compare_trees(*trees, by_guide)

@@ -256,13 +256,8 @@ def _trees(args: argparse.Namespace) -> int:
         keys = [*judged(score.items[0].plan)]
         headline = next(key for key in ("grounded_f1", "f1_value", "treeval_score") if key in keys)
         args.detailed = args.detailed or not many
-        shown: dict[str, Any] = {
-            "keys": keys * many,
-            "headline": headline,
-            "result": result,
-            "explain": partial(_comparison, score),
-        }
-        printed.print_score(args, score, names, "tree", **shown)
+        shown: dict[str, Any] = {"headline": headline, "result": result, "explain": partial(_comparison, score)}
+        printed.print_score(args, score, names, "tree", keys=keys * many, **shown)
     return int(bool(unread))
 
 

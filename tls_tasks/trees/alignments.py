@@ -70,7 +70,7 @@ class Search:
         elif isinstance(kind, ListOf) and isinstance(reference, list):
             items = prediction if isinstance(prediction, list) else []
             matches = self.pairing.match(reference, items, kind)
-            matched = sorted((match.row, match.column) for match in matches)
+            matched = [(match.row, match.column) for match in matches]
             if matched := self.paired(kind, reference, items, matched, grounds):
                 self.alignments[path] = matched
             for i, j in matched:

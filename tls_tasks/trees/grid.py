@@ -29,7 +29,8 @@ Row = list[Any]
 def flat_leaves(node: SchemaNode) -> list[Field]:
     """List the leaves of a node that is one or has nothing but dictionaries and leaves; empty for any other node."""
     if isinstance(node, Field):
-        return [] if {str, int} <= node.types else [node]  # a number may be the same as a text
+        is_asked_once = all(metric.is_reflexive for metric in node.metrics)  # a caller's metric gets no pair twice
+        return [node] if is_asked_once and not {str, int} <= node.types else []  # a number may be the same as a text
     if not isinstance(node, Branch) or node.rest:
         return []
     below = [flat_leaves(child) for child in node.children.values()]

@@ -71,7 +71,7 @@ class PairCounts:
             exact=np.array(exact),
             n_values=np.array(n_values),
             extra_reference_values=np.array(extra),
-            are_null=np.array([each.is_null_pair for each in counts]),
+            are_null=np.array([each.is_null_pair for each in counts], dtype=bool),
             are_scalars=np.array([each.is_scalar_pair for each in counts]),
         )
 
@@ -131,8 +131,12 @@ def value_fits(plan: Plan, node: SchemaNode, pairs: PairCounts) -> FloatArray:
 
 
 def value_sums(plan: Plan, node: SchemaNode, pairs: PairCounts) -> FloatArray:
-    """Return the sum of similarities; of equal sums more exact values decide, then fewer values of the reference."""
-    sums: FloatArray = pairs.similarity + TIE_BREAK * pairs.exact - 1e-3 * TIE_BREAK * pairs.extra_reference_values
+    """Return the sum of similarities; of equal sums the most exact values decide.
+
+    Then nulls meet, and of several answers those with fewer values count.
+    """
+    last = pairs.are_null * 1.0 - pairs.extra_reference_values
+    sums: FloatArray = pairs.similarity + TIE_BREAK * (pairs.exact + 1e-3 * last)
     return sums
 
 

@@ -41,11 +41,11 @@ def test_null_where_the_program_counts_leaves_below_a_dictionary():
     assert tree_eval([given], [{"a": None, "d": "x"}], schema, compat="treeval").precision_leaf == 0.5
 
 
-def test_null_among_the_answers_meets_null_in_a_list():
+def test_null_among_the_answers_of_an_item():
     result = tree_eval([{"a": [None, "b"]}], [{"a": [AnyOf(["b", None]), "b"]}], {"a": ["string"]})
     assert result.as_dict()["fields"]["a"] | {"correct": 1, "absent": 1} == result.as_dict()["fields"]["a"]
     moved = tree_eval([{"a": [None, "ab"]}], [{"a": [AnyOf(["ab", None]), "ax"]}], {"a": ["string"]})
-    assert moved.items[0].as_dict()["alignments"] == {"a": [[0, 0], [1, 1]]}
+    assert moved.items[0].as_dict()["alignments"] == {"a": [[0, 1], [1, 0]]}
 
 
 @pytest.mark.parametrize(

@@ -8,28 +8,11 @@ lists are compared.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.core.score import plain_mean
-from tls_tasks.trees.compliance import slips
 from tls_tasks.trees.counts import Counts, Outcome
-from tls_tasks.trees.nodes import (
-    ABSENT,
-    MISSING,
-    NULL,
-    NULLABLE,
-    VALUE,
-    WRONG,
-    BadReferenceError,
-    count_nodes,
-    full_tree,
-    item_nodes,
-    nodes_below,
-    state_of,
-    values_of,
-    values_outside,
-)  # fmt: skip
+from tls_tasks.trees.node_counts import count_alone, count_as_treeval, means_by_leaf, presence, states
+from tls_tasks.trees.nodes import MISSING, NULL, VALUE, WRONG, BadReferenceError, count_nodes, values_outside
 from tls_tasks.trees.plan import Field
 from tls_tasks.trees.types import Again, AnyOf, Branch, ListOf, OneOf, SchemaNode, part_for, resolved
 
@@ -101,31 +84,6 @@ def compare(reference: Any, prediction: Any, node: SchemaNode, pairing: Pairing)
     return counts
 
 
-def states(reference: Any, prediction: Any, node: SchemaNode, pairing: Pairing) -> tuple[int, int]:
-    """Return what two values are to their node; where null is a valid answer, too, there is a value if both have one.
-
-    Raises:
-        BadReferenceError: The reference has a value of another type.
-    """
-    left, right = state_of(node, reference, pairing.is_loose), state_of(node, prediction, pairing.is_loose)
-    if left == WRONG and not pairing.is_loose:
-        raise BadReferenceError
-    return (VALUE if right >= VALUE else NULL) if left == NULLABLE else left, right
-
-
-def presence(left: int, right: int, node: SchemaNode, pairing: Pairing) -> Counts:
-    """Count whether the node of a key is in both trees, and whether its values are."""
-    if right == ABSENT:
-        return Counts(node_fn=int(left != ABSENT or pairing.plan.follows_treeval))
-    if left == ABSENT:
-        return Counts(node_fp=1)
-    if isinstance(node, Branch):
-        return Counts(node_tp=1)
-    if left == NULL or right == NULL:
-        return Counts(node_tp=1, leaf_fn=int(left != NULL), leaf_fp=int(right != NULL))
-    return Counts(node_tp=1, leaf_tp=1)
-
-
 def compare_leaves(reference: Any, prediction: Any, field: Field, left: int, right: int, pairing: Pairing) -> Outcome:
     """Say what became of a leaf."""
     if left >= VALUE and right >= VALUE:
@@ -163,23 +121,6 @@ def compare_dictionaries(reference: Any, prediction: Any, node: Any, pairing: Pa
     return counts
 
 
-def count_as_treeval(
-    counts: Counts, prediction: Any, node: SchemaNode, left: int, right: int, pairing: Pairing
-) -> None:
-    """Count what treeval counts of a dictionary or list that one of the trees lacks, or has as null."""
-    if left == VALUE and right >= VALUE:
-        counts.common += (node,)
-    counts_items = pairing.plan.counts_items
-    if left == NULL and right >= VALUE:
-        if isinstance(node, Branch) or counts_items:
-            counts.node_fp += nodes_below(node, prediction) if counts_items else count_nodes(prediction)
-        if isinstance(node, Branch):
-            counts.leaf_fp += count_nodes(prediction, only_leaves=True)
-    if isinstance(node, Branch) and (right == ABSENT or (left >= VALUE and right == NULL)):
-        counts.node_fn += count_nodes(full_tree(node))
-        counts.leaf_fn += count_nodes(full_tree(node), only_leaves=True)
-
-
 # --- lists ---
 
 
@@ -189,7 +130,7 @@ def compare_lists(references: Any, predictions: Any, node: Any, pairing: Pairing
     if id(node) in pairing.inner_lists:
         with pairing.scorer.apart():
             counts = compare_matches(matches, references, predictions, node, pairing)
-        counts.outcomes = means_by_leaf(counts.outcomes)
+        counts.outcomes = means_by_leaf(counts.outcomes, pairing.counts_worst)
     else:
         counts = compare_matches(matches, references, predictions, node, pairing)
     sides = (
@@ -202,6 +143,7 @@ def compare_lists(references: Any, predictions: Any, node: Any, pairing: Pairing
                 counts += count_alone(item, node, kind, pairing)
     if isinstance(node.item, Field) and not node.is_keyed and not references and not predictions:
         counts.outcomes.append(pairing.unscored[node.item.index]["absent"])
+    counts.outcomes = [counts.outcomes]
     return counts
 
 
@@ -209,40 +151,8 @@ def compare_matches(matches: Any, references: Any, predictions: Any, node: ListO
     """Compare the items that are paired."""
     counts, step = Counts(), compare if node.is_keyed else compare_items
     for match in matches:
-        counts += match.counts or step(references[match.row], predictions[match.column], node.item, pairing)
+        counts.add_group(match.counts or step(references[match.row], predictions[match.column], node.item, pairing))
     return counts
-
-
-def means_by_leaf(outcomes: list[Outcome]) -> list[Outcome]:
-    """Replace the scores of each leaf by their mean: in treeval a list within a list has one vote."""
-    scores: dict[int, list[Outcome]] = {}
-    for outcome in outcomes:
-        if outcome.scores:
-            scores.setdefault(outcome.field.index, []).append(outcome)
-    means = [
-        Outcome(group[0].field, scores=[plain_mean(column) for column in zip(*(o.scores for o in group), strict=True)])
-        for group in scores.values()
-    ]
-    return [*(replace(outcome, scores=()) for outcome in outcomes if outcome.kind), *means]
-
-
-def count_alone(item: Any, node: ListOf, kind: str, pairing: Pairing) -> Counts:
-    """Count an item that has no counterpart: it is missed in the prediction, or invented there.
-
-    Raises:
-        BadReferenceError: It is the reference's, and does not follow the schema.
-    """
-    is_missed, is_loose, counts_items = kind == "missed", pairing.is_loose, pairing.plan.counts_items
-    if is_missed and not is_loose and item is not None and slips(item, node.item):
-        raise BadReferenceError
-    leaves = values_of(node.item, item, is_loose)
-    n_nodes = 1 + nodes_below(node.item, item) if node.is_keyed else item_nodes(node.item, item, counts_items)
-    return Counts(
-        node_fn=n_nodes * is_missed,
-        node_fp=n_nodes * (not is_missed),
-        outside=0 if is_missed else leaves.count(None),
-        outcomes=[pairing.unmatched[leaf.index][kind] for leaf in leaves if leaf],
-    )
 
 
 def compare_items(reference: Any, prediction: Any, node: SchemaNode, pairing: Pairing) -> Counts:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any
 
 from tls_tasks.core.score import Columns
 from tls_tasks.trees.plan import Field, Plan
@@ -50,6 +51,10 @@ class Outcome:
     accepts_null: bool = False
     is_unmatched: bool = False
 
+    def votes(self, counts_worst: bool) -> Sequence[float]:
+        """The scores, which are the worst ones for items without counterpart if these count (``counts_worst``)."""
+        return self.field.worst_scores if self.is_unmatched and counts_worst else self.scores
+
     @property
     def has_both(self) -> bool:
         """Whether both sides have a value."""
@@ -71,6 +76,26 @@ class Outcome:
         return self.kind in ("correct", "wrong", "invented")
 
 
+def flat(outcomes: Sequence[Any]) -> Iterator[Outcome]:
+    """Yield all outcomes, those in lists within lists, too."""
+    for outcome in outcomes:
+        if type(outcome) is list:
+            yield from flat(outcome)
+        else:
+            yield outcome
+
+
+def total_similarity(outcomes: Sequence[Any]) -> float:
+    """Return the sum of the similarities of values; what is grouped is summed first."""
+    total = 0.0
+    for outcome in outcomes:
+        if type(outcome) is list:
+            total += total_similarity(outcome)
+        elif outcome.has_both:
+            total += outcome.similarity
+    return total
+
+
 @dataclass(slots=True, eq=False)
 class Counts:
     """What is counted of two values and everything below them.
@@ -79,7 +104,8 @@ class Counts:
         node_tp, node_fp, node_fn: Nodes in both trees, in the prediction only, in the reference only.
         leaf_tp, leaf_fp, leaf_fn: The same of leaves with a value, among the nodes that both trees have.
         outside: How many values the prediction has where the schema has no leaf.
-        outcomes: What became of each leaf.
+        outcomes: What became of each leaf; of pairs of items and of lists each has a list of its own, since sums of
+            floats depend on their grouping.
         extra_reference_values: How many values more the chosen answers of the reference have than the first ones.
         common: Dictionaries and lists that both trees have (for treeval).
         is_null_pair: Whether these are two items of lists that are null; not of sums.
@@ -99,7 +125,7 @@ class Counts:
     leaf_fn: int = 0
     outside: int = 0
     extra_reference_values: int = 0
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[Any] = field(default_factory=list)
     common: tuple[SchemaNode, ...] = ()
     is_null_pair: bool = False
     is_scalar_pair: bool = False
@@ -125,10 +151,17 @@ class Counts:
         total += other
         return total
 
+    def add_group(self, other: Counts) -> None:
+        """Add another whose outcomes stay together."""
+        outcomes, self.outcomes = self.outcomes, []
+        self += other
+        outcomes.append(self.outcomes)
+        self.outcomes = outcomes
+
     @property
     def n_reference_values(self) -> int:
         """How many values the reference surely has."""
-        return sum(outcome.in_reference and not outcome.accepts_null for outcome in self.outcomes)
+        return sum(outcome.in_reference and not outcome.accepts_null for outcome in flat(self.outcomes))
 
     def without_nodes(self) -> Counts:
         """The same where neither nodes nor leaves with a value count."""
@@ -165,11 +198,12 @@ def units_of(plan: Plan, counts: Sequence[tuple[Counts, Counts]]) -> Columns:
             columns[name][row] = getattr(by_guide, name)
         for node in by_guide.common:
             columns[paths[id(node)]][row] += 1
-        for outcome in by_guide.outcomes:
+        for outcome in flat(by_guide.outcomes):
             _add_scores(columns, row, outcome, counts_worst)
         if not plan.follows_treeval:
             columns["value_given"][row] = by_value.outside
-            for outcome in by_value.outcomes:
+            columns["value_hits"][row] = total_similarity(by_value.outcomes)
+            for outcome in flat(by_value.outcomes):
                 _add_values(columns, row, outcome)
     return Columns(columns, len(counts))
 
@@ -179,8 +213,7 @@ def _add_scores(columns: dict[str, list[float]], row: int, outcome: Outcome, cou
     leaf = outcome.field
     if outcome.kind:
         columns[f"{outcome.kind}|{leaf.name}"][row] += 1
-    scores = leaf.worst_scores if outcome.is_unmatched and counts_worst else outcome.scores
-    for metric, score in zip(leaf.metrics, scores, strict=False):
+    for metric, score in zip(leaf.metrics, outcome.votes(counts_worst), strict=False):
         columns[leaf.part("sum", metric)][row] += score
         columns[leaf.part("n", metric)][row] += 1
 
@@ -194,7 +227,6 @@ def _add_values(columns: dict[str, list[float]], row: int, outcome: Outcome) -> 
     if outcome.in_prediction:
         columns["value_given"][row] += 1
     if outcome.has_both:
-        columns["value_hits"][row] += outcome.similarity
         columns["value_hits_exact"][row] += outcome.is_exact
         columns[f"similarity|{name}"][row] += outcome.similarity
         columns[f"exact|{name}"][row] += outcome.is_exact

@@ -75,10 +75,17 @@ class Pairing:
         self.blocks: dict[int, Block] = {}
         self.is_weighing = False
 
+    @property
+    def counts_worst(self) -> bool:
+        """Whether items without counterpart have the worst scores: in results if options say so, never in weights."""
+        return self.plan.options.unmatched_items == "worst" and not self.is_weighing
+
     def best_fit(self, node: SchemaNode, counts: Sequence[Counts]) -> int:
         """Return the index of the counts of the answer that fits best, of equal ones of the first."""
         self.has_chosen, best = True, 0
-        fits = np.broadcast_to(self.rule.fits(self.plan, resolved(node), PairCounts.of(counts)), len(counts)).tolist()
+        fits = np.broadcast_to(
+            self.rule.fits(self.plan, resolved(node), PairCounts.of(counts, self.counts_worst)), len(counts)
+        ).tolist()
         for index, fit in enumerate(fits):
             if fit > fits[best] + 1e-12:
                 best = index
@@ -102,6 +109,7 @@ class Pairing:
         if not columns:
             return []
         weights, retained = self.weigh(references, predictions, columns, node.item)
+        retained = {} if self.counts_worst else retained
         return [
             Match(left.positions[row], right.positions[columns[column]], retained.get((row, column)))
             for row, column in zip(*assign(weights, is_canonical), strict=True)

@@ -141,7 +141,7 @@ def tree_eval(
     given = predictions, references, plan.root, parse_mode, compat is None
     rows: _Rows = read_rows(*given, sources, partial(ground_of, plan))
     of_text = _of_text([parsed for parsed, _ in rows])
-    counted, rows = _walk(plan, rows)
+    counted, rows = _compare_rows(plan, rows)
     text_units = [_text_unit(parsed, plan.root) for parsed, _ in rows]
     parts = _text_unit(ParsedTree({}), plan.root)
     columns = {**counted.columns, **{part: [unit[part] for unit in text_units] for part in parts}}
@@ -216,8 +216,8 @@ def count_trees(plan: Plan, references: Sequence[Any], predictions: Sequence[Any
     return counts
 
 
-def _walk(plan: Plan, rows: _Rows) -> tuple[Columns, _Rows]:
-    """Walk all trees, see :meth:`~tls_tasks.trees.walk.Walk.trees`; with the rows, where numbers may stand for texts.
+def _compare_rows(plan: Plan, rows: _Rows) -> tuple[Columns, _Rows]:
+    """Compare all trees, see :func:`count_trees`; return the units and the rows, where numbers may stand for texts.
 
     Raises:
         InputError: A reference that doesn't follow the schema.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tls_tasks.trees.counts import Counts
+from tls_tasks.trees.counts import Counts, flat, total_similarity
 from tls_tasks.trees.leaf_values import FloatArray
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import SchemaNode
@@ -43,23 +43,23 @@ class PairCounts:
     are_scalars: Any = False
 
     @classmethod
-    def of(cls, counts: Sequence[Counts]) -> PairCounts:
-        """Arrange the counts of pairs in arrays."""
+    def of(cls, counts: Sequence[Counts], counts_worst: bool = False) -> PairCounts:
+        """Arrange the counts of pairs in arrays; ``counts_worst``: with the worst scores of items without counterpart."""
         rows = range(len(counts))
         columns: dict[int, list[list[float]]] = {}
-        similarity, exact, n_values = ([0.0 for _ in rows] for _ in range(3))
+        similarity = [total_similarity(each.outcomes) for each in counts]
+        exact, n_values = ([0.0 for _ in rows] for _ in range(2))
         extra = [each.extra_reference_values for each in counts]
         for row, each in enumerate(counts):
             n_values[row] = each.outside
-            for outcome in each.outcomes:
-                if outcome.scores:
+            for outcome in flat(each.outcomes):
+                if scores := outcome.votes(counts_worst):
                     index = outcome.field.index
                     if index not in columns:
-                        columns[index] = [[0.0] * len(rows) for _ in (0, *outcome.scores)]
-                    for column, amount in zip(columns[index], (1, *outcome.scores), strict=True):
+                        columns[index] = [[0.0] * len(rows) for _ in (0, *scores)]
+                    for column, amount in zip(columns[index], (1, *scores), strict=True):
                         column[row] += amount
                 if outcome.has_both:
-                    similarity[row] += outcome.similarity
                     exact[row] += outcome.is_exact
                     extra[row] += outcome.accepts_null
                 n_values[row] += outcome.in_prediction + (outcome.in_reference and not outcome.accepts_null)

@@ -44,7 +44,7 @@ class PairCounts:
 
     @classmethod
     def of(cls, counts: Sequence[Counts], counts_worst: bool = False) -> PairCounts:
-        """Arrange the counts of pairs in arrays; ``counts_worst``: with the worst scores of items without counterpart."""
+        """Arrange the counts of pairs in arrays; ``counts_worst``: as in :meth:`Outcome.votes`."""
         rows = range(len(counts))
         columns: dict[int, list[list[float]]] = {}
         similarity = [total_similarity(each.outcomes) for each in counts]

@@ -17,6 +17,9 @@ from tls_tasks.trees.nodes import MISSING
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import AnyOf
 
+MOST_OUTCOMES = 1_000_000
+"""So many pairs of values are remembered: bounds the memory."""
+
 
 class _Query(NamedTuple):
     """Two values that are to be scored; ``is_typed``: whether the prediction has the leaf's type."""
@@ -39,7 +42,7 @@ class LeafScorer:
         self.outcomes: dict[Any, Outcome] = {}
         self.queries: list[_Query] = []
         self.grids: dict[Any, Any] = {}
-        self.sorted_lists: dict[int, Any] = {}
+        self.sorted_lists: dict[tuple[int, int], Any] = {}
 
     def outcome(self, field: Field, reference: Any, prediction: Any, is_typed: bool = True) -> Outcome:
         """Return the outcome of two values, whose scores :meth:`score` fills in."""
@@ -66,6 +69,8 @@ class LeafScorer:
         self.queries = []
         for index in sorted(queries):
             self._score(self.plan.fields[index], queries[index])
+        if len(self.outcomes) > MOST_OUTCOMES:
+            self.outcomes.clear()
 
     @contextmanager
     def apart(self) -> Iterator[None]:

@@ -19,8 +19,9 @@ from tls_tasks.trees.sorting import SortedItems, candidates
 from tls_tasks.trees.types import ListOf, SchemaNode, all_nodes, part_for, resolved
 from tls_tasks.trees.weights import PairCounts, Rule
 
-RETAINED = 10_000
-"""Of lists with at most so many pairs of items all counts are retained, so that no pair is compared twice."""
+COMPARED = 20_000
+"""How many pairs of items are compared at once: bounds the memory. Of lists with no more all counts are retained, so
+that no pair is compared twice."""
 
 BLOCK = 1_000_000
 """At most so many pairs of items of lists within items are weighed at once: bounds the memory."""
@@ -118,10 +119,10 @@ class Pairing:
 
     def in_order(self, items: Sequence[Any], node: SchemaNode) -> SortedItems:
         """Sort items, so that the pairing does not depend on their order; for treeval they stay as they stand."""
-        lists: dict[int, SortedItems] = self.scorer.sorted_lists
-        if id(items) not in lists:
-            lists[id(items)] = SortedItems.of(items, resolved(node), self.plan.follows_treeval)
-        return lists[id(items)]
+        lists: dict[tuple[int, int], SortedItems] = self.scorer.sorted_lists
+        if (key := (id(items), id(node))) not in lists:
+            lists[key] = SortedItems.of(items, resolved(node), self.plan.follows_treeval)
+        return lists[key]
 
     def weigh(
         self, references: Any, predictions: Any, columns: Sequence[int], node: SchemaNode
@@ -143,12 +144,17 @@ class Pairing:
         if all(len(side) == n for side, n in zip(flat, weights.shape, strict=True)):
             return weights, {}
         items = [references[i] for i in left.positions], [predictions[right.positions[column]] for column in columns]
-        pairs = [
-            (i, j) for i, row in enumerate(left.rows) for j, k in enumerate(columns) if not (row and right.rows[k])
-        ]
-        counts = self.compare_all(*items, pairs, resolved(node))
-        weights[tuple(zip(*pairs, strict=True))] = self.rule.weigh(self.plan, resolved(node), PairCounts.of(counts))
-        return weights, dict(zip(pairs, counts, strict=True)) if len(pairs) <= RETAINED else {}
+        retained, step = dict[tuple[int, int], Counts](), max(1, COMPARED // len(columns))
+        is_flat = [bool(right.rows[column]) for column in columns]
+        for start in range(0, len(left.rows), step):
+            chunk = range(start, min(start + step, len(left.rows)))
+            pairs = [(i, j) for i in chunk for j, can_skip in enumerate(is_flat) if not (can_skip and left.rows[i])]
+            if pairs:
+                counts = self.compare_all(*items, pairs, resolved(node))
+                fits = self.rule.weigh(self.plan, resolved(node), PairCounts.of(counts))
+                weights[tuple(zip(*pairs, strict=True))] = fits
+                retained = dict(zip(pairs, counts, strict=True)) if weights.size <= COMPARED else {}
+        return weights, retained
 
     def weigh_flat(self, key: Any, node: SchemaNode, references: list[Any], predictions: list[Any]) -> FloatArray:
         """Return the weights of rows; pairings of the same trees share them by a key."""

@@ -93,10 +93,10 @@ def count_alone(item: Any, node: ListOf, kind: str, pairing: Pairing) -> Counts:
 
 def means_by_leaf(outcomes: list[Any], counts_worst: bool) -> list[Outcome]:
     """Replace the scores of each leaf by their mean: in treeval a list within a list has one vote."""
-    votes: dict[Field, list[Sequence[float]]] = {}
+    votes: dict[int, tuple[Field, list[Sequence[float]]]] = {}  # by index: fields of one type are equal
     for outcome in flat(outcomes):
         if scores := outcome.votes(counts_worst):
-            votes.setdefault(outcome.field, []).append(scores)
-    means = [Outcome(field, scores=[*map(plain_mean, zip(*scores, strict=True))]) for field, scores in votes.items()]
+            votes.setdefault(outcome.field.index, (outcome.field, []))[1].append(scores)
+    means = [Outcome(field, scores=[*map(plain_mean, zip(*scores, strict=True))]) for field, scores in votes.values()]
     others = (outcome for outcome in flat(outcomes) if outcome.kind)
     return [*(replace(outcome, scores=(), is_unmatched=False) for outcome in others), *means]

@@ -69,8 +69,7 @@ class Search:
                     self.look(compare, inner, value, tree.get(key, MISSING), (*path, key), below(grounds, key))
         elif isinstance(kind, ListOf) and isinstance(reference, list):
             items = prediction if isinstance(prediction, list) else []
-            matches = self.pairing.match(reference, items, kind)
-            matched = [(match.row, match.column) for match in matches]
+            matched = self.pairing.match(reference, items, kind)
             if matched := self.paired(kind, reference, items, matched, grounds):
                 self.alignments[path] = matched
             for i, j in matched:

@@ -133,11 +133,8 @@ def compare_lists(references: Any, predictions: Any, node: Any, pairing: Pairing
         counts.outcomes = means_by_leaf(counts.outcomes, pairing.counts_worst)
     else:
         counts = compare_matches(matches, references, predictions, node, pairing)
-    sides = (
-        ("missed", references, {match.row for match in matches}),
-        ("invented", predictions, {m.column for m in matches}),
-    )
-    for kind, items, matched in sides:
+    for side, (kind, items) in enumerate((("missed", references), ("invented", predictions))):
+        matched = {match[side] for match in matches}
         for step, item in items.items() if node.is_keyed else enumerate(items):
             if step not in matched:
                 counts += count_alone(item, node, kind, pairing)
@@ -150,8 +147,8 @@ def compare_lists(references: Any, predictions: Any, node: Any, pairing: Pairing
 def compare_matches(matches: Any, references: Any, predictions: Any, node: ListOf, pairing: Pairing) -> Counts:
     """Compare the items that are paired."""
     counts, step = Counts(), compare if node.is_keyed else compare_items
-    for match in matches:
-        counts.add_group(match.counts or step(references[match.row], predictions[match.column], node.item, pairing))
+    for row, column in matches:
+        counts.add_group(step(references[row], predictions[column], node.item, pairing))
     return counts
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tls_tasks.trees.compare import Compare, best_answer, compare, compare_items, compare_roots, has_answers, whole_tree
+from tls_tasks.trees.compare import Compare, best_answer, compare, compare_inside, compare_items
 from tls_tasks.trees.leaf_scores import LeafScorer
-from tls_tasks.trees.nodes import MISSING
+from tls_tasks.trees.nodes import MISSING, has_answers, whole_tree
 from tls_tasks.trees.pairing import Pairing
 from tls_tasks.trees.plan import Plan
 from tls_tasks.trees.types import ANY_OF, AnyOf, Branch, ListOf, Path, Position, part_for, resolved
@@ -45,7 +45,7 @@ class Search:
         root = self.pairing.plan.root
         if isinstance(root, Branch):
             tree = prediction if isinstance(prediction, dict) else {}
-            self.look(compare_roots, root, whole_tree(reference), tree, (), grounds)
+            self.look(compare_inside, root, whole_tree(reference), tree, (), grounds)
         else:
             self.look(compare, root, reference, prediction, (), grounds)
         return self.alignments

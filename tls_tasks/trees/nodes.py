@@ -5,7 +5,7 @@ from typing import Any
 
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.plan import Field
-from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode, settled
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, OneOf, SchemaNode, settled
 
 MISSING = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 """Stands for the value of a key that isn't there."""
@@ -16,6 +16,22 @@ ABSENT, NULL, VALUE, WRONG, NULLABLE = range(5)
 
 class BadReferenceError(Exception):
     """A reference that doesn't comply with the schema. Never leaves the package: who catches it finds the row."""
+
+
+def whole_tree(tree: Any) -> Any:
+    """Return a reference for a dictionary as it is compared: where no tree is right too, that is an empty one."""
+    if isinstance(tree, AnyOf):
+        return AnyOf([{} if answer is None else whole_tree(answer) for answer in tree.values])
+    if isinstance(tree, dict):
+        return tree
+    raise BadReferenceError
+
+
+def has_answers(node: SchemaNode, value: Any) -> bool:
+    """Whether a reference has several answers that are to be compared; those that are scalars are a leaf's."""
+    if type(value) is not AnyOf or isinstance(node, Field):
+        return False
+    return not isinstance(node, OneOf) or any(isinstance(answer, dict | list) for answer in value.values)
 
 
 def state_of(node: SchemaNode, value: Any, is_loose: bool) -> int:

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from tls_tasks.trees.compare import compare_items, has_answers
+from tls_tasks.trees.compare import compare_items
 from tls_tasks.trees.counts import KINDS, Counts, Outcome
 from tls_tasks.trees.grid import Row, flat_leaves, weigh_rows
 from tls_tasks.trees.leaf_scores import LeafScorer
 from tls_tasks.trees.leaf_values import FloatArray
-from tls_tasks.trees.nodes import children_of
+from tls_tasks.trees.nodes import children_of, has_answers
 from tls_tasks.trees.plan import Plan
 from tls_tasks.trees.sorting import SortedItems, candidates
 from tls_tasks.trees.types import ListOf, SchemaNode, all_nodes, part_for, resolved

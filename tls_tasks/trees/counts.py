@@ -20,6 +20,9 @@ KINDS = ("correct", "wrong", "missed", "invented", "absent")
 """What a leaf can be: right; there with another value; not there though it should be; there though it should not be;
 and rightly not there."""
 
+IN_BOTH, IN_REFERENCE, IN_PREDICTION = KINDS[:2], KINDS[:3], ("correct", "wrong", "invented")
+"""Those with a value on both sides, in the reference, in the prediction."""
+
 VALUE_COUNTS = ("value_hits", "value_hits_exact", "value_given", "value_wanted")
 """Of values (leaves that are not null): their similarities, how many are exact, how many each side has."""
 
@@ -55,26 +58,6 @@ class Outcome:
         """The scores, which are the worst ones for items without counterpart if these count (``counts_worst``)."""
         return self.field.worst_scores if self.is_unmatched and counts_worst else self.scores
 
-    @property
-    def has_both(self) -> bool:
-        """Whether both sides have a value."""
-        return self.kind in ("correct", "wrong")
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether the values are the same."""
-        return self.similarity >= EXACT
-
-    @property
-    def in_reference(self) -> bool:
-        """Whether the reference has a value."""
-        return self.kind in ("correct", "wrong", "missed")
-
-    @property
-    def in_prediction(self) -> bool:
-        """Whether the prediction has a value."""
-        return self.kind in ("correct", "wrong", "invented")
-
 
 def flat(outcomes: Sequence[Any]) -> Iterator[Outcome]:
     """Yield all outcomes, those in lists within lists, too."""
@@ -91,7 +74,7 @@ def total_similarity(outcomes: Sequence[Any]) -> float:
     for outcome in outcomes:
         if type(outcome) is list:
             total += total_similarity(outcome)
-        elif outcome.has_both:
+        elif outcome.kind in IN_BOTH:
             total += outcome.similarity
     return total
 
@@ -161,7 +144,13 @@ class Counts:
     @property
     def n_reference_values(self) -> int:
         """How many values the reference surely has."""
-        return sum(outcome.in_reference and not outcome.accepts_null for outcome in flat(self.outcomes))
+        return sum(outcome.kind in IN_REFERENCE and not outcome.accepts_null for outcome in flat(self.outcomes))
+
+    @property
+    def n_values(self) -> int:
+        """How many values both sides have, but for those where null is a valid answer, too."""
+        n_predicted = sum(outcome.kind in IN_PREDICTION for outcome in flat(self.outcomes))
+        return self.outside + n_predicted + self.n_reference_values
 
     def without_nodes(self) -> Counts:
         """The same where neither nodes nor leaves with a value count."""
@@ -221,13 +210,13 @@ def _add_scores(columns: dict[str, list[float]], row: int, outcome: Outcome, cou
 def _add_values(columns: dict[str, list[float]], row: int, outcome: Outcome) -> None:
     """Add how similar values are, and which side has one."""
     name = outcome.field.name
-    if outcome.in_reference:
+    if outcome.kind in IN_REFERENCE:
         columns["value_wanted"][row] += 1
         columns[f"wanted|{name}"][row] += 1
-    if outcome.in_prediction:
+    if outcome.kind in IN_PREDICTION:
         columns["value_given"][row] += 1
-    if outcome.has_both:
-        columns["value_hits_exact"][row] += outcome.is_exact
+    if outcome.kind in IN_BOTH:
+        columns["value_hits_exact"][row] += outcome.similarity >= EXACT
         columns[f"similarity|{name}"][row] += outcome.similarity
-        columns[f"exact|{name}"][row] += outcome.is_exact
+        columns[f"exact|{name}"][row] += outcome.similarity >= EXACT
         columns[f"met|{name}"][row] += 1

@@ -103,13 +103,12 @@ def _placed(scores: FloatArray, has_both: Any) -> FloatArray:
 
 def _similarity(plan: Plan, field: Field, matrices: Sequence[Any], has_both: Any, column: Sequence[Any]) -> FloatArray:
     """The similarities of the values of a leaf, as they stand or as they are meant."""
-    scores = [metric.normalize(matrix) for metric, matrix in zip(field.metrics, matrices, strict=True)]
-    alike: FloatArray = has_both * (sum(scores, 0.0) / len(scores))
+    alike: FloatArray = has_both * mean_similarity(field.metrics, matrices)
     if reads_numbers(field, plan.options.day_month) or not has_both.any():  # numbers have their type here
         return alike
     read = reader_of_meanings(field, plan.options.day_month)
-    sides = ([meaning(read, value) for value in side] for side in column)
-    meant = mean_similarity(field.metrics, [metric.matrix for metric in field.metrics], *sides)
+    sides = [[meaning(read, value) for value in side] for side in column]
+    meant = mean_similarity(field.metrics, [metric.matrix(*sides) for metric in field.metrics])
     return np.maximum(alike, _placed(meant, has_both))
 
 

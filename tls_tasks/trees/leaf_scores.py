@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.counts import EXACT, Outcome
 from tls_tasks.trees.leaf_values import FloatArray, LeafMetric
-from tls_tasks.trees.meanings import has_meaning, meaning, reader_of_meanings, reads_numbers
+from tls_tasks.trees.meanings import has_meaning, meaning, reader_of_meanings
 from tls_tasks.trees.nodes import MISSING
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import AnyOf
 
 MOST_OUTCOMES = 1_000_000
 """So many pairs of values are remembered: bounds the memory."""
-
-
-class _Query(NamedTuple):
-    """Two values that are to be scored; ``is_typed``: whether the prediction has the leaf's type."""
-
-    outcome: Outcome
-    reference: Any
-    prediction: Any
-    is_typed: bool
 
 
 class LeafScorer:
@@ -40,32 +31,27 @@ class LeafScorer:
     def __init__(self, plan: Plan) -> None:
         self.plan, self.is_loose = plan, plan.options.types == "loose"
         self.outcomes: dict[Any, Outcome] = {}
-        self.queries: list[_Query] = []
+        self.queries: list[tuple[Outcome, Any, Any, bool]] = []  # a reference, a prediction, whether it has the type
         self.grids: dict[Any, Any] = {}
         self.sorted_lists: dict[tuple[int, int], Any] = {}
 
     def outcome(self, field: Field, reference: Any, prediction: Any, is_typed: bool = True) -> Outcome:
         """Return the outcome of two values, whose scores :meth:`score` fills in."""
-        answers = id(reference) if type(reference) is AnyOf else reference
-        key: Any = (field.index, type(reference), answers, type(prediction), prediction, is_typed)
-        try:
-            outcome = self.outcomes.get(key)
-        except TypeError:  # a list or a dictionary
-            key = outcome = None
-        if outcome is None:
-            accepts_null = type(reference) is AnyOf and reference.may_be_null
-            outcome = Outcome(field, "wrong", accepts_null=accepts_null)
-            if key is not None:
-                self.outcomes[key] = outcome
+        is_any = type(reference) is AnyOf
+        outcome = Outcome(field, "wrong", accepts_null=is_any and reference.may_be_null)
+        answers = id(reference) if is_any else reference
+        key = (field.index, type(reference), answers, type(prediction), prediction, is_typed)
+        with suppress(TypeError):  # a list or a dictionary is scored whenever it is asked for
+            outcome = self.outcomes.setdefault(key, outcome)
         if not outcome.scores:
-            self.queries.append(_Query(outcome, reference, prediction, is_typed))
+            self.queries.append((outcome, reference, prediction, is_typed))
         return outcome
 
     def score(self) -> None:
         """Score all pairs that wait."""
-        queries: dict[int, list[_Query]] = {}
+        queries: dict[int, list[Any]] = {}
         for query in self.queries:
-            queries.setdefault(query.outcome.field.index, []).append(query)
+            queries.setdefault(query[0].field.index, []).append(query)
         self.queries = []
         for index in sorted(queries):
             self._score(self.plan.fields[index], queries[index])
@@ -82,32 +68,20 @@ class LeafScorer:
         finally:
             self.queries = queries
 
-    def score_all(self, field: Field, references: Iterable[Any], predictions: Collection[Any]) -> None:
-        """Score all references with all predictions, which have the leaf's type."""
-        with self.apart():
-            for reference in references:
-                for prediction in predictions:
-                    self.outcome(field, reference, prediction)
-
-    def _score(self, field: Field, queries: Sequence[_Query]) -> None:
+    def _score(self, field: Field, queries: Sequence[Any]) -> None:
         """Fill in the scores of pairs of a leaf."""
-        references, predictions = [query.reference for query in queries], [query.prediction for query in queries]
-        is_typed = [query.is_typed for query in queries]
-        scores, similarity = [], np.zeros(len(queries))
+        outcomes, references, predictions, is_typed = map(list, zip(*queries, strict=True))
+        scores = []
         for metric in field.metrics:
             seen = self._as_one_array(field, predictions, is_typed) if metric.name == "exact_match" else predictions
-            by_pair = np.full(len(queries), metric.worst)
-            if any(is_typed):
-                by_pair[is_typed] = metric.pairs(list(compress(references, is_typed)), list(compress(seen, is_typed)))
-            scores.append(by_pair.tolist())
-            similarity = similarity + metric.normalize(by_pair)
-        similarity = np.array(is_typed) * (similarity / len(field.metrics))
-        kinds = ["correct" if is_exact else "wrong" for is_exact in similarity >= EXACT]
-        if not self.plan.follows_treeval:
-            similarity = np.maximum(similarity, self._by_meaning(field, references, predictions))
-        by_query = zip(*scores, strict=True)
-        for query, kind, by_metric, alike in zip(queries, kinds, by_query, similarity.tolist(), strict=True):
-            query.outcome.kind, query.outcome.scores, query.outcome.similarity = kind, by_metric, alike
+            scores.append(np.full(len(queries), metric.worst))
+            scores[-1][is_typed] = metric.pairs(list(compress(references, is_typed)), list(compress(seen, is_typed)))
+        written = np.array(is_typed) * mean_similarity(field.metrics, scores)
+        meant = 0.0 if self.plan.follows_treeval else self._by_meaning(field, references, predictions)
+        by_pair = np.array(scores).T.tolist(), written.tolist(), np.maximum(written, meant).tolist()
+        for outcome, by_metric, as_written, alike in zip(outcomes, *by_pair, strict=True):
+            outcome.kind = "correct" if as_written >= EXACT else "wrong"
+            outcome.scores, outcome.similarity = by_metric, alike
 
     def _as_one_array(self, field: Field, predictions: list[Any], is_typed: list[bool]) -> list[Any]:
         """The predictions as treeval compares them outside of lists: they are one array, all floats if one is."""
@@ -119,22 +93,17 @@ class LeafScorer:
     def _by_meaning(self, field: Field, references: list[Any], predictions: list[Any]) -> FloatArray:
         """The similarities of values as they are meant; 0 where that is as they stand."""
         read, similarity = reader_of_meanings(field, self.plan.options.day_month), np.zeros(len(references))
-        types = {*map(type, references), *map(type, predictions)}
-        if reads_numbers(field, self.plan.options.day_month) and len(types) == 1 and types <= field.types:
-            return similarity
-        pairs = zip(references, predictions, strict=True)
-        rows = [row for row, pair in enumerate(pairs) if has_meaning(field, read, *pair)]
+        pairs = enumerate(zip(references, predictions, strict=True))
+        rows = [row for row, pair in pairs if has_meaning(field, read, *pair)]
         if rows:
-            sides = ([meaning(read, side[row]) for row in rows] for side in (references, predictions))
-            similarity[rows] = mean_similarity(field.metrics, [metric.pairs for metric in field.metrics], *sides)
+            sides = [[meaning(read, side[row]) for row in rows] for side in (references, predictions)]
+            similarity[rows] = mean_similarity(field.metrics, [metric.pairs(*sides) for metric in field.metrics])
         return similarity
 
 
-def mean_similarity(metrics: Sequence[LeafMetric], scores: Sequence[Any], *sides: Any) -> FloatArray:
-    """The mean of the metrics' scores in [0, 1], of pairs or of all with all."""
-    total: Any = 0.0
-    for metric, score in zip(metrics, scores, strict=True):
-        total = total + metric.normalize(score(*sides))
+def mean_similarity(metrics: Sequence[LeafMetric], scores: Sequence[Any]) -> FloatArray:
+    """Return the mean of the metrics' scores in [0, 1]."""
+    total: Any = sum(metric.normalize(score) for metric, score in zip(metrics, scores, strict=True))
     similarity: FloatArray = total / len(metrics)
     return similarity
 

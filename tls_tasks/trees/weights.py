@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tls_tasks.trees.counts import Counts, flat, total_similarity
+from tls_tasks.trees.counts import EXACT, IN_BOTH, Counts, flat, total_similarity
 from tls_tasks.trees.leaf_values import FloatArray
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import SchemaNode
@@ -45,33 +45,27 @@ class PairCounts:
     @classmethod
     def of(cls, counts: Sequence[Counts], counts_worst: bool = False) -> PairCounts:
         """Arrange the counts of pairs in arrays; ``counts_worst``: as in :meth:`Outcome.votes`."""
-        rows = range(len(counts))
-        columns: dict[int, list[list[float]]] = {}
-        similarity = [total_similarity(each.outcomes) for each in counts]
-        exact, n_values = ([0.0 for _ in rows] for _ in range(2))
-        extra = [each.extra_reference_values for each in counts]
-        for row, each in enumerate(counts):
-            n_values[row] = each.outside
-            for outcome in flat(each.outcomes):
+        leaves = [list(flat(each.outcomes)) for each in counts]
+        votes: dict[int, list[Any]] = {}
+        for row, outcomes in enumerate(leaves):
+            for outcome in outcomes:
                 if scores := outcome.votes(counts_worst):
-                    index = outcome.field.index
-                    if index not in columns:
-                        columns[index] = [[0.0] * len(rows) for _ in (0, *scores)]
-                    for column, amount in zip(columns[index], (1, *scores), strict=True):
-                        column[row] += amount
-                if outcome.has_both:
-                    exact[row] += outcome.is_exact
-                    extra[row] += outcome.accepts_null
-                n_values[row] += outcome.in_prediction + (outcome.in_reference and not outcome.accepts_null)
+                    votes.setdefault(outcome.field.index, []).append((row, *scores))
+        sums = {}
+        for index, (rows, *columns) in ((index, zip(*each, strict=True)) for index, each in votes.items()):
+            by_metric = [np.bincount(rows, column, len(counts)) for column in columns]
+            sums[index] = np.bincount(rows, minlength=len(counts)), by_metric
+        both = [[outcome for outcome in outcomes if outcome.kind in IN_BOTH] for outcomes in leaves]
+        extra = [sum(outcome.accepts_null for outcome in outcomes) for outcomes in both]
         return cls(
             nodes=np.array([(each.node_tp, each.node_fp, each.node_fn) for each in counts]).T,
             leaves=np.array([(each.leaf_tp, each.leaf_fp, each.leaf_fn) for each in counts]).T,
-            scores={index: (np.array(n), np.array(sums)) for index, (n, *sums) in columns.items()},
-            similarity=np.array(similarity),
-            exact=np.array(exact),
-            n_values=np.array(n_values),
-            extra_reference_values=np.array(extra),
-            are_null=np.array([each.is_null_pair for each in counts], dtype=bool),
+            scores=sums,
+            similarity=np.array([total_similarity(each.outcomes) for each in counts]),
+            exact=np.array([sum(outcome.similarity >= EXACT for outcome in outcomes) for outcomes in both]),
+            n_values=np.array([each.n_values for each in counts]),
+            extra_reference_values=np.array([each.extra_reference_values for each in counts]) + extra,
+            are_null=np.array([each.is_null_pair for each in counts]),
             are_scalars=np.array([each.is_scalar_pair for each in counts]),
         )
 

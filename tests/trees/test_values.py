@@ -222,13 +222,17 @@ def test_exact_values_are_counted_where_similarities_pair_the_items():
     assert {kind: fields["l.a"][kind] for kind in KINDS[:4]} == {"correct": 0, "wrong": 1, "missed": 0, "invented": 1}
 
 
-def test_of_equal_sums_the_most_exact_values_count():
-    """Both pairings have the sum 2: four halves, or two exact values."""
-    halves, exact = [{"a": "ab", "b": "ab"}], [{"a": "ab", "b": "xy"}]
+@pytest.mark.parametrize("halves", ["am", "mz"])
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_of_equal_sums_the_most_exact_values_count(halves, is_reversed):
+    """Two halves, or one exact value and one that has nothing in common: wherever they stand, and however they sort."""
+    items = [{"a": halves, "b": halves}, {"a": "mm", "b": "yy"}]
+    prediction = {"l": items[::-1] if is_reversed else items}
     schema = {"l": [{"a": "string", "b": "string"}]}
-    prediction = {"l": [{"a": "ax", "b": "ax"}, {"a": "ab", "b": "zz"}]}
-    assert halves != exact
-    assert of_values(prediction, {"l": halves}, schema)[3:] == [0.25, 0.5, round(2 / 6, 4)]
+    assert [of_values({"l": [item]}, {"l": [{"a": "mm", "b": "mm"}]}, schema)[1] for item in items] == [0.5, 0.5]
+    score = tree_eval([prediction], [{"l": [{"a": "mm", "b": "mm"}]}], schema)
+    assert (score.units[0]["value_hits"], score.units[0]["value_hits_exact"]) == (1, 1)
+    assert score.items[0].alignments == {("l",): [(0, 0 if is_reversed else 1)]}
 
 
 def test_nothing_on_either_side_is_nan():

@@ -96,8 +96,9 @@ class Counts:
             sums.
 
     Example:
-        >>> Counts(node_tp=1) + Counts(node_tp=1, node_fn=2) == Counts(node_tp=2, node_fn=2)
-        True
+        >>> total = Counts(node_tp=1) + Counts(node_tp=1, node_fn=2)
+        >>> total.node_tp, total.node_fn
+        (2, 2)
     """
 
     node_tp: int = 0

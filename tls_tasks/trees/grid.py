@@ -37,16 +37,15 @@ def flat_leaves(node: SchemaNode) -> list[Field]:
     return [leaf for leaves in below for leaf in leaves] if all(below) else []
 
 
-def flat_row(node: SchemaNode, item: Any, null_is_value: bool) -> Row | None:
+def flat_row(node: SchemaNode, item: Any) -> Row | None:
     """List the values of an item; None if one is of another type or a dictionary within is not there."""
     if isinstance(node, Field):
-        is_flat = type(item) in node.types or item is MISSING or (item is None and not null_is_value)
-        return [item] if is_flat else None
+        return [item] if type(item) in node.types or not is_present(item) else None
     if type(item) is not dict or not isinstance(node, Branch) or not item.keys() <= node.children.keys():
         return None
     row: Row = []
     for key, child in node.children.items():
-        below = flat_row(child, item.get(key, MISSING), null_is_value=False)
+        below = flat_row(child, item.get(key, MISSING))
         if below is None:
             return None
         row += below

@@ -32,7 +32,7 @@ class LeafScorer:
         self.plan, self.is_loose = plan, plan.options.types == "loose"
         self.outcomes: dict[Any, Outcome] = {}
         self.queries: list[tuple[Outcome, Any, Any, bool]] = []  # a reference, a prediction, whether it has the type
-        self.grids: dict[Any, Any] = {}
+        self.grids: dict[Any, dict[Any, FloatArray]] = {}
         self.sorted_lists: dict[tuple[int, int], Any] = {}
 
     def outcome(self, field: Field, reference: Any, prediction: Any, is_typed: bool = True) -> Outcome:

@@ -1,6 +1,5 @@
 """What a value is to its node in the schema, and how many nodes it has."""
 
-from collections.abc import Collection
 from typing import Any
 
 from tls_tasks.trees.compliance import fits
@@ -43,7 +42,7 @@ def state_of(node: SchemaNode, value: Any, is_loose: bool) -> int:
         True
     """
     kind = type(value)
-    if kind in _plain_types(node):
+    if kind in (node.types if isinstance(node, Field) else (dict if isinstance(node, Branch) else list,)):
         return VALUE
     if value is None or (kind is AnyOf and isinstance(node, Field) and not value.present):
         return NULL
@@ -52,10 +51,6 @@ def state_of(node: SchemaNode, value: Any, is_loose: bool) -> int:
     if not isinstance(node, Field) or (not is_loose and not fits(value, node)):
         return WRONG
     return NULLABLE if kind is AnyOf and value.may_be_null else VALUE
-
-
-def _plain_types(node: SchemaNode) -> Collection[type]:
-    return node.types if isinstance(node, Field) else (dict if isinstance(node, Branch) else list,)
 
 
 def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) -> int:

@@ -97,17 +97,16 @@ class Pairing:
         weights = self.weigh(references, predictions, columns, item)
         return [
             (left.positions[row], right.positions[columns[column]])
-            for row, column in zip(*assign(weights, is_canonical), strict=True)
+            for row, column in zip(*assign(weights), strict=True)
             if not self.least or weights[row, column] > 0
         ]
 
     def in_order(self, items: Sequence[Any], node: SchemaNode) -> SortedItems:
         """Sort items, so that the pairing does not depend on their order; for treeval they stay as they stand."""
-        lists = self.scorer.sorted_lists
+        lists: dict[tuple[int, int], SortedItems] = self.scorer.sorted_lists
         if (key := (id(items), id(node))) not in lists:
             lists[key] = SortedItems.of(items, node, self.plan.follows_treeval)
-        sorted_items: SortedItems = lists[key]
-        return sorted_items
+        return lists[key]
 
     def weigh(self, references: Any, predictions: Any, columns: Sequence[int], node: SchemaNode) -> FloatArray:
         """Return the weights of sorted items: flat ones are weighed all at once, others are compared pair by pair."""
@@ -137,8 +136,7 @@ class Pairing:
         grids = self.scorer.grids
         if (key, id(node)) not in grids:
             grids[key, id(node)] = weigh_rows(self.plan, node, references, predictions)
-        weights: FloatArray = grids[key, id(node)][self.rule]
-        return weights
+        return grids[key, id(node)][self.rule]
 
     @contextmanager
     def weighing(self, references: Sequence[Any], predictions: Sequence[Any], node: SchemaNode) -> Iterator[None]:
@@ -191,12 +189,11 @@ def lists_within(node: SchemaNode, value: Any) -> Iterator[tuple[SchemaNode, lis
                 yield from lists_within(inner, child)
 
 
-def assign(weights: FloatArray, canonical: bool = False) -> tuple[list[int], list[int]]:
+def assign(weights: FloatArray) -> tuple[list[int], list[int]]:
     """The pairing of rows and columns with the greatest sum (scipy's ``linear_sum_assignment``).
 
     Args:
         weights: ``[rows, columns]``, finite.
-        canonical: Whether the first of equally good partners may be taken where there is a single row or column.
 
     Returns:
         Rows in ascending order, and the column of each.
@@ -206,8 +203,5 @@ def assign(weights: FloatArray, canonical: bool = False) -> tuple[list[int], lis
         >>> list(zip(rows, columns))
         [(0, 1), (1, 0), (2, 2)]
     """
-    if canonical and 1 in weights.shape and weights.size:
-        row, column = np.unravel_index(weights.argmax(), weights.shape)
-        return [int(row)], [int(column)]
     rows, columns = linear_sum_assignment(weights, maximize=True)
     return rows.tolist(), columns.tolist()

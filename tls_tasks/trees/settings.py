@@ -117,6 +117,7 @@ def named_path(name: Any, nodes: Collection[Path]) -> Path | None:
     Lists add nothing to a path: the price of each line is ``lines.price``.
 
     Example:
+        >>> from tls_tasks.trees.types import EACH_KEY
         >>> nodes = [("lines",), ("lines", "unit price"), ("prices",), ("prices", EACH_KEY)]
         >>> [named_path(name, nodes) for name in ("lines['unit price']", "prices.*", "lines.price")]
         [('lines', 'unit price'), ('prices', *), None]

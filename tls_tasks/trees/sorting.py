@@ -22,7 +22,7 @@ class SortedItems(NamedTuple):
 
     Attributes:
         positions: The position of each item in the list.
-        keys: What the list is sorted by, a text an item; empty if it stays as it is.
+        keys: What the list is sorted by, a text an item, unless it stays as it is.
         rows: The values of each flat item; None for others.
         sizes: How many items each item is with those of all lists within it.
     """
@@ -30,20 +30,17 @@ class SortedItems(NamedTuple):
     positions: Sequence[int]
     keys: Sequence[str]
     rows: Sequence[Row | None]
-    sizes: Sequence[int] = ()
+    sizes: Sequence[int]
 
     @classmethod
     def of(cls, items: Sequence[Any], node: SchemaNode, stays: bool) -> SortedItems:
         """Sort items; ``stays``: leave them as they stand, as treeval does."""
-        is_flat, keys = bool(flat_leaves(node)), [] if stays else [sort_key(node, item) for item in items]
+        is_flat, keys = bool(flat_leaves(node)), [sort_key(node, item) for item in items]
         positions = range(len(items)) if stays else sorted(range(len(items)), key=keys.__getitem__)
-        rows = [flat_row(node, items[index], null_is_value=stays) if is_flat else None for index in positions]
-        if stays:
-            return cls(positions, keys, rows)
-        sizes = [
-            1 if row else 1 + count_nodes(items[index], items=True) - count_nodes(items[index])
-            for index, row in zip(positions, rows, strict=True)
-        ]
+        rows, sizes = list[Row | None](), list[int]()
+        for item in (items[index] for index in positions):
+            rows.append(flat_row(node, item) if is_flat and not (stays and item is None) else None)  # treeval: a value
+            sizes.append(1 if rows[-1] else 1 + count_nodes(item, items=True) - count_nodes(item))
         return cls(positions, [keys[index] for index in positions], rows, sizes)
 
 

@@ -94,7 +94,7 @@ def compare_leaves(reference: Any, prediction: Any, field: Field, left: int, rig
     """Say what became of a leaf."""
     if left >= VALUE and right >= VALUE:
         return pairing.scorer.outcome(field, reference, prediction, right != WRONG)
-    return pairing.unscored[field.index]["missed" if left >= VALUE else "invented" if right >= VALUE else "absent"]
+    return Outcome(field, "missed" if left >= VALUE else "invented" if right >= VALUE else "absent")
 
 
 def compare_dictionaries(reference: Any, prediction: Any, node: Any, pairing: Pairing) -> Counts:
@@ -133,7 +133,7 @@ def compare_lists(references: Any, predictions: Any, node: Any, pairing: Pairing
             if position not in matched:
                 counts += count_alone(item, node, kind, pairing)
     if isinstance(node.item, Field) and not node.is_keyed and not references and not predictions:
-        counts.outcomes.append(pairing.unscored[node.item.index]["absent"])
+        counts.outcomes.append(Outcome(node.item, "absent"))
     counts.outcomes = [counts.outcomes]
     return counts
 

@@ -87,7 +87,7 @@ def count_alone(item: Any, node: ListOf, kind: str, pairing: Pairing) -> Counts:
         node_fn=n_nodes * is_missed,
         node_fp=n_nodes * (not is_missed),
         outside=0 if is_missed else leaves.count(None),
-        outcomes=[pairing.unmatched[leaf.index][kind] for leaf in leaves if leaf],
+        outcomes=[Outcome(leaf, kind, is_unmatched=True) for leaf in leaves if leaf],
     )
 
 

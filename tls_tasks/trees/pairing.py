@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from tls_tasks.trees.compare import compare_items
-from tls_tasks.trees.counts import KINDS, Counts, Outcome
+from tls_tasks.trees.counts import Counts
 from tls_tasks.trees.grid import Row, flat_leaves, weigh_rows
 from tls_tasks.trees.leaf_scores import LeafScorer
 from tls_tasks.trees.leaf_values import FloatArray
@@ -58,8 +58,6 @@ class Pairing:
         self.plan, self.rule, self.scorer, self.has_chosen = plan, rule, scorer, False
         self.is_loose, self.least = plan.options.types == "loose", plan.options.least_similarity
         self.are_reflexive = all(metric.is_reflexive for metric in plan.metrics.values())
-        self.unscored = [{kind: Outcome(leaf, kind) for kind in KINDS} for leaf in plan.fields]
-        self.unmatched = [{kind: Outcome(leaf, kind, is_unmatched=True) for kind in KINDS} for leaf in plan.fields]
         lists = [node for _, node in all_nodes(plan.root) if isinstance(node, ListOf)] if plan.follows_treeval else []
         self.inner_lists = {id(inner) for outer in lists for _, inner in all_nodes(outer.item)}
         self.blocks: dict[int, Block] = {}

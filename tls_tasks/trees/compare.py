@@ -124,7 +124,9 @@ def compare_lists(references: Any, predictions: Any, node: Any, pairing: Pairing
     step, is_inner = compare if node.is_keyed else compare_items, id(node) in pairing.inner_lists
     with pairing.scorer.apart() if is_inner else nullcontext():
         for row, column in matches:
-            counts.add_group(step(references[row], predictions[column], node.item, pairing))
+            pair = step(references[row], predictions[column], node.item, pairing)
+            pair.outcomes = [pair.outcomes]
+            counts += pair
     if is_inner:
         counts.outcomes = means_by_leaf(counts.outcomes, pairing.counts_worst)
     for side, (kind, items) in enumerate((("missed", references), ("invented", predictions))):

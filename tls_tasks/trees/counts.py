@@ -135,13 +135,6 @@ class Counts:
         total += other
         return total
 
-    def add_group(self, other: Counts) -> None:
-        """Add another whose outcomes stay together."""
-        outcomes, self.outcomes = self.outcomes, []
-        self += other
-        outcomes.append(self.outcomes)
-        self.outcomes = outcomes
-
     @property
     def n_reference_values(self) -> int:
         """How many values the reference surely has."""

@@ -69,8 +69,8 @@ def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) ->
     while isinstance(tree, AnyOf):
         tree = tree.values[0]
     if isinstance(tree, dict):
-        own = sum(not (only_leaves and isinstance(value, dict)) for value in tree.values())
-        return own + sum(count_nodes(value, only_leaves=only_leaves, items=items) for value in tree.values())
+        n_keys = sum(not (only_leaves and isinstance(value, dict)) for value in tree.values())
+        return n_keys + sum(count_nodes(value, only_leaves=only_leaves, items=items) for value in tree.values())
     if items and isinstance(tree, list):
         return sum(count_nodes(item, items=True) if isinstance(item, dict | list) else 1 for item in tree)
     return 0
@@ -140,8 +140,8 @@ def values_of(node: SchemaNode | None, value: Any, is_loose: bool) -> list[Field
 def children_of(node: SchemaNode | None, value: Any) -> list[tuple[Any, Any]]:
     """The values in a dictionary or list, each with its node; None where the schema has nothing."""
     if isinstance(value, dict):
-        known, rest = (node.children, node.rest and node.rest.item) if isinstance(node, Branch) else ({}, None)
-        return [(known.get(key, rest), child) for key, child in value.items()]
+        children, rest = (node.children, node.rest and node.rest.item) if isinstance(node, Branch) else ({}, None)
+        return [(children.get(key, rest), child) for key, child in value.items()]
     if isinstance(value, list):
         item = node.item if isinstance(node, ListOf) else None
         return [(item, child) for child in value]

@@ -164,7 +164,7 @@ class Pairing:
     ) -> dict[int, tuple[SchemaNode, list[Any], dict[int, slice]]]:
         """Put the rows of all flat lists in items one after the other, by the id of their node; say where each is."""
         lists: dict[int, tuple[SchemaNode, list[Any], dict[int, slice]]] = {}
-        for inner, values in (found for item in items for found in lists_within(node, item)):
+        for inner, values in (each for item in items for each in lists_within(node, item)):
             _, rows, spans = lists.setdefault(id(inner), (inner, [], {}))
             below = self.in_order(values, inner).rows
             if all(below) and id(values) not in spans:

@@ -52,7 +52,8 @@ class PairCounts:
                 if scores := outcome.votes(counts_worst):
                     votes.setdefault(outcome.field.index, []).append((row, *scores))
         sums = {}
-        for index, (rows, *columns) in ((index, zip(*each, strict=True)) for index, each in votes.items()):
+        for index, each in votes.items():
+            rows, *columns = zip(*each, strict=True)
             by_metric = [np.bincount(rows, column, len(counts)) for column in columns]
             sums[index] = np.bincount(rows, minlength=len(counts)), by_metric
         both = [[outcome for outcome in outcomes if outcome.kind in IN_BOTH] for outcomes in leaves]

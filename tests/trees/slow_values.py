@@ -15,33 +15,33 @@ class SlowValues:
     def __init__(self, schema, similarity, order="unordered", least=0.0):
         self.schema, self.similarity, self.order, self.least = schema, similarity, order, least
 
-    def hits(self, node, one, other, is_exact, path=()):
-        """The greatest sum of similarities of values that belong together."""
+    def hits(self, node, one, other, path=()):
+        """The greatest sum of similarities of values that belong together, and then the most exact values."""
         if one is None or other is None:
-            return 0.0
+            return np.zeros(2)
         if isinstance(node, Leaf):
             found = self.similarity(path, one, other) if fits(other, node) else 0.0
-            return float(found >= 1 - 1e-12) if is_exact else found
+            return np.array([found, found >= 1 - 1e-12])
         if isinstance(node, Branch):
             if not isinstance(one, dict) or not isinstance(other, dict):
-                return 0.0
+                return np.zeros(2)
+            children = node.children.items()
             return sum(
-                self.hits(child, one.get(key), other.get(key), is_exact, (*path, key))
-                for key, child in node.children.items()
+                (self.hits(child, one.get(key), other.get(key), (*path, key)) for key, child in children), np.zeros(2)
             )
         if not isinstance(one, list) or not isinstance(other, list) or not one or not other:
-            return 0.0
+            return np.zeros(2)
         if self.order == "ordered":
             pairs = zip(one, other, strict=False)
-            return sum(self.hits(node.item, mine, yours, is_exact, path) for mine, yours in pairs)
-        hits = self.weights(node.item, one, other, is_exact, path)
-        return hits[linear_sum_assignment(hits, maximize=True)].sum()
+            return sum((self.hits(node.item, mine, yours, path) for mine, yours in pairs), np.zeros(2))
+        hits = self.all_hits(node.item, one, other, path)
+        return hits[linear_sum_assignment(hits @ [1, 1e-9], maximize=True)].sum(axis=0)
 
-    def weights(self, node, one, other, is_exact, path):
+    def all_hits(self, node, one, other, path):
         """The sums of all pairs of items, 0 for those that are too unlike."""
-        hits = np.array([[self.hits(node, mine, yours, is_exact, path) for yours in other] for mine in one])
-        counts = [[self.count(node, mine) + self.count(node, yours) for yours in other] for mine in one]
-        return np.where(2 * hits >= self.least * np.array(counts) - 1e-12, hits, 0.0)
+        hits = np.array([[self.hits(node, mine, yours, path) for yours in other] for mine in one])
+        counts = np.array([[self.count(node, mine) + self.count(node, yours) for yours in other] for mine in one])
+        return hits * (2 * hits[..., 0] >= self.least * counts - 1e-12)[..., None]
 
     def count(self, node, tree):
         """The values of a tree."""
@@ -60,11 +60,9 @@ class SlowValues:
         """What ``as_dict()`` gives of the values."""
         result = {}
         given, wanted = (sum(self.count(self.schema, tree) for tree in trees) for trees in (predictions, references))
-        for suffix in ("", "_exact"):
-            hits = sum(
-                self.hits(self.schema, one, other, bool(suffix))
-                for one, other in zip(references, predictions, strict=True)
-            )
+        trees = zip(references, predictions, strict=True)
+        sums = sum((self.hits(self.schema, one, other) for one, other in trees), np.zeros(2)).tolist()
+        for suffix, hits in zip(("", "_exact"), sums, strict=True):
             none = math.nan if given + wanted == 0 else 0.0
             result[f"precision_value{suffix}"] = hits / given if given else none
             result[f"recall_value{suffix}"] = hits / wanted if wanted else none

@@ -18,7 +18,6 @@ from tls_tasks.cli import main
 from tls_tasks.core.errors import InputError
 from tls_tasks.trees.alignments import Search
 from tls_tasks.trees.grounds import can_be_read
-from tls_tasks.trees.pairs import SOFT
 from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.rows import read_quoted
 from tls_tasks.trees.tree_eval import tree_eval
@@ -60,7 +59,7 @@ def is_below(left, right):
 @given(trees(), PREDICTIONS)
 def test_the_slow_way_gives_the_same(reference, prediction):
     plan = make_plan(SCHEMA)
-    alignments = Search(plan, SOFT).of(reference, slow.bare(prediction))
+    alignments = Search(plan).of(reference, slow.bare(prediction))
     unit = grounded(prediction, reference).units[0]
     hits, n_empty, n_filled = slow.grounded(reference, prediction, SOURCE, alignments)
     assert unit["grounded_hits"] == pytest.approx(hits, abs=1e-12)

@@ -18,7 +18,7 @@ from tls_tasks.trees.read import TREE_PROBLEM_KINDS, TooDeepError, parse_tree, p
 from tls_tasks.trees.rows import as_plain, check_row, read_prediction, read_reference, read_rows
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.tree_eval import tree_eval
-from tls_tasks.trees.types import MAX_DEPTH, AnyOf, path_name
+from tls_tasks.trees.types import MAX_DEPTH, AnyOf, Branch, Leaf, path_name
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
@@ -62,11 +62,12 @@ def test_a_tree_that_was_cut_off_is_meant_if_no_whole_one_is_like_the_schema():
 @ALL_TEXTS
 def test_strictly_a_document_or_nothing(case):
     parsed = parse_tree(case["text"], mode="strict")
-    assert parsed.failed is (not case["valid"] or case["stage"] == "none")
-    assert parsed.valid is case["valid"]
+    is_document = case["valid"] and case["stage"] != "fence"
+    assert parsed.failed is (not is_document or case["stage"] == "none")
+    assert parsed.valid is is_document
     if not parsed.failed:
         assert parsed.value == case["tree"]
-    elif not case["valid"]:
+    elif not is_document:
         assert parsed.problems[0].kind in ("not_strict", "too_deep")
 
 
@@ -131,7 +132,7 @@ def test_hostile_texts_are_read(name, text):
 def test_rates():
     rates = [parse_tree(case["text"]).rates() for case in TEXTS[:34]]
     assert {name: sum(found[name] for found in rates) for name in rates[0]} == {
-        "json_valid": 10, "parsed": 31, "repaired": 14, "duplicate_keys": 1, "non_finite": 1
+        "json_valid": 12, "parsed": 31, "repaired": 14, "duplicate_keys": 1, "non_finite": 1
     }  # fmt: skip
 
 
@@ -303,3 +304,16 @@ def test_packing_answers_and_deep_trees():
         pack([{}], ["x"])
     with pytest.raises(InputError, match=r"predictions\[1\]: got a value of class object"):
         pack([{}, {"a": object()}], [{}, {}])
+
+
+@pytest.mark.parametrize(
+    ("text", "is_valid"),
+    [
+        ('```json\n{"a": 1}\n```', True), ('\n```\n{"a": 1}\n```\n', True), ('{"a": 1}', True),
+        ('Here:\n```json\n{"a": 1}\n```', False), ('```json\n{"a": 1,}\n```', False), ('```\n{"a": NaN}\n```', False),
+        ('```json\n{"a": 1}\n```\n```json\n{"a": 2}\n```', False),
+    ],
+)  # fmt: skip
+def test_json_in_one_code_fence_is_valid_json(text, is_valid):
+    assert parse_tree(text, Branch({"a": Leaf("integer")})).rates()["json_valid"] is is_valid
+    assert parse_tree(text, Branch({"a": Leaf("integer")}), "strict").failed is (text[0] != "{")

@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from tests.trees.slow_values import SlowValues
 from tests.trees.test_tree_eval import RANDOM_CASES, alone, make_tree, metrics_of, near, scored
 from tls_tasks.core.errors import InputError
-from tls_tasks.trees.pairs import KINDS
+from tls_tasks.trees.counts import KINDS
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import KEYS, VALUE_KEYS
 from tls_tasks.trees.tree_eval import tree_eval
@@ -115,7 +115,7 @@ def flat(leaves):
 # --- making one value right, or wrong ---
 
 
-def edits(slow, node, one, other, is_exact, path=(), at=()):
+def edits(slow, node, one, other, path=(), at=()):
     """Places of values that may be made right under a best alignment, and what belongs there (None: nothing)."""
     if isinstance(node, Leaf):
         return [(at, one)]
@@ -126,22 +126,22 @@ def edits(slow, node, one, other, is_exact, path=(), at=()):
         for key, child in node.children.items():
             mine, yours = one.get(key), other.get(key)
             if isinstance(child, Leaf) or yours is not None:
-                found += edits(slow, child, mine, yours, is_exact, (*path, key), (*at, key))
+                found += edits(slow, child, mine, yours, (*path, key), (*at, key))
         return found + [((*at, key), None) for key in other if key not in node.children]
     if not isinstance(one, list) or not isinstance(other, list):
         return []
-    pairs, alone_there = aligned(slow, node, one, other, is_exact, path)
+    pairs, alone_there = aligned(slow, node, one, other, path)
     found = [
-        edit for i, j in pairs for edit in edits(slow, node.item, one[i], other[j], is_exact, path, (*at, j))
+        edit for i, j in pairs for edit in edits(slow, node.item, one[i], other[j], path, (*at, j))
     ]  # fmt: skip
     return found + [((*at, j), None) for j in alone_there if isinstance(node, ListOf) and isinstance(node.item, Leaf)]
 
 
-def aligned(slow, node, one, other, is_exact, path):
+def aligned(slow, node, one, other, path):
     if slow.order == "ordered" or not one or not other:
         pairs = list(zip(range(len(one)), range(len(other)), strict=False))
     else:
-        hits = slow.weights(node.item, one, other, is_exact, path)
+        hits = slow.all_hits(node.item, one, other, path) @ [1, 1e-9]
         pairs = list(zip(*(side.tolist() for side in linear_sum_assignment(hits, maximize=True)), strict=True))
         pairs = [(i, j) for i, j in pairs if hits[i, j] > 0 or not slow.least]
     return pairs, [j for j in range(len(other)) if j not in {j for _, j in pairs}]
@@ -156,15 +156,15 @@ def with_value(tree, place, value):
     return tree
 
 
-@given(RANDOM_CASES, ORDERS, LEAST, st.booleans(), st.randoms(use_true_random=False))
-def test_making_one_value_right_never_lowers_the_f1_that_aligned_the_lists(case, order, least, is_exact, generator):
+@given(RANDOM_CASES, ORDERS, LEAST, st.randoms(use_true_random=False))
+def test_making_one_value_right_never_lowers_the_f1(case, order, least, generator):
     def results(prediction):
         return score_of(case, order, least, predictions=[prediction], references=[reference])
 
     reference, prediction = case.references[0], case.predictions[0]
-    score, key = results(prediction), "f1_value_exact" if is_exact else "f1_value"
+    score, key = results(prediction), "f1_value"
     slow = slow_of(score, case.schema, order, least)
-    places = edits(slow, slow.schema, reference, prediction, is_exact)
+    places = edits(slow, slow.schema, reference, prediction)
     for place, value in generator.sample(places, min(3, len(places))):
         before, after = score.results[key], results(with_value(prediction, place, value)).results[key]
         assert after >= before - 1e-12 or math.isnan(before) or math.isnan(after), (place, value, before, after)
@@ -209,17 +209,30 @@ def test_an_answer_that_is_no_tree_has_what_values_there_are_in_it():
     assert tree_eval(['["x", "y"]'], [{"a": "x"}], {"a": "string"}).units[0]["value_given"] == 2
 
 
-def test_lists_are_aligned_once_by_similarity_and_once_by_exact_values():
+def test_exact_values_are_counted_where_similarities_pair_the_items():
     """The one reference item is more like the first item as a whole, and equals the second in one value."""
     schema = {"l": [{"a": "string", "b": "string"}]}
     reference = {"l": [{"a": "abcdefgh", "b": "abcdefgh"}]}
     prediction = {"l": [{"a": "abcdefg", "b": "abcdefg"}, {"a": "abcdefgh", "b": "zzz"}]}
     soft = 14 / 15  # InDel similarity of 8 and 7 letters
     assert of_values(prediction, reference, schema) == [
-        round(one, 4) for one in (2 * soft / 4, 2 * soft / 2, 4 * soft / 6, 1 / 4, 1 / 2, 2 / 6)
+        round(one, 4) for one in (2 * soft / 4, 2 * soft / 2, 4 * soft / 6, 0, 0, 0)
     ]
     fields = scored(prediction, reference, schema)["values"]
     assert {kind: fields["l.a"][kind] for kind in KINDS[:4]} == {"correct": 0, "wrong": 1, "missed": 0, "invented": 1}
+
+
+@pytest.mark.parametrize("halves", ["am", "mz"])
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_of_equal_sums_the_most_exact_values_count(halves, is_reversed):
+    """Two halves, or one exact value and one that has nothing in common: wherever they stand, and however they sort."""
+    items = [{"a": halves, "b": halves}, {"a": "mm", "b": "yy"}]
+    prediction = {"l": items[::-1] if is_reversed else items}
+    schema = {"l": [{"a": "string", "b": "string"}]}
+    assert [of_values({"l": [item]}, {"l": [{"a": "mm", "b": "mm"}]}, schema)[1] for item in items] == [0.5, 0.5]
+    score = tree_eval([prediction], [{"l": [{"a": "mm", "b": "mm"}]}], schema)
+    assert (score.units[0]["value_hits"], score.units[0]["value_hits_exact"]) == (1, 1)
+    assert score.items[0].alignments == {("l",): [(0, 0 if is_reversed else 1)]}
 
 
 def test_nothing_on_either_side_is_nan():

@@ -7,13 +7,11 @@ from importlib import resources
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from tls_tasks.core.score import plain_mean
 from tls_tasks.core.terminal import shown, text_table, visible
 from tls_tasks.trees import types
 from tls_tasks.trees.alignments import Alignments, chosen
 from tls_tasks.trees.compliance import fits
-from tls_tasks.trees.meanings import as_meant
-from tls_tasks.trees.pairs import Pairs
+from tls_tasks.trees.leaf_scores import similarity_of
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for, path_name, settled
 
@@ -147,7 +145,7 @@ def differences(
     for node in side_by_side(plan.root, reference, prediction, alignments):
         lone: Iterable[Node] = [node]
         if is_pair(node):
-            lone, likeness = (), similarity(node.node, plan, node.reference, node.prediction)
+            lone, likeness = (), similarity_of(plan, node.node, node.reference, node.prediction)
             if likeness < 1 - 1e-12:
                 yield _difference(node.path, node.reference, node.prediction, "wrong", likeness)
             elif not has_grounds(node.other):
@@ -169,16 +167,6 @@ def _difference(path: Path, expected: Any, got: Any, kind: str, score: float) ->
     if isinstance(expected, AnyOf):
         expected = {types.ANY_OF: list(expected.values)}
     return {"path": _json_path(path), "expected": expected, "got": got, "kind": kind, "score": score}
-
-
-def similarity(field: Any, plan: Plan, reference: Any, prediction: Any) -> float:
-    """The mean of the metrics of two values, as they stand or as they are meant, whichever is better."""
-    pair, likeness = Pairs.aligned([reference], [prediction]), 0.0
-    if plan.options.types == "loose" or fits(prediction, field):
-        scores = [metric.normalize(metric.pairs(pair.references, pair.predictions)[0]) for metric in field.metrics]
-        likeness = plain_mean(list(map(float, scores)))
-    meant = None if plan.follows_treeval else as_meant(field, pair, None, plan.options.day_month)
-    return likeness if meant is None else max(likeness, float(meant[0]))
 
 
 def _json_path(path: Path) -> str:

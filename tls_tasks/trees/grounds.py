@@ -17,16 +17,17 @@ from tls_tasks.core.score import grouped
 from tls_tasks.text.dates import MAX_LENGTH, dates_in, leading_dates, read_date
 from tls_tasks.text.numbers import APART, digits_of, numbers_in
 from tls_tasks.text.quotes import Source
-from tls_tasks.trees.align import assign
 from tls_tasks.trees.alignments import Alignments, Search, below, chosen
+from tls_tasks.trees.compare import compare_items
 from tls_tasks.trees.compliance import base_type, is_scalar
-from tls_tasks.trees.differences import inner_node, is_pair, side_by_side, similarity
+from tls_tasks.trees.counts import EXACT
+from tls_tasks.trees.differences import inner_node, is_pair, side_by_side
+from tls_tasks.trees.leaf_scores import similarity_of
 from tls_tasks.trees.meanings import number_in
 from tls_tasks.trees.nodes import values_outside
-from tls_tasks.trees.pairs import SOFT
+from tls_tasks.trees.pairing import assign
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.rules import RIGHT
-from tls_tasks.trees.similarity import sort_key
+from tls_tasks.trees.sorting import sort_key
 from tls_tasks.trees.types import Again, AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for
 
 Grounds = Any
@@ -95,7 +96,7 @@ def can_be_read(plan: Plan, field: Field, value: Any, quote: str) -> bool:
     else:
         spoken = (values for own, values in numbers_in(quote) if any(map(str.isalpha, own)))
         known = [*dict.fromkeys([*_numbers(digits_of(quote)), *(float(own) for values in spoken for own in values)])]
-    return bool(known) and similarity(field, plan, AnyOf(known), value) >= RIGHT
+    return bool(known) and similarity_of(plan, field, AnyOf(known), value) >= EXACT
 
 
 def _numbers(quote: str) -> Iterator[int | float]:
@@ -179,17 +180,17 @@ class _Grounded(Search):
 
     def worth(self, node: SchemaNode, reference: Any, rows: Sequence[int], item: Any, grounds: Grounds) -> list[float]:
         """What an item adds with each of these items of the reference."""
-        plan, found = self.walk.plan, list[float]()
+        plan, found = self.pairing.plan, list[float]()
         for own in (reference[i] for i in rows):
-            search = _Grounded(plan, self.objective)
-            search.look(self.walk.items, node, own, item, (), grounds)
+            search = _Grounded(plan)
+            search.look(compare_items, node, own, item, (), grounds)
             found.append(_hits(plan, node, own, item, search.alignments, grounds))
         return found
 
 
 def aligned(plan: Plan, reference: Any, prediction: Any, grounds: Grounds) -> Alignments:
     """Which items and answers belong together by similarity; of equal items the better grounded first."""
-    return _Grounded(plan, SOFT).of(reference, prediction, grounds)
+    return _Grounded(plan).of(reference, prediction, grounds)
 
 
 def _hits(
@@ -198,7 +199,7 @@ def _hits(
     """The sum of the similarities of values that have grounds."""
     found = (own for own in side_by_side(node, reference, prediction, alignments) if is_pair(own))
     grounded = (own for own in found if (ground := ground_at(grounds, own.other)) is not None and ground.holds)
-    return math.fsum(similarity(own.node, plan, own.reference, own.prediction) for own in grounded)
+    return math.fsum(similarity_of(plan, own.node, own.reference, own.prediction) for own in grounded)
 
 
 def _left_empty(

@@ -7,17 +7,14 @@ and the better score counts.
 
 import datetime
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
-
-import numpy as np
 
 from tls_tasks.core.reasoning import Patterns
 from tls_tasks.text.dates import read_date
 from tls_tasks.trees.compliance import base_type
 from tls_tasks.trees.nodes import children_of
-from tls_tasks.trees.pairs import Array, Pairs
 from tls_tasks.trees.plan import Field
 from tls_tasks.trees.types import AnyOf, SchemaNode, part_for
 
@@ -97,51 +94,39 @@ def _as_number(text: str) -> int | float | str:
     return text if number is None else number
 
 
-def _mapped(read: Callable[[str], Any], value: Any) -> Any:
-    """What a text is read as, a date as text, and each of several valid answers."""
+def reader_of_meanings(field: Field, day_month: str) -> Callable[[str], Any]:
+    """Choose how texts of a leaf are read: as dates, as moments, or as numbers."""
+    kind = base_type(field.type)
+    if kind == "date" and day_month in ("day_first", "month_first"):
+        return partial(_day, day_month)
+    return partial(_moment, day_month) if kind in ("datetime", "date-time") else _as_number
+
+
+def reads_numbers(field: Field, day_month: str) -> bool:
+    """Whether texts of a leaf are read as numbers, not as dates."""
+    return reader_of_meanings(field, day_month) is _as_number
+
+
+def has_meaning(field: Field, read: Callable[[str], Any], reference: Any, prediction: Any) -> bool:
+    """Whether two values may be equal in another notation; of numbers one at least is a text."""
+    if read is not _as_number:
+        return True
+    answers = reference.values if type(reference) is AnyOf else (reference,)
+    if isinstance(prediction, str):
+        return any(type(answer) in (int, float) for answer in answers) and number_in(prediction) is not None
+    return (
+        int in field.types
+        and type(prediction) in (int, float)
+        and any(isinstance(answer, str) and number_in(answer) is not None for answer in answers)
+    )
+
+
+def meaning(read: Callable[[str], Any], value: Any) -> Any:
+    """Read a text, a date as text, and each of several valid answers."""
     if isinstance(value, AnyOf):
-        return AnyOf([_mapped(read, answer) for answer in value.values])
+        return AnyOf([meaning(read, answer) for answer in value.values])
     value = value.isoformat() if isinstance(value, datetime.date) else value
     return read(value) if isinstance(value, str) else value
-
-
-def as_meant(field: Field, pairs: Pairs, scored: Array | None, day_month: str) -> Array | None:
-    """The similarities of pairs of values as they are meant, 0 where that is as they stand; None: it is everywhere.
-
-    Args:
-        field: The leaf.
-        pairs: Its values.
-        scored: Which pairs have two values; None: all.
-        day_month: ``day_first`` or ``month_first``; of anything else a date with two readings stays as it is.
-    """
-    kind, live = base_type(field.type), np.broadcast_to(True if scored is None else scored, pairs.n)
-    sides, is_day = (pairs.references, pairs.predictions), day_month in ("day_first", "month_first") and kind == "date"
-    read: Callable[[str], Any] = partial(_day if is_day else _moment, day_month)
-    if not is_day and kind not in ("datetime", "date-time"):
-        read, (told, given) = _as_number, (set(map(type, own)) for own in sides)
-        if not (str in given and told & _NUMBERS) and not (int in field.types and given & _NUMBERS and told & _TEXTS):
-            return None
-        was, gave = (_where(lambda value: type(value) in (int, float), own) for own in sides)
-        has, has_given = (_where(lambda one: isinstance(one, str) and number_in(one) is not None, own) for own in sides)
-        is_meant = was[pairs.rows] & has_given[pairs.columns]
-        if int in field.types:
-            is_meant |= has[pairs.rows] & gave[pairs.columns]
-        live = live & is_meant
-    if not live.any():
-        return None
-    left, right = ([_mapped(read, value) for value in own] for own in sides)
-    similarities = [metric.normalize(pairs.of(left, right).scores(metric, live)) for metric in field.metrics]
-    found: Array = live * sum(similarities) / len(similarities)
-    return found
-
-
-_NUMBERS = frozenset({int, float, AnyOf})
-_TEXTS = frozenset({str, AnyOf})
-
-
-def _where(test: Callable[[Any], bool], values: Sequence[Any]) -> Array:
-    """Which values a test holds for, or one of several answers."""
-    return np.array([any(map(test, own.values)) if type(own) is AnyOf else test(own) for own in values], dtype=bool)
 
 
 def with_numbers(tree: Any, node: SchemaNode) -> Any:
@@ -159,4 +144,4 @@ def with_numbers(tree: Any, node: SchemaNode) -> Any:
     if isinstance(tree, dict | list):
         values = [with_numbers(child, inner) for inner, child in children_of(node, tree)]
         return values if isinstance(tree, list) else dict(zip(tree, values, strict=True))
-    return _mapped(_as_number, tree) if base_type(getattr(node, "type", "")) in ("integer", "number") else tree
+    return meaning(_as_number, tree) if base_type(getattr(node, "type", "")) in ("integer", "number") else tree

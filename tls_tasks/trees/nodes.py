@@ -1,24 +1,36 @@
 """What a value is to its node in the schema, and how many nodes it has."""
 
-from collections.abc import Collection, Sequence
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.plan import Field
-from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode, settled
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, OneOf, SchemaNode, settled
 
 MISSING = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 """Stands for the value of a key that isn't there."""
 
-ABSENT, NULL, VALUE, WRONG, MAYBE = range(5)
+ABSENT, NULL, VALUE, WRONG, NULLABLE = range(5)
 """No key; null; a value; a value of another type; several valid answers, null among them."""
 
 
 class BadReferenceError(Exception):
     """A reference that doesn't comply with the schema. Never leaves the package: who catches it finds the row."""
+
+
+def whole_tree(tree: Any) -> Any:
+    """Return a reference for a dictionary as it is compared: where no tree is right too, that is an empty one."""
+    if isinstance(tree, AnyOf):
+        return AnyOf([{} if answer is None else whole_tree(answer) for answer in tree.values])
+    if isinstance(tree, dict):
+        return tree
+    raise BadReferenceError
+
+
+def has_answers(node: SchemaNode, value: Any) -> bool:
+    """Whether a reference has several answers that are to be compared; those that are scalars are a leaf's."""
+    if type(value) is not AnyOf or isinstance(node, Field):
+        return False
+    return not isinstance(node, OneOf) or any(isinstance(answer, dict | list) for answer in value.values)
 
 
 def state_of(node: SchemaNode, value: Any, is_loose: bool) -> int:
@@ -30,7 +42,7 @@ def state_of(node: SchemaNode, value: Any, is_loose: bool) -> int:
         True
     """
     kind = type(value)
-    if kind in _plain_types(node):
+    if kind in (node.types if isinstance(node, Field) else (dict if isinstance(node, Branch) else list,)):
         return VALUE
     if value is None or (kind is AnyOf and isinstance(node, Field) and not value.present):
         return NULL
@@ -38,18 +50,7 @@ def state_of(node: SchemaNode, value: Any, is_loose: bool) -> int:
         return ABSENT
     if not isinstance(node, Field) or (not is_loose and not fits(value, node)):
         return WRONG
-    return MAYBE if kind is AnyOf and value.may_be_null else VALUE
-
-
-def _plain_types(node: SchemaNode) -> Collection[type]:
-    return node.types if isinstance(node, Field) else (dict if isinstance(node, Branch) else list,)
-
-
-def states_of(node: SchemaNode, values: Sequence[Any], is_loose: bool) -> NDArray[np.int8]:
-    """What each value is to its node."""
-    if set(map(type, values)).issubset(_plain_types(node)):
-        return np.full(len(values), VALUE, dtype=np.int8)
-    return np.fromiter((state_of(node, value, is_loose) for value in values), dtype=np.int8, count=len(values))
+    return NULLABLE if kind is AnyOf and value.may_be_null else VALUE
 
 
 def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) -> int:
@@ -68,8 +69,8 @@ def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) ->
     while isinstance(tree, AnyOf):
         tree = tree.values[0]
     if isinstance(tree, dict):
-        own = sum(not (only_leaves and isinstance(value, dict)) for value in tree.values())
-        return own + sum(count_nodes(value, only_leaves=only_leaves, items=items) for value in tree.values())
+        n_keys = sum(not (only_leaves and isinstance(value, dict)) for value in tree.values())
+        return n_keys + sum(count_nodes(value, only_leaves=only_leaves, items=items) for value in tree.values())
     if items and isinstance(tree, list):
         return sum(count_nodes(item, items=True) if isinstance(item, dict | list) else 1 for item in tree)
     return 0
@@ -139,8 +140,8 @@ def values_of(node: SchemaNode | None, value: Any, is_loose: bool) -> list[Field
 def children_of(node: SchemaNode | None, value: Any) -> list[tuple[Any, Any]]:
     """The values in a dictionary or list, each with its node; None where the schema has nothing."""
     if isinstance(value, dict):
-        known, rest = (node.children, node.rest and node.rest.item) if isinstance(node, Branch) else ({}, None)
-        return [(known.get(key, rest), child) for key, child in value.items()]
+        children, rest = (node.children, node.rest and node.rest.item) if isinstance(node, Branch) else ({}, None)
+        return [(children.get(key, rest), child) for key, child in value.items()]
     if isinstance(value, list):
         item = node.item if isinstance(node, ListOf) else None
         return [(item, child) for child in value]

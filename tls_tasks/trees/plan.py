@@ -114,6 +114,11 @@ class Field(Leaf):
     metrics: tuple[LeafMetric, ...] = ()
     types: frozenset[type] = frozenset()
 
+    @property
+    def worst_scores(self) -> tuple[float, ...]:
+        """The worst score of each metric."""
+        return tuple(metric.worst for metric in self.metrics)
+
     def part(self, what: str, metric: LeafMetric) -> str:
         """The name of a sum of a unit: ``sum`` of the metric's scores, and ``n``, how many there are."""
         return f"{what}|{self.name}|{metric.name}"
@@ -147,6 +152,11 @@ class Plan:
     def follows_treeval(self) -> bool:
         """Whether the program's rules hold, not those of its guide."""
         return self.options.profile == "treeval"
+
+    @property
+    def counts_items(self) -> bool:
+        """Whether items of lists are nodes."""
+        return self.options.list_items == "nodes"
 
 
 def make_plan(

@@ -196,7 +196,7 @@ class ParsedTree(Parsed[Any]):
         value: The tree. None if nothing could be read, and also for the JSON value ``null``: ask ``failed``.
         problems: Kinds are :data:`TREE_PROBLEM_KINDS`.
         stage: Where it was found, see :data:`~tls_tasks.core.json_text.STAGES`; ``none``: nowhere.
-        valid: Whether the answer as it stands is a JSON document (RFC 8259: no NaN), nested 64 deep at most.
+        valid: Whether the answer is a JSON document (RFC 8259: no NaN), nested 64 deep at most, or one in a code fence.
         grounds: What is known of the quotes of its values, by key and position; None without a source.
 
     Example:
@@ -216,9 +216,9 @@ class ParsedTree(Parsed[Any]):
     def rates(self) -> dict[str, bool]:
         """What the answer is.
 
-        ``json_valid``: a JSON document; ``parsed``: a tree was read; ``repaired``: something in it was mended, or
-        dropped since it is unfinished or can't be read; ``duplicate_keys``: it has a key twice; ``non_finite``: it has
-        NaN, infinity, or a number too large.
+        ``json_valid``: a JSON document, alone or in one code fence; ``parsed``: a tree was read; ``repaired``:
+        something in it was mended, or dropped since it is unfinished or can't be read; ``duplicate_keys``: it has a key
+        twice; ``non_finite``: it has NaN, infinity, or a number too large.
         """
         kinds = {problem.kind for problem in self.problems}
         return {
@@ -352,7 +352,7 @@ def _leniently(node: SchemaNode | None, any_style: bool, text: str) -> ParsedTre
 
 def _tree_of(value: Any, found: FoundJson, text: str) -> ParsedTree:
     try:
-        return ParsedTree(plain(value), found.problems, found.stage, _is_valid(found))
+        return ParsedTree(plain(value), found.problems, found.stage, _is_valid(found, text))
     except TooDeepError:
         return _failure("too_deep", text, found.problems)
 
@@ -404,9 +404,13 @@ def _weigh_outline(node: SchemaNode | None, value: Any) -> int:
     return _weigh(node, value, any_style=False)
 
 
-def _is_valid(found: FoundJson) -> bool:
-    """Whether the answer is strict JSON: no NaN, no control characters in strings; 1e999 is allowed."""
-    return found.stage == "whole" and not any(
+def _is_valid(found: FoundJson, text: str = "") -> bool:
+    """Whether the answer is strict JSON: no NaN, no control characters in strings; 1e999 is allowed.
+
+    The text may be one code fence with nothing around it.
+    """
+    is_fenced = found.stage == "fence" and text.strip()[:3] == text.strip()[-3:] == "```" and text.count("```") == 2
+    return (found.stage == "whole" or is_fenced) and not any(
         (noted.kind == "repaired_json" and noted != PACKED)
         or (noted.kind == "non_finite" and noted.detail.lstrip("-")[:1] in ("N", "I"))
         for noted in found.problems

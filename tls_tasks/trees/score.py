@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from tls_tasks.core.score import Result, Score, Unit, mean, plain_mean, ratio, sums_of, total, without_nan
 from tls_tasks.core.terminal import shown
-from tls_tasks.trees.alignments import Alignments, Search
+from tls_tasks.trees.alignments import Alignments
 from tls_tasks.trees.compliance import complies
+from tls_tasks.trees.counts import COUNTS, KINDS, VALUE_PARTS, common_part
 from tls_tasks.trees.differences import MOST_ROWS, Row, compare, differences, table_lines
 from tls_tasks.trees.grounds import aligned, ground_at
-from tls_tasks.trees.pairs import COUNTS, GUIDE, KINDS, VALUE_PARTS, seen_part
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.read import ParsedTree
 from tls_tasks.trees.types import EACH_KEY, Branch, ListOf, OneOf, Path, SchemaNode, path_name
@@ -40,7 +40,7 @@ def value_results() -> dict[str, Result]:
     """Precision, recall and F1 of values, by similarity and by exact matches; NaN where neither side has a value."""
     table: dict[str, Result] = {}
     for suffix in ("", "_exact"):
-        parts = (f"value_hits{suffix}", "value_given", f"value_wanted{suffix}")
+        parts = (f"value_hits{suffix}", "value_given", "value_wanted")
         table |= {f"{name}_value{suffix}": Result(parts, partial(_of_values, name), math.nan) for name in _DIVISORS}
     return table
 
@@ -215,10 +215,10 @@ def _of_field(field: Field, sums: Unit) -> dict[str, Any]:
     In a list they are those of the items that are aligned by similarity.
     """
     given = sum(int(sums[f"{kind}|{field.name}"]) for kind in ("correct", "wrong", "invented"))
-    right, met, spare, wanted = (int(sums[f"{part}|{field.name}"]) for part in VALUE_PARTS[1:])
-    counts = {"correct": right, "wrong": met - right, "missed": wanted + spare - met, "invented": given - met}
-    hits = sums.get(f"soft|sum|{field.name}", 0.0)
-    rates = {f"{name}_value": _of_values(name, hits, given, wanted + spare) for name in _DIVISORS}
+    right, met, wanted = (int(sums[f"{part}|{field.name}"]) for part in VALUE_PARTS[1:])
+    counts = {"correct": right, "wrong": met - right, "missed": wanted - met, "invented": given - met}
+    hits = sums.get(f"similarity|{field.name}", 0.0)
+    rates = {f"{name}_value": _of_values(name, hits, given, wanted) for name in _DIVISORS}
     return {**without_nan(rates), **counts}
 
 
@@ -233,7 +233,7 @@ def _leaf_tree(node: SchemaNode, path: Path, scores: Sequence[_Scores], seen: se
     """The leaves' scores in the shape of the schema; None for dictionaries and lists not ``seen`` in both trees."""
     if isinstance(node, Field):
         return None if None in scores[node.index].values() else scores[node.index]
-    if seen is not None and path and seen_part(path) not in seen:
+    if seen is not None and path and common_part(path) not in seen:
         return None
     if isinstance(node, ListOf):
         return _leaf_tree(node.item, path, scores, seen)
@@ -283,19 +283,14 @@ class Sample(NamedTuple):
     def alignments(self) -> Alignments:
         """Path of a list in the reference, such as ``lines[0].notes`` -> pairs of positions.
 
-        Of each pair the first is of the reference's item, the second of the prediction's.
+        Of each pair the first is of the reference's item, the second of the prediction's; see
+        :func:`~tls_tasks.trees.grounds.aligned`.
         """
-        return Search(self.plan, GUIDE).of(*self.trees)
-
-    @property
-    def alignments_by_value(self) -> Alignments:
-        """The same for the scores of values, see :func:`~tls_tasks.trees.grounds.aligned`."""
         return aligned(self.plan, *self.trees, self.parsed.grounds)
 
     def differences(self) -> list[dict[str, Any]]:
         """What of its values is wrong, missed or invented, see :func:`~tls_tasks.trees.differences.differences`."""
-        by_value = self.alignments if self.plan.follows_treeval else self.alignments_by_value
-        found = differences(*self.trees, self.plan, by_value, self.has_grounds)
+        found = differences(*self.trees, self.plan, self.alignments, self.has_grounds)
         return [{"row": self.row, **own} for own in found]
 
     def has_grounds(self, path: Path) -> bool:
@@ -305,8 +300,7 @@ class Sample(NamedTuple):
 
     def side_by_side(self) -> list[Row]:
         """Both trees node by node, see :func:`~tls_tasks.trees.differences.compare`."""
-        by_value = self.alignments if self.parsed.grounds is None else self.alignments_by_value
-        return compare(*self.trees, self.plan, by_value)
+        return compare(*self.trees, self.plan, self.alignments)
 
     def explained(self) -> Iterator[str]:
         """Both trees side by side, and what was wrong with the text."""

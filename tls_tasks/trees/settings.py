@@ -111,12 +111,13 @@ def _settings_of(
     return by_path, by_type
 
 
-def named_path(name: Hashable, nodes: Collection[Path]) -> Path | None:
+def named_path(name: Any, nodes: Collection[Path]) -> Path | None:
     """Find the path that a name means: a key of the root, or a path as results name it; None if there is none.
 
     Lists add nothing to a path: the price of each line is ``lines.price``.
 
     Example:
+        >>> from tls_tasks.trees.types import EACH_KEY
         >>> nodes = [("lines",), ("lines", "unit price"), ("prices",), ("prices", EACH_KEY)]
         >>> [named_path(name, nodes) for name in ("lines['unit price']", "prices.*", "lines.price")]
         [('lines', 'unit price'), ('prices', *), None]

@@ -10,10 +10,10 @@ from typing import Any
 
 from tls_tasks.core.score import Score, mean, ratio, total
 from tls_tasks.core.task import Task, shorter_text
+from tls_tasks.trees.counts import KINDS
 from tls_tasks.trees.data import ALL_SETS, GROUNDED, examples, grounded_prompt, load_documents, prompt, sources_of
 from tls_tasks.trees.grounds import with_quotes
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS
-from tls_tasks.trees.pairs import KINDS
 from tls_tasks.trees.picture import picture
 from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.score import grounded_results, node_results, rate_results, value_results
@@ -23,17 +23,24 @@ from tls_tasks.trees.types import ANY_OF
 METRICS = tuple(sorted({name for names in DEFAULT_METRICS.values() for name in names}))
 """The leaf metrics that any leaf may have by default."""
 
+_PARSE_FAILURES = {"parse_failures": total("parse_failures", better=False)}
+_NODES, _VALUES = node_results(empty=1.0), value_results()
+_FIRST = {key: _VALUES[key] for key in ("f1_value", "precision_value", "recall_value", "f1_value_exact")}
+"""What one reports comes first, and with it node F1 and parse failures."""
+
 _TABLE = {
-    **value_results(),
+    **_FIRST,
+    "f1_node": _NODES["f1_node"],
+    **_PARSE_FAILURES,
+    **_VALUES,
     "treeval_score": mean("treeval_score"),
-    **node_results(empty=1.0),
+    **_NODES,
     **{name: ratio(f"score|{name}", f"scored|{name}") for name in METRICS},  # over documents with such a leaf
     **{
         f"leaves_{kind}": total(f"leaves|{kind}", better=better)
         for kind, better in zip(KINDS, (True, False, False, False, None), strict=True)
     },
     **rate_results(),
-    "parse_failures": total("parse_failures", better=False),
 }
 
 
@@ -70,7 +77,7 @@ def _first_answer(tree: dict[str, Any]) -> Any:
 
 def _task(name: str) -> Task:
     quoted = name == GROUNDED
-    table = {**value_results(), **grounded_results(), **_TABLE} if quoted else _TABLE
+    table = {**grounded_results(), **_TABLE} if quoted else _TABLE
     asks = (grounded_prompt, _gold_quoted) if quoted else (prompt, _gold)
     parts = load_documents, *asks, _unit, lambda doc, answer: {"tree_eval": _score(doc, answer)}, picture
     headline = "grounded_f1" if quoted else "f1_value"

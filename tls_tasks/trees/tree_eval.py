@@ -13,17 +13,20 @@ from typing import Any
 from tls_tasks.core.errors import InputError, check_choice, check_switches, warn_of_unread
 from tls_tasks.core.options import INTERVAL, interval_options, interval_sign, signature, signed_by
 from tls_tasks.core.score import Columns, Score
+from tls_tasks.trees.compare import compare_trees
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
+from tls_tasks.trees.counts import Counts, units_of
 from tls_tasks.trees.grounds import ground_of, unit_of
+from tls_tasks.trees.leaf_scores import LeafScorer
 from tls_tasks.trees.meanings import with_numbers
 from tls_tasks.trees.nodes import MISSING, BadReferenceError
-from tls_tasks.trees.pairs import units_of
+from tls_tasks.trees.pairing import Pairing
 from tls_tasks.trees.plan import Plan, TreeOptions, make_plan
 from tls_tasks.trees.read import MODES, ParsedTree
 from tls_tasks.trees.rows import read_rows
 from tls_tasks.trees.score import Sample, details_of, judged, results, with_means
 from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode
-from tls_tasks.trees.walk import Walk
+from tls_tasks.trees.weights import GUIDE, VALUES
 
 VERSION = 6
 
@@ -138,7 +141,7 @@ def tree_eval(
     given = predictions, references, plan.root, parse_mode, compat is None
     rows: _Rows = read_rows(*given, sources, partial(ground_of, plan))
     of_text = _of_text([parsed for parsed, _ in rows])
-    counted, rows = _walk(plan, rows)
+    counted, rows = _compare_rows(plan, rows)
     text_units = [_text_unit(parsed, plan.root) for parsed, _ in rows]
     parts = _text_unit(ParsedTree({}), plan.root)
     columns = {**counted.columns, **{part: [unit[part] for unit in text_units] for part in parts}}
@@ -194,8 +197,27 @@ def _known_plan(settings: bytes) -> Plan:
     return make_plan(*marshal.loads(settings))  # noqa: S302 - our own, from a line above
 
 
-def _walk(plan: Plan, rows: _Rows) -> tuple[Columns, _Rows]:
-    """Walk all trees, see :meth:`~tls_tasks.trees.walk.Walk.trees`; with the rows, where numbers may stand for texts.
+def count_trees(plan: Plan, references: Sequence[Any], predictions: Sequence[Any]) -> list[tuple[Counts, Counts]]:
+    """Count all pairs of trees, by the guide's pairing and by the values' pairing.
+
+    Raises:
+        BadReferenceError: A reference that doesn't follow the schema.
+    """
+    scorer, counts = LeafScorer(plan), list[tuple[Counts, Counts]]()
+    by_guide, by_value = Pairing(plan, GUIDE, scorer), Pairing(plan, VALUES, scorer)
+    for trees in zip(references, predictions, strict=True):
+        by_guide.has_chosen = False
+        first = second = compare_trees(*trees, by_guide)
+        if by_guide.has_chosen and not plan.follows_treeval:
+            second = compare_trees(*trees, by_value)
+        counts.append((first, second))
+        scorer.grids.clear()
+    scorer.score()
+    return counts
+
+
+def _compare_rows(plan: Plan, rows: _Rows) -> tuple[Columns, _Rows]:
+    """Compare all trees, see :func:`count_trees`; return the units and the rows, where numbers may stand for texts.
 
     Raises:
         InputError: A reference that doesn't follow the schema.
@@ -204,11 +226,11 @@ def _walk(plan: Plan, rows: _Rows) -> tuple[Columns, _Rows]:
     if isinstance(plan.root, Branch):
         rows = [(parsed, _without_none(tree) if parsed.failed else tree) for parsed, tree in rows]
     try:
-        return units_of(plan, Walk(plan).trees([tree for _, tree in rows], given)), rows
+        return units_of(plan, count_trees(plan, [tree for _, tree in rows], given)), rows
     except BadReferenceError:  # perhaps only since a number is a text
         rows = [(parsed, with_numbers(tree, plan.root)) for parsed, tree in rows]
     try:
-        return units_of(plan, Walk(plan).trees([tree for _, tree in rows], given)), rows
+        return units_of(plan, count_trees(plan, [tree for _, tree in rows], given)), rows
     except BadReferenceError:
         for row, (_, tree) in enumerate(rows):
             for issue in slips(tree, plan.root):

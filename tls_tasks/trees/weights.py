@@ -1,0 +1,159 @@
+"""How well values fit together, by two rules: by treeval's guide or program, and by the similarities of values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tls_tasks.trees.counts import EXACT, IN_BOTH, Counts, flat, total_similarity
+from tls_tasks.trees.leaf_values import FloatArray
+from tls_tasks.trees.plan import Field, Plan
+from tls_tasks.trees.types import SchemaNode
+
+TIE_BREAK = 1e-9
+"""What nodes and leaves in common weigh beside the scores of metrics, and an exact value beside similarities."""
+
+
+@dataclass(slots=True)
+class PairCounts:
+    """What is counted of many pairs of values, as arrays of one shape (or one number for all pairs).
+
+    Attributes:
+        nodes, leaves: True positives, false positives, false negatives.
+        scores: By the index of a leaf, how many scores it has, and the sum of them for each of its metrics.
+        similarity: The sum of the similarities of values.
+        exact: How many values are exact.
+        n_values: How many values both sides have, but for those where null is a valid answer, too.
+        extra_reference_values: How many values more the reference has than it has on its own.
+        are_null: Whether both are items that are null.
+        are_scalars: Whether one at least of items that may be of several kinds is a scalar or null.
+    """
+
+    nodes: Sequence[Any]
+    leaves: Sequence[Any]
+    scores: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    similarity: Any = 0.0
+    exact: Any = 0
+    n_values: Any = 0
+    extra_reference_values: Any = 0
+    are_null: Any = False
+    are_scalars: Any = False
+
+    @classmethod
+    def of(cls, counts: Sequence[Counts], counts_worst: bool = False) -> PairCounts:
+        """Arrange the counts of pairs in arrays; ``counts_worst``: as in :meth:`Outcome.votes`."""
+        leaves = [list(flat(each.outcomes)) for each in counts]
+        votes: dict[int, list[Any]] = {}
+        for row, outcomes in enumerate(leaves):
+            for outcome in outcomes:
+                if scores := outcome.votes(counts_worst):
+                    votes.setdefault(outcome.field.index, []).append((row, *scores))
+        sums = {}
+        for index, each in votes.items():
+            rows, *columns = zip(*each, strict=True)
+            by_metric = [np.bincount(rows, column, len(counts)) for column in columns]
+            sums[index] = np.bincount(rows, minlength=len(counts)), by_metric
+        both = [[outcome for outcome in outcomes if outcome.kind in IN_BOTH] for outcomes in leaves]
+        extra = [sum(outcome.accepts_null for outcome in outcomes) for outcomes in both]
+        return cls(
+            nodes=np.array([(each.node_tp, each.node_fp, each.node_fn) for each in counts]).T,
+            leaves=np.array([(each.leaf_tp, each.leaf_fp, each.leaf_fn) for each in counts]).T,
+            scores=sums,
+            similarity=np.array([total_similarity(each.outcomes) for each in counts]),
+            exact=np.array([sum(outcome.similarity >= EXACT for outcome in outcomes) for outcomes in both]),
+            n_values=np.array([each.n_values for each in counts]),
+            extra_reference_values=np.array([each.extra_reference_values for each in counts]) + extra,
+            are_null=np.array([each.is_null_pair for each in counts]),
+            are_scalars=np.array([each.is_scalar_pair for each in counts]),
+        )
+
+
+def guide_fits(plan: Plan, node: SchemaNode, pairs: PairCounts) -> FloatArray:
+    """Return the fit of each pair by the guide: the mean over metrics of the normalised mean over leaves.
+
+    Two nulls fit, a null and a value do not. Where nothing could be scored it is node F1 times leaf F1, and a billionth
+    of that product decides between equal ones; in treeval's program it is a factor.
+    """
+    mean, is_scored = _mean_over_metrics(plan, pairs)
+    if isinstance(node, Field):
+        if plan.follows_treeval and len(node.metrics) == 1 and node.index in pairs.scores:  # the score itself
+            mean = pairs.scores[node.index][1][0]
+    else:
+        product = _f1(*pairs.nodes) * _f1(*pairs.leaves)
+        if plan.follows_treeval:
+            mean = np.where(is_scored, mean, 1.0) * product
+        else:
+            mean = np.where(is_scored, mean, product) + TIE_BREAK * product
+        mean = np.where(pairs.are_scalars & ~is_scored, 0.0, mean)  # what no metric sees
+    return np.where(pairs.are_null, 1.0, mean)
+
+
+def _mean_over_metrics(plan: Plan, pairs: PairCounts) -> tuple[Any, Any]:
+    """The mean over metrics of the normalised mean over leaves, and whether anything was scored."""
+    total: Any = 0.0
+    n_metrics: Any = np.array(0)
+    for metric in plan.metrics.values():
+        scores: Any = 0.0
+        votes: Any = np.array(0)
+        for index in sorted(pairs.scores):
+            n, sums = pairs.scores[index]
+            for other, score in zip(plan.fields[index].metrics, sums, strict=True):
+                if other.name == metric.name:
+                    scores = scores + score / np.maximum(n, 1)
+                    votes = votes + (n > 0)
+        mean = metric.normalize(scores / np.maximum(votes, 1), clip=not plan.follows_treeval)
+        total = total + mean * (votes > 0)
+        n_metrics = n_metrics + (votes > 0)
+    return total / np.maximum(n_metrics, 1), n_metrics > 0
+
+
+def _f1(*counts: Any) -> FloatArray:
+    """The F1 of true positives, false positives and false negatives; 1 where nothing is wrong."""
+    hits, extra, missed = (np.asarray(count, dtype=np.float64) for count in counts)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = np.where(hits + extra > 0, hits / (hits + extra), 1.0)
+        recall = np.where(hits + missed > 0, hits / (hits + missed), 1.0)
+        return np.where(precision + recall > 0, 2 * precision * recall / (precision + recall), 0.0)
+
+
+def value_fits(plan: Plan, node: SchemaNode, pairs: PairCounts) -> FloatArray:
+    """Return the F1 of the values of each pair; 1 where neither side has one."""
+    f1s = np.minimum(2 * pairs.similarity / np.maximum(pairs.n_values, 1), 1.0)
+    return np.where(pairs.n_values > 0, f1s, 1.0)
+
+
+def value_sums(plan: Plan, node: SchemaNode, pairs: PairCounts) -> FloatArray:
+    """Return the sum of similarities; of equal sums the most exact values decide.
+
+    Then nulls meet, and of several answers those with fewer values count.
+    """
+    last = pairs.are_null * 1.0 - pairs.extra_reference_values
+    sums: FloatArray = pairs.similarity + TIE_BREAK * (pairs.exact + 1e-3 * last)
+    return sums
+
+
+class Rule(NamedTuple):
+    """What the items of lists are paired for.
+
+    Attributes:
+        fits: How well the values of each pair fit together, from 0 to 1 as a rule.
+        weights: What each pair adds to the sum that is maximised.
+    """
+
+    fits: Callable[[Plan, SchemaNode, PairCounts], FloatArray]
+    weights: Callable[[Plan, SchemaNode, PairCounts], FloatArray]
+
+    def weigh(self, plan: Plan, node: SchemaNode, pairs: PairCounts) -> FloatArray:
+        """Return the weights, 0 where items are too unlike."""
+        weights, least = self.weights(plan, node, pairs), plan.options.least_similarity
+        return np.where(self.fits(plan, node, pairs) <= least - 1e-12, 0.0, weights) if least else weights
+
+
+GUIDE = Rule(guide_fits, guide_fits)
+"""For what treeval's guide defines: nodes, leaves, the scores of metrics, averages."""
+
+VALUES = Rule(value_fits, value_sums)
+"""For the scores of values, and for all that shows which item met which."""

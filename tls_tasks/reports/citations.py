@@ -228,7 +228,7 @@ class Citations:
         inside, kept = match[kind], match[0] if kind == "words" else ""
         ids: tuple[str, ...] = ()
         if kind == "square":
-            url, ids = match["target"] or "", self.ids(inside)
+            url, ids = match["target"] or "", self.ids(inside) or self._named_source(inside)
             if target := self.named(url) or ("" if ids else next(iter(self.ids(url, strict=True)), "")):
                 is_mark = ids or match["opened"] is not None or _PATTERN["source_name"].fullmatch(inside)
                 ids, kept = (target,), "" if is_mark else inside
@@ -248,6 +248,11 @@ class Citations:
             ids = ids if kind != "before" or self._keyed(inside) else ()
         # "cite_start" cites nothing and is no word of the report.
         return _Match(*match.span(), ids, inside, kept) if ids or inside == "cite_start" else None
+
+    def _named_source(self, inside: str) -> tuple[str, ...]:
+        """What a label says in a report whose documents nobody lists: a title in quotes, a file or any document."""
+        source = None if self._is_numbered else _PATTERN["named_source"].fullmatch(inside)
+        return (next(filter(None, source.groups())).strip(),) if source else ()
 
     def _part(self, stages: Sequence[str], strict: bool) -> list[str]:
         """What a part of a mark cites, from the part and what is left of it without one label after the other."""

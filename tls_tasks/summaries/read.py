@@ -15,7 +15,7 @@ PROBLEM_KINDS = problem_kinds("summaries")
 
 
 _PATTERN = Patterns(__file__)
-_LEAD_INS = [_PATTERN[f"lead_in_{kind}"] for kind in ("line", "sentence", "greeting", "label", "heading")]
+_LEAD_INS = [_PATTERN[f"lead_in_{kind}"] for kind in ("line", "sentence", "greeting", "label", "heading", "field")]
 _CLOSING = _PATTERN["closing"]
 _FENCED = re.compile(r"(`{3,}|~{3,})[ \t]{0,9}[\w.+-]{0,20}[ \t]{0,9}\n(.*?)(?:\n?[ \t]{0,9}\1[`~]{0,9})?", re.DOTALL)
 _TAGGED = re.compile(r"<(summary|answer|text|document|result)>(.*)</\1>", re.IGNORECASE | re.DOTALL)

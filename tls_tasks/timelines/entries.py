@@ -155,8 +155,8 @@ class Prefix(NamedTuple):
 
 _PICTURES = "\u2190-\u2bff\U0001f000-\U0010ffff"
 _MARKER = re.compile(rf"[ \t:–—{re.escape(MARKS)}#>_~`\"'“”‘’\[\](【《<|=\ufe0f\u200b\u200d\ufeff{_PICTURES}]*")
-_NO_TEXT, _LABEL, _PARENTHETICAL, _SIGN = (
-    re.compile(PHRASES[kind]) for kind in ("no_text", "label", "parenthetical", "sign")
+_NO_TEXT, _LABEL, _PARENTHETICAL, _SIGN, _JOINED = (
+    re.compile(PHRASES[kind]) for kind in ("no_text", "label", "parenthetical", "sign", "joined")
 )
 _BESIDE, _PART = re.compile(PHRASES["beside_date"], re.IGNORECASE), re.compile(r"[,;，、]\s?")
 _WEAK = frozenset(("", "=", ";", "…", ",", "，", "、", ".", "..", "...", "....", "....."))
@@ -210,7 +210,8 @@ def _dated(line: str, begin: int, known: Known, is_item: bool) -> Prefix | None:
         written = head[begin : begin + found.end]
         is_short = not may_hold_date(written)
         inside = _PARENTHETICAL.match(head, begin + found.end)
-        end = inside.end() if inside else begin + found.end
+        written = written if inside else head[begin : _end(_JOINED, head, begin + found.end)]
+        end = inside.end() if inside else begin + len(written)
         is_year = found.expression is not None and found.expression.precision == "year"
         is_loose = found.is_bare or level > 0 or is_item or "日" in written  # "2011年1月25日" needs no other sign
         parted = _sign(head[end:], is_loose, is_short, is_year)
@@ -271,7 +272,7 @@ def _sign(rest: str, is_loose: bool, is_short: bool, is_year: bool) -> tuple[int
         return (end, sign) if has_gap and (is_wrapped or is_loose) else None
     is_number = following.lstrip()[0].isdigit() and (is_year or (is_short and not following[0].isspace()))
     is_number = is_number and not _ORDINAL.match(following.lstrip())
-    if sign in ("-", "–", "—", "~") and (is_number or (sign == "-" and not following[0].isspace())):
+    if sign in ("-", "–", "—", "~") and (is_number or (sign == "-" and not (has_gap or close[-1:].isspace()))):
         return None  # 2000 - 3000 people, 2011-based
     return None if is_short and is_number else (end, sign)
 

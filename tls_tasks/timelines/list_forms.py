@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from tls_tasks.text.date_forms import MONTHS, RISKY_MONTHS, marked
-from tls_tasks.text.dates import Known, leading_dates, may_hold_date, read_date
+from tls_tasks.text.dates import Known, dates_in, leading_dates, may_hold_date, read_date
 from tls_tasks.timelines.entries import PHRASES, UNKNOWN, Prefix, clean, item_of, without_marker
 
 _NUMBER = re.compile(r"([ \t>]*(?:#{1,6}\s)?[*_]{0,3})([0-9]{1,3})\.(?=[*_]{0,3}\s)")
@@ -21,6 +21,9 @@ _LEAD = re.compile(r"(?:In|On|By|During|Around)\s(?=\S)")
 _TITLED = re.compile(
     r"[^(]{2,150}\(([^()]{4,40})\)[*_\"”]{0,3}\s*(?::|[-–—]\s|$)|[^:]{2,150},\s([^,:()]{4,30})[*_]{0,3}$"
 )
+_SENTENCE = re.compile(r"(?<=[\w)]{2})[.!?](?=\s)|[。！？]")
+_PARAGRAPH = 40
+"""Characters of a line that is no heading."""
 _RULE = re.compile(PHRASES["rule"])
 _MOST = 0.6
 """The share of the items of a list that have its form."""
@@ -69,12 +72,14 @@ def items_of_one_form(lines: Sequence[str], is_titled: bool) -> set[int]:
     for index, line in enumerate(lines):
         if is_titled and _RULE.fullmatch(line.strip()):
             break  # what stands below a rule may be a bibliography
-        if (kind := item_of(line)) is not None:
+        kind = item_of(line) or ("", 0)  # a paragraph may have the form where no line begins with a date
+        if kind[0] or (is_titled and len(line) > _PARAGRAPH):
             lists[kind].append(index)
     chosen: set[int] = set()
     for items in lists.values():
-        formed = [index for index in items if split_formed(lines[index], Known(2000), is_titled)]
-        if len(formed) > 1 and len(formed) >= _MOST * len(items):
+        formed = {index: prefix for index in items if (prefix := split_formed(lines[index], Known(2000), is_titled))}
+        is_one_day = len({prefix.expression for prefix in formed.values()}) == 1  # that of a bibliography
+        if len(formed) > 1 and len(formed) >= _MOST * len(items) and not (is_titled and is_one_day):
             chosen.update(formed)
     return chosen
 
@@ -99,4 +104,8 @@ def split_formed(line: str, known: Known, is_titled: bool) -> Prefix | None:
         written = title[1] or title[2]
         if expression := read_date(written, UNKNOWN):
             return Prefix(expression, written, clean(without_marker(line.strip())), False, 0, ":", False)
+    days = list(dates_in(_SENTENCE.split(text, maxsplit=1)[0])) if is_titled and "://" not in line else []
+    if len(days) == 1:
+        begin, end, expression = days[0]
+        return Prefix(expression, text[begin:end], clean(without_marker(line.strip())), False, 0, ":", False)
     return None

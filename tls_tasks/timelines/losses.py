@@ -1,7 +1,7 @@
 """Lines that belong to no entry of a timeline: an entry may be lost with them, or they are notes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.text.date_forms import MONTHS, marked
@@ -12,6 +12,7 @@ YEAR = re.compile(r"(?<![\d.,/-])(1[0-9]{3}|20[0-9]{2})(?![\d]|[.,]\d)")
 ANY_YEAR = Known(2000)
 _MONTH = re.compile(f"[{MONTHS}]+")
 _DAY = re.compile(f"[{MONTHS}]{{3,}}[.,]? ?[0-9]|[0-9][ .-]{{0,2}}[{MONTHS}]{{3}}")
+_NUMBER = re.compile("[0-9]+")
 _HEAD = re.compile(PHRASES["head"])
 _BEGINNING = 12
 """Characters of a line behind the entries at whose beginning the year of an entry says what happened in it."""
@@ -24,8 +25,9 @@ def with_losses(items: Sequence[RawEntry | Problem | str]) -> list[RawEntry | Pr
 
     Between entries a line is lost. Before the first entry and behind the last one it is a note, unless it is a list
     item, names a date, or belongs to a passage that is longer than the entries: then an entry may be lost with it. Of
-    dates, the years of entries may be named, but not at the beginning of a line behind them, and any in a line before
-    them that ends in a colon. A question is no entry.
+    dates, the years of entries may be named, but not at the beginning of a line behind them; the answer's first and
+    last line may name any year but at their beginning. A section of its own below a heading without a number is a note
+    but for the lines that name a day, and the items that name a year. A question is no entry.
     """
     read = {index: item for index, item in enumerate(items) if isinstance(item, RawEntry)}
     if not read:
@@ -33,18 +35,37 @@ def with_losses(items: Sequence[RawEntry | Problem | str]) -> list[RawEntry | Pr
     first, last = min(read), max(read)
     years = {str(entry.expression.date.year) for entry in read.values() if entry.expression}
     size = sum(len(text) for entry in read.values() for text in entry.sentences)
-    sides = ([line for line in side if isinstance(line, str)] for side in (items[:first], items[last:]))
+    outside = {index: item for index, item in enumerate(items) if isinstance(item, str) and not first < index < last}
+    apart = _sections(outside, years)
+    sides = ([outside[index] for index in outside.keys() - apart if (index > last) == behind] for behind in (0, 1))
     is_long = [sum(map(len, lines)) > max(size, _SHORT) for lines in sides]
     kept: list[RawEntry | Problem] = []
     for index, item in reversed([*enumerate(items)]):
         if not isinstance(item, str):
             kept.append(item)
         elif not (kept and isinstance(kept[-1], RawEntry) and _HEAD.fullmatch(item)):
-            is_said = (index < first and item.endswith(":")) or item.endswith("?")
-            names_date = not is_said and (_dates_named(item) - years or (index > last and _says_when(item)))
-            is_outside = (index < first or index > last) and not is_long[index > last] and item_of(item) is None
-            kept.append(_lost(item) if names_date or not is_outside else problem("note", item))
+            is_title = index < first and (item.endswith((":", "：")) or _HEAD.fullmatch(item))
+            is_apart = index in (0, len(items) - 1) and not _says_when(item)
+            names_date = _dates_named(item) - years and (not is_apart or _names_day(item))
+            names_date = names_date or (_says_when(item) and index > last)
+            names_date = names_date and not (is_title or item.endswith("?"))
+            is_note = index in outside and not is_long[index > last] and item_of(item) is None and not names_date
+            kept.append(problem("note", item) if is_note or index in apart else _lost(item))
     return kept[::-1]
+
+
+def _sections(lines: Mapping[int, str], years: Set[str]) -> set[int]:
+    """The places of lines in sections without a date, below a heading of their own."""
+    apart: set[int] = set()
+    is_apart = False
+    for index, line in lines.items():
+        is_apart = is_apart and index - 1 in lines
+        if _HEAD.fullmatch(line):
+            is_apart = not (_says_when(line) or {*_NUMBER.findall(line)} - years)
+        names_year = item_of(line) is not None and ({*YEAR.findall(line)} - years or _says_when(line))
+        if is_apart and not names_year and not _names_day(line):
+            apart.add(index)
+    return apart
 
 
 def _without_entries(items: Sequence[RawEntry | Problem | str]) -> list[RawEntry | Problem]:

@@ -120,7 +120,7 @@ class _Day:
         expression = self.prefix.expression
         is_partial = expression is not None and expression.precision != "day"
         if is_partial and self.prefix.is_heading and not self.has_body and _is_within(child, expression):
-            yield from (problem("undated_text", said) for said in self.sentences if said[-1:] in ".!?。")
+            yield from (problem("undated_text", said) for said in self.sentences if said[-1:] in ".。")
         elif is_partial and not self.sentences:
             yield problem("empty_entry", self.prefix.written)
         else:

@@ -29,7 +29,7 @@ def as_lines(text: str) -> list[str]:
 _WORD = re.compile(r"[a-z]+")
 
 
-def read_table(table: Table, keep_undated: bool = True, known: Known = UNKNOWN) -> Iterator[RawEntry | Problem]:
+def read_table(table: Table, keep_undated: bool = True, known: Known = UNKNOWN) -> Iterator[RawEntry | Problem | str]:
     """Read a table: the date is in the columns that the header names, else in those that hold dates.
 
     A year and a month may have columns of their own; an empty one is that of the row above. The text is in the columns
@@ -53,7 +53,7 @@ def read_table(table: Table, keep_undated: bool = True, known: Known = UNKNOWN) 
     header = [_WORD.findall(cell[:MAX_LENGTH].lower()) for cell in rows[0]] if rows else []
     dates = _date_columns(rows, header)
     if not dates:
-        yield from (problem("undated_text", " | ".join(row)) for row in rows[:1])
+        yield from map(" | ".join, rows)
         return
     has_header = not any(_is_date(rows[0][column]) for column in dates)
     beside = {*dates, *(_named(header, ASIDE_KEYS) if has_header else ())}

@@ -10,7 +10,7 @@ from tests.test_batteries import cases, document_of
 from tls_tasks.evidence.read import PROBLEM_KINDS as evidence_kinds
 from tls_tasks.evidence.read import parse_evidence
 from tls_tasks.evidence.types import read_schema as read_evidence_schema
-from tls_tasks.reports.judges.questions import read_numbered, read_verdict
+from tls_tasks.reports.judges.questions import read_verdict
 from tls_tasks.reports.read import parse_report, parse_report_row
 from tls_tasks.summaries.read import PROBLEM_KINDS as summary_kinds
 from tls_tasks.summaries.read import parse_summary
@@ -84,4 +84,3 @@ def test_summaries(text):
 def test_verdicts_in_words(text):
     assert read_verdict(text) is read_verdict(text, ["Is it so?"])
     assert read_verdict(f"{text}\nYES", [text]) is not False
-    assert set(read_numbered(text, 3)) <= {True, False, None}

@@ -1,4 +1,4 @@
-"""The table of peers in docs/developing/tree_eval_options.md is what its script makes today, and the value scores say what they should."""
+"""Tables of peers in the developers' page on tree_eval: what the script makes today."""
 
 import importlib.util
 

@@ -100,7 +100,7 @@ def test_without_topics_it_says_so():
 @pytest.mark.parametrize(
     ("name", "last"),
     [
-        ("date_f1", "  problems in the answer: no_date"),
+        ("date_f1", "  flags: empty_prediction"),
         ("tree_eval", "  problems in the answer: no_json"),
         ("evidence_extraction", "  problems in the answer: unread"),
         ("report_eval", "  nothing could be read in the answer"),

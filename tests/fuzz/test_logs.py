@@ -78,7 +78,7 @@ def test_of_a_line_that_is_broken_the_others_know_nothing(folder, data):
 
 def check_blocks(path, block_bytes):
     """In blocks of whatever size are the same samples and as many problems."""
-    log = LogBlocks.of(str(path), block_bytes)
+    log = LogBlocks.of(path, block_bytes)
     found = [one for number in range(log.n_blocks) for one in log.read(number) if one is not None]
     read = read_samples(path)
     problems = [one for one in found if not isinstance(one, Sample)]

@@ -49,7 +49,7 @@ def test_documents_are_read_from_json_lines_and_parquet(tmp_path):
     rows = [{"docid": doc_id, "title": one["title"], "contents": one["text"], "n": 1} for doc_id, one in plain.items()]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "c.parquet")
     assert read(tmp_path / "c.parquet") == plain
-    assert read(write_json(tmp_path / "d.jsonl", {"d": {"text": "t", "title": None}})) == {
+    assert read(write_json(tmp_path / "d.jsonl", {"d": {"text": "t", "title": None}}), "d") == {
         "d": {"title": "", "text": "t"}
     }
 

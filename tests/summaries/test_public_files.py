@@ -83,8 +83,6 @@ def test_the_command_then_meta_then_compare(rated, mirror, capsys, monkeypatch):
     assert table.splitlines()[-1].startswith("rouge_l_f1") and after.startswith(METRICS["rouge_l"].people)
     (folder / "M0" / "notes.txt").write_text("mine")
     assert main(["fetch", "summeval"]) == 0 and len(mirror.asked) == 5, "it is there, whatever lies beside it"
-    (folder / "people.csv").write_text("")
-    assert main(["fetch", "summeval"]) == 0 and len((folder / "people.csv").read_text()) > 1000
 
 
 def test_one_answer_a_document(rated, capsys, monkeypatch):

@@ -6,6 +6,7 @@ CSV fill in what a row lacks. Fields that a model doesn't have are passed over.
 
 import ast
 import json
+from contextlib import suppress
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, TypeVar
 
@@ -32,11 +33,11 @@ def listed(value: Any) -> Any:
     try:
         return json.loads(value)
     except ValueError:
-        pass
-    try:
-        return ast.literal_eval(value)  # reads literals, and runs nothing
-    except SyntaxError as error:
-        raise ValueError(f"not a list of texts: {error.msg}") from error
+        with suppress(ValueError, SyntaxError):
+            printed = ast.literal_eval(value)  # reads literals, and runs nothing
+            if repr(printed) == value:  # ["a" "b"] is one text in Python
+                return printed
+        raise
 
 
 Texts = Annotated[list[str], BeforeValidator(lambda it: own if isinstance(own := listed(it), list) and own else [own])]

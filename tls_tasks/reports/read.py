@@ -21,7 +21,7 @@ from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.reports.citations import Citations, in_brackets
 from tls_tasks.reports.documents import addresses
 from tls_tasks.reports.json_lines import FORMS, Read, read_rows, with_keys
-from tls_tasks.reports.read_prose import prose_sentences, unescaped
+from tls_tasks.reports.read_prose import is_refusal, prose_sentences, unescaped
 from tls_tasks.reports.types import Report, ReportSentence
 
 PROBLEM_KINDS = problem_kinds("reports", "json")
@@ -124,7 +124,8 @@ def _report(text: str, citations: Citations, limit: int | None, **about: Any) ->
     cited = [doc_id for sentence in kept for doc_id in sentence.citations]
     unknown = [problem("unknown_citation", doc_id) for doc_id in cited if not citations.may_have(doc_id)]
     written = "" if from_json or beyond else answer.text.strip()
-    report = Report(**about, sentences=kept, written=written) if kept else None
+    is_report = kept and (cited or not is_refusal(written))
+    report = Report(**about, sentences=kept, written=written) if is_report else None
     return Parsed(report, (*answer.problems(text), *sentences.problems, *beyond, *unknown))
 
 

@@ -67,6 +67,11 @@ class _Sorted:
     behind: list[str] = field(default_factory=list)
 
 
+def is_refusal(text: str) -> bool:
+    """Return whether a short answer says only that the model writes no report."""
+    return _PATTERN["refusal"].match(text) is not None
+
+
 def prose_sentences(text: str, citations: Citations) -> Parsed[list[ReportSentence]]:
     """The sentences of prose with what they cite, and what is lost.
 

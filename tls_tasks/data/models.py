@@ -6,8 +6,8 @@ CSV fill in what a row lacks. Fields that a model doesn't have are passed over.
 
 import ast
 import json
-from contextlib import suppress
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError

@@ -312,9 +312,9 @@ def read_lines(text: str, keep_undated: bool = True, known: Known = UNKNOWN) -> 
         Entries and problems in the order of the text.
 
     Example:
-        >>> entry, dropped = read_lines("Here it is:\n2011-01-25: Protests begin.\nPolice wait.\n\nIt rained.")
+        >>> _, entry, dropped = read_lines("Here it is:\n2011-01-25: Protests begin.\nPolice wait.\n\nIt rained.")
         >>> entry.sentences, dropped
-        (('Protests begin.', 'Police wait.'), Problem(kind='undated_text', detail='It rained.'))
+        (('Protests begin.', 'Police wait.'), Problem(kind='note', detail='It rained.'))
         >>> [str(entry.expression.date) for entry in read_lines("## 2011\n- January 25: A\n- February 1: B")]
         ['2011-01-25', '2011-02-01']
     """

@@ -104,9 +104,7 @@ def test_a_prompt_that_is_too_long_without_its_document_is_said_to_be(caplog):
 
 @pytest.mark.parametrize(("name", "num_fewshot"), [("tls_crisis", 0), ("tls_timeline17", 1)])
 def test_timelines_that_show_no_sentence_stop(name, num_fewshot):
-    with pytest.raises(
-        InputError, match=r"got 400 tokens for .*, expected more: .* no sentence of the articles"
-    ):
+    with pytest.raises(InputError, match=r"got 400 tokens for .*, expected more: .* no sentence of the articles"):
         load(name, max_length=400, num_fewshot=num_fewshot)
 
 

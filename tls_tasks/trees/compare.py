@@ -7,13 +7,12 @@ lists are compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Any, Protocol
+from typing import Any
 
 from tls_tasks.trees.counts import Counts, Outcome
-from tls_tasks.trees.leaf_scores import LeafScorer
-from tls_tasks.trees.node_counts import count_alone, count_as_treeval, means_by_leaf, presence, states
+from tls_tasks.trees.node_counts import Pairing, count_alone, count_as_treeval, means_by_leaf, presence, states
 from tls_tasks.trees.nodes import (
     MISSING,
     NULL,
@@ -25,28 +24,8 @@ from tls_tasks.trees.nodes import (
     values_outside,
     whole_tree,
 )
-from tls_tasks.trees.plan import Field, Plan
+from tls_tasks.trees.plan import Field
 from tls_tasks.trees.types import Again, AnyOf, Branch, ListOf, OneOf, SchemaNode, part_for, resolved
-
-
-class Pairing(Protocol):
-    """What the recursion asks of a pairing; :mod:`tls_tasks.trees.pairing` has it."""
-
-    plan: Plan
-    scorer: LeafScorer
-    is_loose: bool
-    inner_lists: set[int]
-
-    @property
-    def counts_worst(self) -> bool:
-        """Whether items without counterpart have the worst scores."""
-
-    def match(self, references: Any, predictions: Any, node: Any) -> Any:
-        """Pair the items of two lists."""
-
-    def best_fit(self, node: SchemaNode, counts: Sequence[Counts]) -> int:
-        """Return the index of the counts that fit best."""
-
 
 Compare = Callable[[Any, Any, SchemaNode, Pairing], Counts]
 """One of the functions below: of two values of a key, two items of lists, or two whole trees."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from tls_tasks.core.score import plain_mean
 from tls_tasks.trees.compliance import slips
 from tls_tasks.trees.counts import Counts, Outcome, flat
+from tls_tasks.trees.leaf_scores import LeafScorer
 from tls_tasks.trees.nodes import (
     ABSENT,
     NULL,
@@ -23,11 +24,27 @@ from tls_tasks.trees.nodes import (
     state_of,
     values_of,
 )
-from tls_tasks.trees.plan import Field
+from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import Branch, ListOf, SchemaNode
 
-if TYPE_CHECKING:
-    from tls_tasks.trees.pairing import Pairing
+
+class Pairing(Protocol):
+    """What the recursion asks of a pairing; :mod:`tls_tasks.trees.pairing` has it."""
+
+    plan: Plan
+    scorer: LeafScorer
+    is_loose: bool
+    inner_lists: set[int]
+
+    @property
+    def counts_worst(self) -> bool:
+        """Whether items without counterpart have the worst scores."""
+
+    def match(self, references: Any, predictions: Any, node: Any) -> Any:
+        """Pair the items of two lists."""
+
+    def best_fit(self, node: SchemaNode, counts: Sequence[Counts]) -> int:
+        """Return the index of the counts that fit best."""
 
 
 def states(reference: Any, prediction: Any, node: SchemaNode, pairing: Pairing) -> tuple[int, int]:

@@ -77,7 +77,7 @@ def _first_answer(tree: dict[str, Any]) -> Any:
 
 def _task(name: str) -> Task:
     quoted = name == GROUNDED
-    table = {**grounded_results(), **_TABLE} if quoted else _TABLE
+    table = {**_FIRST, **grounded_results(), **_TABLE} if quoted else _TABLE
     asks = (grounded_prompt, _gold_quoted) if quoted else (prompt, _gold)
     parts = load_documents, *asks, _unit, lambda doc, answer: {"tree_eval": _score(doc, answer)}, picture
     headline = "grounded_f1" if quoted else "f1_value"

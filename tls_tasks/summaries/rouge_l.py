@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core import options
-from tls_tasks.core.errors import InputError, check_choice, check_switches, warn_caller, warn_of_unread
+from tls_tasks.core.errors import InputError, check_choice, check_switches, first_rows, warn_caller, warn_of_unread
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.score import Counts, Item, Result, Score, prf_of_means, prf_unit
 from tls_tasks.core.terminal import shown
@@ -39,6 +39,10 @@ _READ = ("text", "answer")
 
 Sentences = Sequence[Sequence[Hashable]]
 Readers = Mapping[str, Callable[[str], Sentences]]
+
+
+class EmptyReferenceWarning(UserWarning):
+    """Some references have no characters, and with ``empty_reference="one"`` any answer scores 1 against them."""
 
 
 class NoBoundaryWarning(UserWarning):
@@ -109,6 +113,7 @@ def rouge_l(
     Warns:
         NonAsciiWarning: Of some rows the tokeniser sees few or no words, since they are written in another script.
         ParseFailureWarning: Predictions that are None.
+        EmptyReferenceWarning: A reference without characters gives 1 to any answer.
         NoBoundaryWarning: rougeLsum is asked for and no text has more than one sentence.
 
     Example:
@@ -155,6 +160,11 @@ def rouge_l(
     unread = [row for row, (prediction, _) in enumerate(rows) if prediction is None]
     warn_of_unread(unread, len(rows), "summaries")
     warn_of_unseen(tokenizer, [(prediction or "", *texts) for prediction, texts in rows])
+    if empty := [row for row, (_, texts) in enumerate(rows) if "" in texts and empty_reference == "one"]:
+        told = f"in {len(empty)} of {len(rows)} rows a reference is empty, against which any answer scores 1"
+        warn_caller(
+            f"{told} (rows {first_rows(empty)}): leave it out, or use empty_reference='zero'", EmptyReferenceWarning
+        )
     items = tuple(_item(row, texts, readers, empty_reference) for row, texts in enumerate(rows))
     # A function of the caller's may be none that can be pickled: its words are kept then, and not the function.
     kept: tuple[Tokenizer, Sequence[Any]] = words, rows

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from tls_tasks.after.aggregates import Logged
-from tls_tasks.after.foreign import Results, SampleRow, read_json, value_at
+from tls_tasks.after.foreign import Results, SampleRow, read_json
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, filled_lines, read_samples
 from tls_tasks.after.run import Run, model_name
 from tls_tasks.core.errors import DataError, needs_extra
@@ -105,7 +105,7 @@ def _read_rows(run: RunFiles, path: Path) -> Run:
     task, model = (name if isinstance(name := first.get(key), str) else path.stem for key in ("task", "model"))
     samples = []
     for number, row in enumerate(rows.values()):
-        choices = ([value_at(row, key) for key in names.split()] for names in _OF_ROWS)
+        choices = ([row.get(key) for key in names.split()] for names in _OF_ROWS)
         texts = (next((value for value in values if value is not None), None) for values in choices)
         samples.append(_sample(number, row, *texts))
     return Run(run, task, model, SampleLog(path, tuple(samples), tuple(problems)), list(rows), logged)

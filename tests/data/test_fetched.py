@@ -70,7 +70,7 @@ def made_up_copy(mirror, name, topic, places=(("lab/news", "c" * 40),) * 2):
         for path, content in files.items():
             mirror.files[f"{repository}/{commit}/{urllib.parse.quote(path)}"] = content
     given = {"keywords": {topic: ["flu"]}, "sources": sources}
-    return fetched.public_copy(name, given, PUBLIC[name].write)
+    return fetched.public_copy(name, given, PUBLIC[name].maker)
 
 
 def test_the_command_then_the_task(made_up, mirror, capsys, recwarn):
@@ -174,7 +174,7 @@ def test_failures_are_one_line_with_advice(made_up, mirror, monkeypatch, capsys,
 def test_a_reader_that_fails_leaves_nothing_that_counts(made_up, mirror, monkeypatch, capsys):
     texts = {"Gold/outputTimelinesflu.txt": b"2009-04-27\n__import__('os')\n"}
     mirror.files[f"lab/news/{'c' * 40}/Gold/outputTimelinesflu.txt"] = texts["Gold/outputTimelinesflu.txt"]
-    copy = fetched.public_copy("tls_timeline17", {"sources": [entry(texts)]}, made_up.write)
+    copy = fetched.public_copy("tls_timeline17", {"sources": [entry(texts)]}, made_up.maker)
     monkeypatch.setitem(PUBLIC, "tls_timeline17", copy)
     assert main(["fetch", "tls_timeline17"]) == 2
     assert "expected a list of sentences, got \"__import__('os')\"" in capsys.readouterr().err
@@ -190,7 +190,7 @@ from tls_tasks.cli import main
 from tls_tasks.data import fetched
 from tls_tasks.timelines.data import PUBLIC
 given = json.loads(sys.argv[1])
-PUBLIC["tls_open"] = fetched.public_copy("tls_open", given, PUBLIC["tls_open"].write)
+PUBLIC["tls_open"] = fetched.public_copy("tls_open", given, PUBLIC["tls_open"].maker)
 sys.exit(main(["fetch", "tls_open"]))
 """
 

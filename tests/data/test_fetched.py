@@ -129,21 +129,6 @@ def test_without_leave_the_load_names_the_command(made_up, mirror):
         _load_topics("tls_timeline17", edition="fetched")
 
 
-def test_tasks_may_fetch_by_themselves(made_up, mirror, monkeypatch, caplog):
-    monkeypatch.setenv("TLS_TASKS_FETCH", "1")
-    assert _load_topics("tls_timeline17").edition == "fetched"
-    assert "tls_timeline17: fetching 0.0 MB: references from lab/news@" in caplog.text
-    assert "licence: none stated" in caplog.text
-
-
-def test_a_load_that_cannot_fetch_goes_on_loudly(made_up, mirror, monkeypatch, caplog):
-    monkeypatch.setenv("TLS_TASKS_FETCH", "1")
-    mirror.files.clear()
-    with pytest.warns(EmbeddedEditionWarning):
-        assert _load_topics("tls_timeline17").edition == "embedded"
-    assert "HTTP 404" in caplog.text
-
-
 @pytest.mark.parametrize(("arguments", "message"), CASES["what_cannot_be_fetched"])
 def test_what_cannot_be_fetched(mirror, capsys, arguments, message):
     assert main(["fetch", *arguments]) == 2

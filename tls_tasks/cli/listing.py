@@ -104,7 +104,6 @@ def _run_fetch(args: argparse.Namespace) -> None:
 
     Environment:
       TLS_TASKS_CACHE   where it is kept; by default tls-tasks in the user's folder of caches (~/.cache)
-      TLS_TASKS_FETCH   1: tasks fetch by themselves when they are loaded
       TLS_TASKS_MIRROR  an address in the place of https://raw.githubusercontent.com/, with files at
                         OWNER/NAME/COMMIT/PATH below it
 

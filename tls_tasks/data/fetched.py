@@ -25,7 +25,6 @@ from tls_tasks.core.whole import made_folder
 
 CACHE_VARIABLE = "TLS_TASKS_CACHE"
 MIRROR_VARIABLE = "TLS_TASKS_MIRROR"
-FETCH_VARIABLE = "TLS_TASKS_FETCH"
 
 _HOST = "https://raw.githubusercontent.com/"
 ROWS = "rows.parquet"
@@ -178,11 +177,6 @@ def cache_folder() -> Path:
     if not folder.is_absolute():
         raise DataError(f"no home folder for a cache; set {CACHE_VARIABLE} to a folder for fetched data")
     return folder
-
-
-def fetches_by_itself() -> bool:
-    """Whether a task may fetch its data when it is loaded."""
-    return os.environ.get(FETCH_VARIABLE, "").upper() in {"1", "ON", "YES", "TRUE"}
 
 
 def sha256_of(file: Path) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from tls_tasks import __version__
 from tls_tasks.after.comparisons import System, compare_systems
-from tls_tasks.after.run import Progress, Run, model_arguments, stated_metadata
+from tls_tasks.after.run import Progress, Run
 from tls_tasks.after.scored_runs import references_of
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.score import without_nan
@@ -27,40 +27,17 @@ _Entry = dict[str, Any]
 
 
 def labels(scored: Sequence[Run]) -> list[str]:
-    """A name for each run of a task: the model's, and what tells it from the model's other runs.
-
-    Options in which they differ tell runs apart; where all are equal, the folder does, and in one folder the date.
-    """
+    """A name for each run: the model's, and of several of one task its folder; of several in one folder the date."""
     names = []
     for run in scored:
-        others = [other for other in scored if other.model == run.model and other.run != run.run]
-        own = _settings(run)
-        differing = [key for key in own if any(_settings(other).get(key, own[key]) != own[key] for other in others)]
-        # The harness repeats the model's arguments in each task's metadata.
-        details = list(dict.fromkeys(f"{key.rpartition('.')[2]}={own[key]}" for key in differing))
-        alike = [other for other in others if all(_settings(other).get(key) == own[key] for key in differing)]
-        if same := [other for other in alike if other.name == run.name]:
-            root = os.path.commonpath([one.run.folder.resolve() for one in (run, *others)])
-            # Only the first folder below: the harness makes up the next one for a model without a name.
-            below = [one.run.folder.resolve().relative_to(root).parts for one in (run, *same)]
-            part, *parts = [next(iter(folders), "") for folders in below]
-            details.append(run.run.date if part in parts else part)
-        names.append(f"{run.model} ({', '.join(details)})" if details else run.model)
+        same = ((other.run, other.model) for other in scored if other.name == run.name)
+        others = [files for files, model in same if model == run.model and files != run.run]
+        folders = [files.folder.resolve() for files in (run.run, *others)]
+        # Only the first folder below: the harness makes up the next one for a model without a name.
+        root = os.path.commonpath(folders)
+        own, *rest = [next(iter(folder.relative_to(root).parts), "") for folder in folders]
+        names.append(f"{run.model} ({run.run.date if own in rest else own})" if others else run.model)
     return names
-
-
-def _settings(scored: Run) -> dict[str, str]:
-    """Option -> value: of the whole run, and under TASK.option what belongs to this task."""
-    stated: dict[str, Any] = {**scored.results, **(scored.results.get("config") or {})}
-    metadata = stated_metadata(scored.name, scored.results)
-    options = {key: value for key, value in metadata.items() if key not in ("provenance", "config_source")}
-    task = {**options, "num_fewshot": scored.results.get("n-shot", {}).get(scored.name), "data": scored.data}
-    names = ("gen_kwargs", "limit", "chat_template_sha", "system_instruction_sha")
-    whole = {**model_arguments(scored.results), **{key: stated.get(key) for key in names}}
-    return {
-        **{str(key).replace(".", "_"): str(value)[:40] for key, value in whole.items()},
-        **{f"{scored.name}.{key}": str(value)[:40] for key, value in task.items()},
-    }
 
 
 def page(scored: Sequence[Run], *, progress: Progress | None = None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.after.logs import find_logs
+from tls_tasks.after.logs import find_runs
 from tls_tasks.after.page import page
 from tls_tasks.after.run import Run
 from tls_tasks.after.scored_runs import ScoredTask, read_runs
@@ -96,18 +96,21 @@ def _score_streamed(args: argparse.Namespace) -> int:
     """Score logs in blocks: one into the folder of units, each of several into a folder in it."""
     if args.workers is not None:
         check_whole_number("--workers", args.workers)
-    logs = list(find_logs(args.files, task=args.task, newest=args.newest))
-    if not (ours := [log for log in logs if log[1] in task_files()]):
-        raise OptionError.unknown("--task", ", ".join(log[1] for log in logs) or "no samples", task_files())
+    found = find_runs(args.files, task=args.task, newest=args.newest)
+    logs = [(run, args.task or name, path) for run in found for name, path in run.samples.items()]
+    ours = [log for log in logs if log[1] in task_files() and log[0].host == "lm_eval"]
+    if not ours:
+        raise OptionError.unknown("--task", ", ".join(name for _, name, _ in logs) or "no samples", task_files())
     engine = on_ray(args.ray, args.workers) if args.ray is not None else in_processes(args.workers)
-    folders = [args.units / log[3] if len(ours) > 1 else args.units for log in ours]
+    folders = [args.units / run.folder.name / path.stem if len(ours) > 1 else args.units for run, _, path in ours]
     runs = (
         score_streamed(path, name, folder, run, engine=engine, progress=progress)
-        for folder, (run, name, path, _) in zip(folders, ours, strict=True)
+        for folder, (run, name, path) in zip(folders, ours, strict=True)
     )
     code = _print_runs(runs, args)
-    left_out = [f"{log[2]} left out: {log[1]} is no task of ours" for log in logs if log not in ours]
-    return note("score", *left_out) or code
+    return (
+        note("score", *(f"{log[2]} left out: {log[1]} is no task of ours" for log in logs if log not in ours)) or code
+    )
 
 
 def _text(run: Run, intervals: Intervals) -> str:

@@ -141,16 +141,6 @@ def test_runs_with_other_references_have_none_among_themselves(made_runs, tmp_pa
     assert references_of(list(read_runs([copy]))) == {}
 
 
-def test_without_script_the_results_are_read(report, scored, browser):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(report.as_uri())
-    shown = page.locator("#headline table").inner_text()
-    for (_, task), run in scored.items():
-        assert task in shown and f"{run.metrics[run.task.headline]:.4f}" in shown
-    context.close()
-
-
 def test_sorting_filtering_and_walking(report, scored, open_page):
     page = open_page(report).page
     page.select_option("#task", label="tls_crisis")

@@ -53,15 +53,15 @@ def page(scored: Sequence[Run], *, progress: Progress | None = None) -> str:
         by_task.setdefault(run.name, []).append((label, run))
     tasks = [_task_entry(at, runs, blocks, progress) for at, runs in enumerate(by_task.values())]
     title = tasks[0]["name"] if len(tasks) == 1 else f"{len(tasks)} tasks"
-    return _filled(title, {"version": __version__, "tasks": tasks}, _table(tasks), blocks)
+    return _filled(title, {"version": __version__, "tasks": tasks}, blocks)
 
 
-def _filled(title: str, index: Mapping[str, Any], table: str, blocks: Mapping[str, str]) -> str:
+def _filled(title: str, index: Mapping[str, Any], blocks: Mapping[str, str]) -> str:
     """The page around its data; ``blocks`` (id -> JSON) stand behind the script, which reads one when it is opened."""
     # A family's functions stand before the script that calls them.
     pictures = [resources.files(f"tls_tasks.{family}").joinpath("picture.js") for family in FAMILIES]
     script = "\n".join(['"use strict";', *(file.read_text(encoding="utf-8") for file in pictures), asset("page.js")])
-    fields = {"script": script, "index": _inert(_json(index)), "table": table, "version": __version__}
+    fields = {"script": script, "index": _inert(_json(index)), "version": __version__}
     element = '<script type="application/json" id="{}">{}</script>'
     fields["blocks"] = "\n".join(element.format(key, _inert(block)) for key, block in blocks.items())
     return document("runs.html", visible(title), f"script-src {_csp_hash(script)}", "img-src blob:", **fields)
@@ -81,19 +81,6 @@ def document(body: str, title: str, *policies: str, **parts: str) -> str:
     always = ("default-src 'none'", f"style-src {_csp_hash(style)}", "base-uri 'none'", "form-action 'none'")
     content = asset(body).format(title=title, **parts)
     return asset("page.html").format(title=title, policy="; ".join([*always, *policies]), style=style, body=content)
-
-
-def _table(tasks: Sequence[Mapping[str, Any]]) -> str:
-    """The headline result of each run, for readers without script."""
-    rows = []
-    for task, run in ((own, run) for own in tasks for run in own["runs"]):
-        value, interval = run["values"].get(task["headline"]), run["intervals"].get(task["headline"])
-        numbers = ["NaN" if value is None else f"{value:.4f}", "{:.4f} to {:.4f}".format(*interval or (0, 0))]
-        texts = [run["model"], task["headline"], *numbers[: 2 if interval else 1]]
-        cells = "".join(f"<td>{html.escape(text)}</td>" for text in texts)
-        rows.append(f'<tr><th scope="row">{html.escape(task["name"])}</th>{cells}</tr>')
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("task", "run", "result", "value", "95 % interval"))
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def _task_entry(

@@ -187,10 +187,10 @@ def _evidence_table(score: Score, names: Sequence[str]) -> Iterator[str]:
 def _trees(args: argparse.Namespace) -> int:
     """Score trees leaf by leaf: two side by side, or many.
 
-    PREDICTIONS is what a model wrote (JSON, or text with JSON in it), REFERENCES is JSON; '-' reads one of them from
-    standard input. Both may also hold many trees: rows in JSON Lines, CSV or Parquet ({"id": "a", "prediction": …} and
-    {"id": "a", "reference": …}), or a folder with a file a tree, joined by name. A reference without a prediction
-    counts as one in which nothing can be read; a prediction without a reference is an error.
+    PREDICTIONS is what a model wrote (JSON, or text with JSON in it), REFERENCES JSON. Both may hold many trees:
+    rows in JSON Lines, CSV, Parquet ({"id": "a", "prediction": …}, {"id": "a", "reference": …}), or a folder with a
+    file a tree, joined by name. A reference without a prediction counts as one in which nothing can be read; a
+    prediction without a reference is an error.
 
     With SOURCES, the document of two trees, or rows {"id": "a", "text": …} or a folder with a file a document of many,
     predictions may give values with quotes, and grounded_f1 counts those whose quote holds them: see docs/trees.md.
@@ -208,8 +208,6 @@ def _trees(args: argparse.Namespace) -> int:
       tls-tasks trees --predictions a.jsonl --references gold.jsonl --sources texts.jsonl --schema s.json
     """
     files = [args.predictions, args.references, args.schema, *filter(None, [args.sources])]
-    if [*map(str, files)].count("-") > 1:
-        raise InputError("--references", None, "'-' twice", "a file for one of the two trees")
     type_names = [metric.rpartition("=")[0].removeprefix("type:") for metric in args.metric]
     many, schema, rows = _read_trees(type_names, *files)
     base.note("trees", *missing_note(((row.id, row.prediction) for row in rows), "trees", "counted as empty"))

@@ -45,16 +45,11 @@ class _Metadata(TypedDict, total=False):
 class _TaskConfig(TypedDict, total=False):
     metadata: _Metadata | None
     generation_kwargs: dict[str, Any] | None
-    num_fewshot: int | None
-    repeats: int | None
-    description: str | None
-    fewshot_config: dict[str, Any] | None
     metric_list: list[Any] | None
 
 
 class _Config(TypedDict, total=False):
     model_args: dict[str, Any] | str | None
-    gen_kwargs: dict[str, Any] | str | None
     limit: float | None
 
 
@@ -74,7 +69,6 @@ class Results(_OfTasks, total=False):
     group_subtasks: dict[str, list[str]]
     config: _Config | None
     date: _Time
-    lm_eval_version: str | None
     model_name: str | None
     model_source: str | None
     chat_template: str | bool | dict[str, Any] | None
@@ -93,9 +87,6 @@ class SampleRow(TypedDict, total=False):
     filter: str
     metrics: list[str]
     target: Any
-    doc_hash: str
-    prompt_hash: str
-    target_hash: str
 
 
 class Manifest(TypedDict):

@@ -62,12 +62,10 @@ def _harness_metrics(name: str, log: SampleLog, results: Results) -> dict[str, L
     configured = {_called(own["metric"]): own for own in listed if isinstance(own, dict) and "metric" in own}
     better = results.get("higher_is_better", {}).get(name, {})
     numbers = results.get("results", {}).get(name, {})
-    logged, known = {}, SampleRow.__annotations__
+    logged = {}
     for filter_name, samples in log.filtered.items():
         rows = {sample.doc_id: cast("dict[str, Any]", sample.row) for sample in samples}
-        # Releases before `metrics` was logged have them among the other columns.
-        named = (row.get("metrics", [key for key in row if key not in known]) for row in rows.values())
-        for metric in dict.fromkeys(metric for metrics in named for metric in metrics):
+        for metric in dict.fromkeys(metric for row in rows.values() for metric in row.get("metrics", ())):
             key, aggregation = f"{metric},{filter_name}", _called(configured.get(metric, {}).get("aggregation"))
             values = [rows.get(sample.doc_id, {}).get(metric) for sample in log.samples]
             row = Logged(values, aggregation, better.get(metric), _number(numbers.get(key)))

@@ -50,7 +50,7 @@ MOST_REACHING, MOST_OTHERS = 60.0, 90.0
 """Seconds of tests, as they took without a mutant: of those that execute its line, and of the others of its folder."""
 
 LEFT_OUT = frozenset(
-    """__init__ baseline callable comparisons corpus data files foreign logs mapped_rows page public_files
+    """__init__ baseline callable comparisons corpus data files foreign logs page public_files
     readers run scored_runs streamed task topics units""".split()
 )
 """Modules whose tests are elsewhere: what a harness run reaches, what is only shown, and what loads a model."""

@@ -31,7 +31,6 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 _CACHE = tempfile.TemporaryDirectory(prefix="tls-tasks-hf-")
 os.environ["HF_HOME"] = _CACHE.name
 os.environ["TLS_TASKS_CACHE"] = f"{_CACHE.name}/tls-tasks"
-os.environ.pop("TLS_TASKS_FETCH", None)
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 # One thread for each process, set before numpy or torch is imported: the workers of pytest-xdist use all cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

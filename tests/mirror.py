@@ -54,7 +54,6 @@ def mirror(monkeypatch, tmp_path):
     server = Mirror()
     monkeypatch.setenv("TLS_TASKS_MIRROR", server.address)
     monkeypatch.setenv("TLS_TASKS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("TLS_TASKS_FETCH", raising=False)
     yield server
     server.go_on.set()
     server.shutdown()

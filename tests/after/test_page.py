@@ -142,16 +142,6 @@ def test_runs_with_other_references_have_none_among_themselves(made_runs, tmp_pa
     assert references_of(list(read_runs([copy]))) == {}
 
 
-def test_without_script_the_results_are_read(report, scored, browser):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(report.as_uri())
-    shown = page.locator("#headline table").inner_text()
-    for (_, task), run in scored.items():
-        assert task in shown and f"{run.metrics[run.task.headline]:.4f}" in shown
-    context.close()
-
-
 def test_sorting_filtering_and_walking(report, scored, open_page):
     page = open_page(report).page
     page.select_option("#task", label="tls_crisis")
@@ -364,15 +354,13 @@ def test_a_missing_verdict_names_its_nugget(made_runs, tmp_path, open_page):
 
 
 def test_what_tells_runs_of_one_model_apart(made_runs, tmp_path):
-    for name, model_args in (("a", {"n": 1}), ("b", {"n": 3})):
-        for path in made_runs.glob("base/**/*summ_qmsum*"):
-            results = next(path.parent.glob(f"results_{path.stem.split('_')[-1]}*"))
-            (tmp_path / name).mkdir(exist_ok=True)
-            (tmp_path / name / path.name).write_bytes(path.read_bytes())
-            told = json.loads(results.read_text(encoding="utf-8"))
-            told["config"]["model_args"] = model_args
-            (tmp_path / name / results.name).write_text(json.dumps(told), encoding="utf-8")
-    assert labels(list(score_places([tmp_path]))) == ["CUSTOM (n=1)", "CUSTOM (n=3)"]
+    [path] = made_runs.glob("base/**/samples_summ_qmsum*")
+    [results] = path.parent.glob(f"results_{path.stem.split('_')[-1]}*")
+    for place in ("a", "b"):
+        for file in (path, results):
+            (tmp_path / place).mkdir(exist_ok=True)
+            (tmp_path / place / file.name).write_bytes(file.read_bytes())
+    assert labels(list(score_places([tmp_path]))) == ["CUSTOM (a)", "CUSTOM (b)"]
     assert labels(list(score_places([tmp_path / "a"]))) == ["CUSTOM"]
 
 

@@ -8,8 +8,9 @@ import pytest
 from tests.after.conftest import change_rows, only, put
 from tests.conftest import RUNS
 from tests.made_runs import make_run
-from tls_tasks.after.logs import read_samples
+from tls_tasks.after.logs import find_runs, read_samples
 from tls_tasks.after.scored_runs import score_places
+from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.core.score import Sums, values
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -151,3 +152,19 @@ def test_of_several_runs_in_a_folder_the_newest_of_each_task(tmp_path):
     assert len(every) == 3
     assert sorted(one.name for one in newest) == ["summ_dialogsum", "summ_qmsum"]
     assert {one.name: one.run.date for one in newest}["summ_qmsum"] == max(one.run.date for one in every)
+
+
+def test_what_is_not_there_or_not_ours(tmp_path):
+    with pytest.raises(DataError, match="no such file or folder"):
+        find_runs([tmp_path / "nowhere"])
+    with pytest.raises(DataError, match="no log there; expected results_<date>"):
+        find_runs([tmp_path])
+    (tmp_path / "samples_other_2026-01-01T00-00-00.jsonl").write_text("")
+    with pytest.raises(DataError, match=r"expected those of a task of ours .*, got other;"):
+        list(score_places([tmp_path]))
+    with pytest.raises(OptionError, match="task: got 'nix'"):
+        list(score_places([tmp_path], task="nix"))
+    assert [one.name for one in score_places([tmp_path], task="summ_qmsum")] == ["summ_qmsum"]
+    (tmp_path / "results_2026-01-01T00-00-00.json").write_text("{")
+    with pytest.raises(DataError, match="not JSON"):
+        list(score_places([tmp_path], task="summ_qmsum"))

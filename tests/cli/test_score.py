@@ -94,21 +94,6 @@ def test_mistakes_are_one_line(tmp_path, monkeypatch, capsys, arguments, words):
     refused("score", capsys, *arguments, said=words)
 
 
-def test_two_ways_to_score_exclude_each_other(capsys):
-    code, _, err = run("score", capsys, "rows.jsonl", "--metric", "rouge_l", "--task", "x")
-    assert code == 2 and "not allowed with argument" in err  # from argparse, after the usage
-
-
-@pytest.mark.parametrize(("written", "value"), [("False", False), ("false", False), ("True", True), ("true", True)])
-def test_a_switch_as_python_or_json_writes_it(tmp_path, capsys, written, value):
-    sample = {"doc_id": 0, "doc": {}, "filtered_resps": ["protests ended"], "target": "the protest ends"}
-    path = write(tmp_path / "samples_own_2026-01-01T00-00-00.jsonl", sample)
-    options = ["--option", f"use_stemmer={written}", "--json", "-"]
-    code, out, _ = run("score", capsys, path, "--metric", "rouge_l", *options)
-    expected = tls_tasks.rouge_l(["protests ended"], ["the protest ends"], use_stemmer=value).results
-    assert code == 0 and json.loads(out)[0]["metrics"] == expected
-
-
 def test_compare_two_systems(made_runs, tmp_path, capsys):
     code, out, err = run("compare", capsys, made_runs / "base", made_runs / "noisy", "--json", tmp_path / "c.json")
     assert (code, err) == (0, "")

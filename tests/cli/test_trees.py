@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -128,14 +126,6 @@ def test_wrong_arguments(files, capsys, tmp_path):
     for argument in ("", "=", "name=", "=x"):
         refused(capsys, *arguments, "--metric", argument, said="NAME or WHERE=NAME")
     refused(capsys, tmp_path / "none", *arguments[1:], said="no such file")
-    refused(capsys, "-", "-", *arguments[2:], said="'-' twice")
-
-
-def test_standard_input(files, capsys, monkeypatch):
-    arguments = files()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(REFERENCE).encode())))
-    code, out, _ = run(capsys, "-", *arguments[1:])
-    assert code == 0 and re.search("^treeval_score +1.0000$", out, re.MULTILINE)
 
 
 def test_lists_in_a_list_as_root(files, capsys):

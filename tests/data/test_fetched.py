@@ -70,7 +70,7 @@ def made_up_copy(mirror, name, topic, places=(("lab/news", "c" * 40),) * 2):
         for path, content in files.items():
             mirror.files[f"{repository}/{commit}/{urllib.parse.quote(path)}"] = content
     given = {"keywords": {topic: ["flu"]}, "sources": sources}
-    return fetched.public_copy(name, given, PUBLIC[name].write)
+    return fetched.public_copy(name, given, PUBLIC[name].maker)
 
 
 def test_the_command_then_the_task(made_up, mirror, capsys, recwarn):
@@ -129,21 +129,6 @@ def test_without_leave_the_load_names_the_command(made_up, mirror):
         _load_topics("tls_timeline17", edition="fetched")
 
 
-def test_tasks_may_fetch_by_themselves(made_up, mirror, monkeypatch, caplog):
-    monkeypatch.setenv("TLS_TASKS_FETCH", "1")
-    assert _load_topics("tls_timeline17").edition == "fetched"
-    assert "tls_timeline17: fetching 0.0 MB: references from lab/news@" in caplog.text
-    assert "licence: none stated" in caplog.text
-
-
-def test_a_load_that_cannot_fetch_goes_on_loudly(made_up, mirror, monkeypatch, caplog):
-    monkeypatch.setenv("TLS_TASKS_FETCH", "1")
-    mirror.files.clear()
-    with pytest.warns(EmbeddedEditionWarning):
-        assert _load_topics("tls_timeline17").edition == "embedded"
-    assert "HTTP 404" in caplog.text
-
-
 @pytest.mark.parametrize(("arguments", "message"), CASES["what_cannot_be_fetched"])
 def test_what_cannot_be_fetched(mirror, capsys, arguments, message):
     assert main(["fetch", *arguments]) == 2
@@ -174,7 +159,7 @@ def test_failures_are_one_line_with_advice(made_up, mirror, monkeypatch, capsys,
 def test_a_reader_that_fails_leaves_nothing_that_counts(made_up, mirror, monkeypatch, capsys):
     texts = {"Gold/outputTimelinesflu.txt": b"2009-04-27\n__import__('os')\n"}
     mirror.files[f"lab/news/{'c' * 40}/Gold/outputTimelinesflu.txt"] = texts["Gold/outputTimelinesflu.txt"]
-    copy = fetched.public_copy("tls_timeline17", {"sources": [entry(texts)]}, made_up.write)
+    copy = fetched.public_copy("tls_timeline17", {"sources": [entry(texts)]}, made_up.maker)
     monkeypatch.setitem(PUBLIC, "tls_timeline17", copy)
     assert main(["fetch", "tls_timeline17"]) == 2
     assert "expected a list of sentences, got \"__import__('os')\"" in capsys.readouterr().err
@@ -190,7 +175,7 @@ from tls_tasks.cli import main
 from tls_tasks.data import fetched
 from tls_tasks.timelines.data import PUBLIC
 given = json.loads(sys.argv[1])
-PUBLIC["tls_open"] = fetched.public_copy("tls_open", given, PUBLIC["tls_open"].write)
+PUBLIC["tls_open"] = fetched.public_copy("tls_open", given, PUBLIC["tls_open"].maker)
 sys.exit(main(["fetch", "tls_open"]))
 """
 

@@ -50,7 +50,7 @@ def rated(mirror, monkeypatch):
         source = entry({path: text.encode() for path, text in own.items()}, f"lab/{name}", "ratings", "MIT")
         mirror.files |= {f"lab/{name}/{source['commit']}/{path}": text.encode() for path, text in own.items()}
         given = {**RATED[name].settings, "sources": [source]}
-        monkeypatch.setitem(RATED, name, public_copy(name, given, RATED[name].write))
+        monkeypatch.setitem(RATED, name, public_copy(name, given, RATED[name].maker))
     return RATED
 
 

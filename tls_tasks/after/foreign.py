@@ -7,7 +7,7 @@ module asks again what a value is. Keys that are not named here are kept, and no
 
 import json
 import reprlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -23,7 +23,7 @@ MOST_NESTED = 100
 """How deep lists and objects may lie in each other; the harness's go down some eight levels."""
 
 MISSING = object()
-"""What :func:`value_at` can give for a path that leads nowhere, unlike any value of a file."""
+"""What stands for a value that is not there, unlike any value of a file."""
 
 _T = TypeVar("_T")
 _Count = Annotated[int, Field(ge=0, le=10**9)]
@@ -45,16 +45,11 @@ class _Metadata(TypedDict, total=False):
 class _TaskConfig(TypedDict, total=False):
     metadata: _Metadata | None
     generation_kwargs: dict[str, Any] | None
-    num_fewshot: int | None
-    repeats: int | None
-    description: str | None
-    fewshot_config: dict[str, Any] | None
     metric_list: list[Any] | None
 
 
 class _Config(TypedDict, total=False):
     model_args: dict[str, Any] | str | None
-    gen_kwargs: dict[str, Any] | str | None
     limit: float | None
 
 
@@ -70,12 +65,10 @@ class Results(_OfTasks, total=False):
     results: dict[str, dict[str, _Number]]
     configs: dict[str, _TaskConfig]
     versions: dict[str, float | str | None]
-    task_hashes: dict[str, str]
     higher_is_better: dict[str, dict[str, bool | None]]
     group_subtasks: dict[str, list[str]]
     config: _Config | None
     date: _Time
-    lm_eval_version: str | None
     model_name: str | None
     model_source: str | None
     chat_template: str | bool | dict[str, Any] | None
@@ -94,13 +87,10 @@ class SampleRow(TypedDict, total=False):
     filter: str
     metrics: list[str]
     target: Any
-    doc_hash: str
-    prompt_hash: str
-    target_hash: str
 
 
 class Manifest(TypedDict):
-    """``manifest.json`` of a submission: ``date`` in seconds, ``replaces`` by the hash of an older manifest."""
+    """``manifest.json`` of a submission."""
 
     __pydantic_config__ = _STRICT  # type: ignore[misc]
     format: Annotated[int, Field(ge=1, le=1)]  # no Literal, which takes true for 1
@@ -109,12 +99,10 @@ class Manifest(TypedDict):
     tasks: list[str]
     tls_tasks: str
     chat_template: bool
-    date: _Time
-    replaces: str | None
 
 
 _RESULTS, _ROW, _MANIFEST = TypeAdapter(Results), TypeAdapter(SampleRow), TypeAdapter(Manifest)
-_TASK_BY_TASK = ("results", "configs", "versions", "task_hashes", "higher_is_better", "n-samples")
+_TASK_BY_TASK = ("results", "configs", "versions", "higher_is_better", "n-samples")
 
 
 def read_results(content: bytes, tasks: Collection[str]) -> Results:
@@ -214,22 +202,6 @@ def _is_nested(value: Any, levels: int) -> bool:
         return False
     items = value.values() if isinstance(value, dict) else value
     return not levels or any(_is_nested(item, levels - 1) for item in items)
-
-
-def value_at(value: Any, path: str, otherwise: Any = None) -> Any:
-    """What lies at a path: a key of an object, or a place in a list, at each dot; a key may have dots itself.
-
-    Example:
-        >>> value_at({"answers": [{"text": "7"}]}, "answers.0.text")
-        '7'
-    """
-    items = {str(place): item for place, item in enumerate(value)} if isinstance(value, list) else value
-    if not isinstance(items, Mapping):
-        return otherwise
-    if path in items:
-        return items[path]
-    step, _, rest = path.partition(".")
-    return value_at(items[step], rest, otherwise) if step in items else otherwise
 
 
 def checked(adapter: TypeAdapter[_T], value: Any) -> _T:

@@ -177,25 +177,6 @@ def _newest(runs: Iterable[RunFiles]) -> Iterator[RunFiles]:
             yield replace(run, samples=samples)
 
 
-NamedLog = tuple[RunFiles, str, Path, Path]
-"""The files of a log's run, its task (of a file whose name says none, that name), the log, and a path that no other log
-has in its place."""
-
-
-def find_logs(places: Iterable[str | Path], **how: Any) -> Iterator[NamedLog]:
-    """Logs one by one; with the arguments of :func:`find_runs`.
-
-    Raises:
-        DataError: If a place doesn't exist, or holds no log.
-    """
-    for place in map(Path, places):
-        for run in find_runs([place], **how):
-            for name, path in run.samples.items():
-                inside = path.relative_to(place) if place.is_dir() else Path(path.name)
-                known = name if run.host == "lm_eval" else f"{run.host}:{name}"
-                yield run, how["task"] or known, path, inside.with_suffix("")
-
-
 def _other_host(path: Path, is_named: bool) -> RunFiles | None:
     """The run in a file that is not the harness's, told by its name or how it begins; None if it is no log.
 

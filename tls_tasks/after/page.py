@@ -16,7 +16,7 @@ from typing import Any
 from tls_tasks import __version__
 from tls_tasks.after.comparisons import System, compare_systems
 from tls_tasks.after.logs import Sample
-from tls_tasks.after.run import Progress, Run, model_arguments, stated_metadata
+from tls_tasks.after.run import Progress, Run
 from tls_tasks.after.scored_runs import references_of
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.parsed import leaves
@@ -35,40 +35,17 @@ _Entry = dict[str, Any]
 
 
 def labels(scored: Sequence[Run]) -> list[str]:
-    """A name for each run of a task: the model's, and what tells it from the model's other runs.
-
-    Options in which they differ tell runs apart; where all are equal, the folder does, and in one folder the date.
-    """
+    """A name for each run: the model's, and of several of one task its folder; of several in one folder the date."""
     names = []
     for run in scored:
-        others = [other for other in scored if other.model == run.model and other.run != run.run]
-        own = _settings(run)
-        differing = [key for key in own if any(_settings(other).get(key, own[key]) != own[key] for other in others)]
-        # The harness repeats the model's arguments in each task's metadata.
-        details = list(dict.fromkeys(f"{key.rpartition('.')[2]}={own[key]}" for key in differing))
-        alike = [other for other in others if all(_settings(other).get(key) == own[key] for key in differing)]
-        if same := [other for other in alike if other.name == run.name]:
-            root = os.path.commonpath([one.run.folder.resolve() for one in (run, *others)])
-            # Only the first folder below: the harness makes up the next one for a model without a name.
-            below = [one.run.folder.resolve().relative_to(root).parts for one in (run, *same)]
-            part, *parts = [next(iter(folders), "") for folders in below]
-            details.append(run.run.date if part in parts else part)
-        names.append(f"{run.model} ({', '.join(details)})" if details else run.model)
+        same = ((other.run, other.model) for other in scored if other.name == run.name)
+        others = [files for files, model in same if model == run.model and files != run.run]
+        folders = [files.folder.resolve() for files in (run.run, *others)]
+        # Only the first folder below: the harness makes up the next one for a model without a name.
+        root = os.path.commonpath(folders)
+        own, *rest = [next(iter(folder.relative_to(root).parts), "") for folder in folders]
+        names.append(f"{run.model} ({run.run.date if own in rest else own})" if others else run.model)
     return names
-
-
-def _settings(scored: Run) -> dict[str, str]:
-    """Option -> value: of the whole run, and under TASK.option what belongs to this task."""
-    stated: dict[str, Any] = {**scored.results, **(scored.results.get("config") or {})}
-    metadata = stated_metadata(scored.name, scored.results)
-    options = {key: value for key, value in metadata.items() if key not in ("provenance", "config_source")}
-    task = {**options, "num_fewshot": scored.results.get("n-shot", {}).get(scored.name), "data": scored.data}
-    names = ("gen_kwargs", "limit", "chat_template_sha", "system_instruction_sha")
-    whole = {**model_arguments(scored.results), **{key: stated.get(key) for key in names}}
-    return {
-        **{str(key).replace(".", "_"): str(value)[:40] for key, value in whole.items()},
-        **{f"{scored.name}.{key}": str(value)[:40] for key, value in task.items()},
-    }
 
 
 def page(scored: Sequence[Run], *, progress: Progress | None = None) -> str:
@@ -86,15 +63,15 @@ def page(scored: Sequence[Run], *, progress: Progress | None = None) -> str:
     room = min(_LONGEST_ANSWER, _MOST_CHARACTERS // max(1, n_documents))
     tasks = [_task_entry(at, runs, blocks, room, progress) for at, runs in enumerate(by_task.values())]
     title = tasks[0]["name"] if len(tasks) == 1 else f"{len(tasks)} tasks"
-    return _filled(title, {"version": __version__, "tasks": tasks}, _table(tasks), blocks)
+    return _filled(title, {"version": __version__, "tasks": tasks}, blocks)
 
 
-def _filled(title: str, index: Mapping[str, Any], table: str, blocks: Mapping[str, str]) -> str:
+def _filled(title: str, index: Mapping[str, Any], blocks: Mapping[str, str]) -> str:
     """The page around its data; ``blocks`` (id -> JSON) stand behind the script, which reads one when it is opened."""
     # A family's functions stand before the script that calls them.
     pictures = [resources.files(f"tls_tasks.{family}").joinpath("picture.js") for family in FAMILIES]
     script = "\n".join(['"use strict";', *(file.read_text(encoding="utf-8") for file in pictures), asset("page.js")])
-    fields = {"script": script, "index": _inert(_json(index)), "table": table, "version": __version__}
+    fields = {"script": script, "index": _inert(_json(index)), "version": __version__}
     element = '<script type="application/json" id="{}">{}</script>'
     fields["blocks"] = "\n".join(element.format(key, _inert(block)) for key, block in blocks.items())
     return document("runs.html", visible(title), f"script-src {_csp_hash(script)}", "img-src blob:", **fields)
@@ -114,19 +91,6 @@ def document(body: str, title: str, *policies: str, **parts: str) -> str:
     always = ("default-src 'none'", f"style-src {_csp_hash(style)}", "base-uri 'none'", "form-action 'none'")
     content = asset(body).format(title=title, **parts)
     return asset("page.html").format(title=title, policy="; ".join([*always, *policies]), style=style, body=content)
-
-
-def _table(tasks: Sequence[Mapping[str, Any]]) -> str:
-    """The headline result of each run, for readers without script."""
-    rows = []
-    for task, run in ((own, run) for own in tasks for run in own["runs"]):
-        value, interval = run["values"].get(task["headline"]), run["intervals"].get(task["headline"])
-        numbers = ["NaN" if value is None else f"{value:.4f}", "{:.4f} to {:.4f}".format(*interval or (0, 0))]
-        texts = [run["model"], task["headline"], *numbers[: 2 if interval else 1]]
-        cells = "".join(f"<td>{html.escape(text)}</td>" for text in texts)
-        rows.append(f'<tr><th scope="row">{html.escape(task["name"])}</th>{cells}</tr>')
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("task", "run", "result", "value", "95 % interval"))
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def _task_entry(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from tls_tasks.after.aggregates import Logged
-from tls_tasks.after.foreign import Results, SampleRow, read_json, value_at
+from tls_tasks.after.foreign import Results, SampleRow, read_json
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, filled_lines, read_samples
 from tls_tasks.after.run import Run, model_name
 from tls_tasks.core.errors import DataError, needs_extra
@@ -62,12 +62,10 @@ def _harness_metrics(name: str, log: SampleLog, results: Results) -> dict[str, L
     configured = {_called(own["metric"]): own for own in listed if isinstance(own, dict) and "metric" in own}
     better = results.get("higher_is_better", {}).get(name, {})
     numbers = results.get("results", {}).get(name, {})
-    logged, known = {}, SampleRow.__annotations__
+    logged = {}
     for filter_name, samples in log.filtered.items():
         rows = {sample.doc_id: cast("dict[str, Any]", sample.row) for sample in samples}
-        # Releases before `metrics` was logged have them among the other columns.
-        named = (row.get("metrics", [key for key in row if key not in known]) for row in rows.values())
-        for metric in dict.fromkeys(metric for metrics in named for metric in metrics):
+        for metric in dict.fromkeys(metric for row in rows.values() for metric in row.get("metrics", ())):
             key, aggregation = f"{metric},{filter_name}", _called(configured.get(metric, {}).get("aggregation"))
             values = [rows.get(sample.doc_id, {}).get(metric) for sample in log.samples]
             row = Logged(values, aggregation, better.get(metric), _number(numbers.get(key)))
@@ -105,7 +103,7 @@ def _read_rows(run: RunFiles, path: Path) -> Run:
     task, model = (name if isinstance(name := first.get(key), str) else path.stem for key in ("task", "model"))
     samples = []
     for number, row in enumerate(rows.values()):
-        choices = ([value_at(row, key) for key in names.split()] for names in _OF_ROWS)
+        choices = ([row.get(key) for key in names.split()] for names in _OF_ROWS)
         texts = (next((value for value in values if value is not None), None) for values in choices)
         samples.append(_sample(number, row, *texts))
     return Run(run, task, model, SampleLog(path, tuple(samples), tuple(problems)), list(rows), logged)

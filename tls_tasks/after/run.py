@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from tls_tasks.after.aggregates import Logged
 from tls_tasks.after.foreign import Results
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog
 from tls_tasks.core.intervals import Interval
-from tls_tasks.core.score import Score, Unit, grouped, values
+from tls_tasks.core.score import Score, values
 from tls_tasks.core.task import Task
 from tls_tasks.core.terminal import shown
 
@@ -94,8 +93,7 @@ class Run:
         ids: Each document's name.
         logged: Metric -> what was logged of it.
         results: The whole results file, or what would stand in it; empty where nothing like it is logged.
-        score: Its numbers: a unit a document or, of some metrics, a reference, in the order of the samples.
-        scored: What was scored, in words, where that was a metric which the task does not have.
+        score: Its numbers: a unit a document, in the order of the samples.
         family: The family of a task of ours; empty for others'.
         headline: The result that stands for the task; empty where nobody said which.
     """
@@ -108,7 +106,6 @@ class Run:
     logged: Mapping[str, Logged] = field(default_factory=dict)
     results: Results = field(default_factory=Results)
     score: Score = _NO_SCORE
-    scored: str = ""
     family: str = ""
     headline: str = ""
 
@@ -120,9 +117,7 @@ class Run:
     @property
     def topics(self) -> list[str]:
         """Each document's topic; its own name where there are no topics."""
-        topics, rows = self.score.topics, self.score.rows
-        by_row = topics if rows is None or topics is None else dict(zip(rows, topics, strict=True)).values()
-        return list(map(str, by_row or self.ids))
+        return list(map(str, self.score.topics or self.ids))
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -140,14 +135,9 @@ class Run:
         ranked = {key: value for key, value in self.metrics.items() if usable[key]}
         return {key: ranked[key] for key in sorted(ranked, key=lambda key: key != self.headline)}
 
-    @cached_property
-    def _members(self) -> list[list[Unit]]:
-        rows = self.score.rows
-        return list(grouped(self.score.units, range(len(self.ids)) if rows is None else rows).values())
-
     def of_document(self, position: int) -> dict[str, float]:
         """One document's own results."""
-        return values(self.score.definitions, self._members[position])
+        return values(self.score.definitions, [self.score.units[position]])
 
     def intervals(self, **options: Any) -> dict[str, Interval]:
         """As :meth:`Score.intervals <tls_tasks.core.score.Score.intervals>` gives them; none of no documents."""
@@ -171,7 +161,7 @@ class Run:
     @property
     def data(self) -> str:
         """What it ran on, in words, as far as that is known."""
-        return self.scored or f"numbers as {self.run.host} logged them"
+        return f"numbers as {self.run.host} logged them"
 
     @property
     def stated(self) -> str:

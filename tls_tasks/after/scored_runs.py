@@ -238,7 +238,7 @@ def _with_table(run: Run) -> Run:
     place = str(run.run.results or run.log.path)
     problems = [LogProblem("other_number", place, f"{run.name}: {key}: {why}") for key, why in reasons.items()]
     if not table and not reasons:
-        said = f"{run.name}: its rows have no numbers; `tls-tasks score --metric NAME` scores answers"
+        said = f"{run.name}: its rows have no numbers; `tls-tasks timelines`, `summaries` … score answers"
         problems = [LogProblem("no_numbers", place, said)]
     log = replace(run.log, problems=(*run.log.problems, *problems))
     return replace(run, log=log, score=Score(run.name, "", units, table))

@@ -26,7 +26,7 @@ from typing import Any
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog
 from tls_tasks.after.run import Progress, Run, model_name
 from tls_tasks.after.scored_runs import ScoredTask, name_of, of_task, score_sample, task_of, topic_of, was_asked
-from tls_tasks.after.units import LogBlocks, StoredUnits, begin_folder, packed, write_block
+from tls_tasks.after.units import LogBlocks, begin_folder, packed, read_units, write_block
 from tls_tasks.core.errors import DataError, needs_extra
 from tls_tasks.core.score import Result, Score, parts_of
 from tls_tasks.core.task import Task
@@ -152,13 +152,14 @@ def score_streamed(
     except BrokenProcessPool as error:
         advice = "--workers 1 takes the least memory, and the same command goes on where it stopped"
         raise DataError(f"{folder}: a worker was killed (is there too little memory?); {advice}") from error
-    units, run = StoredUnits(folder, log), run or RunFiles(path.parent, "", None)
+    run = run or RunFiles(path.parent, "", None)
     results = run.read_results([name])
     sizes = results.get("n-samples", {}).get(name)
-    read = SampleLog(path, job.first, tuple(units.problems(sizes["effective"] if sizes else None)))
-    score = Score(name, "", units, table, units.text("topic"))
-    logged = Run(run, name, model_name(results, run.folder), read, units.text("name"), results=results, score=score)
-    return of_task(logged, task_file(name), task, units.not_asked())
+    stored = read_units(folder, log, sizes["effective"] if sizes else None)
+    read = SampleLog(path, job.first, tuple(stored.problems))
+    score = Score(name, "", stored.units, table, stored.topics)
+    logged = Run(run, name, model_name(results, run.folder), read, stored.names, results=results, score=score)
+    return of_task(logged, task_file(name), task, stored.not_asked)
 
 
 def in_processes(n_workers: int | None = None) -> Engine:

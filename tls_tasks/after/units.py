@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import json
-import math
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +75,6 @@ class LogBlocks:
 
 _HEADER = "log.json"
 _N_LINES = b"n_lines"  # key of a file's metadata
-_AGAIN = "; remove it, and the same command makes it again"
 _COLUMNS = {
     **dict.fromkeys(("doc_id", "line", "answer"), pa.int64()),
     "asked": pa.bool_(),
@@ -116,88 +114,68 @@ def write_block(folder: Path, block: int, content: bytes) -> None:
         unfinished.write_bytes(content)
 
 
-class StoredUnits(Columns):
-    """The units of one log in a folder: a unit a document, in the order of their numbers.
+@dataclass(frozen=True, slots=True)
+class StoredLog:
+    """What a folder says of a log, all blocks together: a unit a document, in the order of their numbers.
 
-    Of several filters the first counts, of equal numbers the first row. Sums are made part by part; all parts are in
-    memory only when units are asked for.
+    Attributes:
+        units: Their sums.
+        names, topics: Of each document.
+        problems: What is wrong with the log, in the order of a log that is read at once.
+        not_asked: Line and name of the documents whose model was asked another prompt.
+    """
+
+    units: Columns
+    names: list[str]
+    topics: list[str]
+    problems: list[LogProblem]
+    not_asked: list[tuple[int, str]]
+
+
+def read_units(folder: Path, log: LogBlocks, n_expected: int | None) -> StoredLog:
+    """Read the units of a log back; of several filters the first counts, of equal numbers the first row.
+
+    Args:
+        folder: Has all blocks of the log.
+        log: The log.
+        n_expected: How many documents there must be.
 
     Raises:
         DataError: If a file of the folder is damaged.
     """
-
-    def __init__(self, folder: Path, log: LogBlocks) -> None:
-        """``log``: of which the folder has all blocks."""
-        self._path, self._files = log.path, sorted(folder.glob("block-*.parquet"))
-        for file in self._files:
-            if f"{zlib.crc32(file.read_bytes()):08x}" != file.stem[-8:]:
-                raise DataError(f"{file}: damaged: its checksum is not that of its content{_AGAIN}")
-        tables = [_read(file, *_COLUMNS) for file in self._files]
-        n_lines = [int(table.schema.metadata[_N_LINES]) for table in tables]
-        before = np.repeat(np.cumsum([0, *n_lines])[: len(tables)], [len(table) for table in tables])
-        self._table = pa.concat_tables([pa.schema(list(_COLUMNS.items())).empty_table(), *tables])
-        self._lines = self._table["line"].to_numpy() + before
-        self._numbers = self._table["doc_id"].fill_null(0).to_numpy()
-        filters = self._table["filter"].combine_chunks().dictionary_encode()
-        codes = filters.indices.fill_null(-1).to_numpy()
-        n_filters = max(1, len(filters.dictionary))
-        self._filtered = [_distinct(np.flatnonzero(codes == code), self._numbers) for code in range(n_filters)]
-        self._places = self._filtered[0][0]
-        self.n = len(self._places)
-
-    def problems(self, n_expected: int | None) -> list[LogProblem]:
-        """What is wrong with the log, in the order of a log that is read at once."""
-        path, lines, answers, kinds = self._path, self._lines, self._table["answer"], self._table["problem"]
-
-        def at(row: int) -> LogProblem:
-            return LogProblem(kinds[row].as_py(), f"{path}:{lines[row]}", self._table["detail"][row].as_py())
-
-        by_row = {row: at(row) for row in np.flatnonzero(self._table["doc_id"].is_null()).tolist()}
-        for _, again in self._filtered:
-            for row, first in again:
-                same = answers[row] == answers[first]
-                by_row[row] = repeated(path, lines[row], self._numbers[row], lines[first], same)
-        problems = [by_row[row] for row in sorted(by_row)]
-        for rows, _ in self._filtered:
-            problems += missing(path, self._numbers[rows], n_expected)
-        return problems + [at(row) for row in self._places[kinds.is_valid().to_numpy()[self._places]].tolist()]
-
-    def not_asked(self) -> Iterator[tuple[int, str]]:
-        """Line and name of the documents whose model was asked another prompt."""
-        for row in self._places[~self._table["asked"].fill_null(True).to_numpy()[self._places]].tolist():
-            yield self._lines[row], self._table["name"][row].as_py()
-
-    def text(self, name: str) -> list[str]:
-        """A column of text, ``name`` or ``topic``, of all documents."""
-        return list(self._table[name].take(pa.array(self._places)).to_pylist())
-
-    @cached_property
-    def _parts(self) -> list[str]:
-        return [name for file in self._files[:1] for name in pq.read_schema(file).names if name not in _COLUMNS]
-
-    def _part(self, name: str) -> Any:
-        return np.concatenate([_read(file, name)[name].to_numpy() for file in self._files])[self._places]
-
-    @cached_property
-    def columns(self) -> Mapping[str, Sequence[float]]:  # type: ignore[override]
-        """All parts, in memory."""
-        return {part: self._part(part) for part in self._parts}
-
-    @cached_property
-    def sums(self) -> dict[str, float]:
-        """The sum of each part."""
-        return {part: math.fsum(self._part(part).tolist()) for part in self._parts}
+    tables = [_read(file) for file in sorted(folder.glob("block-*.parquet"))]
+    filtered: dict[str, dict[int, dict[str, Any]]] = {}
+    problems, before, place = [], 0, itertools.count()
+    for table in tables:
+        for row in table.select(list(_COLUMNS)).to_pylist():
+            row |= {"line": before + row["line"], "place": next(place)}
+            if row["doc_id"] is None:
+                problems.append(_problem(log, row))
+            elif (first := filtered.setdefault(row["filter"], {}).setdefault(row["doc_id"], row)) is not row:
+                same = first["answer"] == row["answer"]
+                problems.append(repeated(log.path, row["line"], row["doc_id"], first["line"], same))
+        before += int(table.schema.metadata[_N_LINES])
+    for by_number in filtered.values() or ({},):
+        problems += missing(log.path, by_number, n_expected)
+    rows = [row for _, row in sorted(next(iter(filtered.values()), {}).items())]
+    places = [row["place"] for row in rows]
+    parts = [name for name in tables[0].column_names if name not in _COLUMNS] if tables else []
+    columns = {part: np.concatenate([table[part].to_numpy() for table in tables])[places].tolist() for part in parts}
+    return StoredLog(
+        units=Columns(columns, len(rows)),
+        names=[row["name"] for row in rows],
+        topics=[row["topic"] for row in rows],
+        problems=problems + [_problem(log, row) for row in rows if row["problem"]],
+        not_asked=[(row["line"], row["name"]) for row in rows if not row["asked"]],
+    )
 
 
-def _read(file: Path, *names: str) -> Any:
-    try:
-        return pq.ParquetFile(file).read(names).select(names)
-    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
-        raise DataError(f"{file}: not readable ({error!s:.120}){_AGAIN}") from error
+def _problem(log: LogBlocks, row: Mapping[str, Any]) -> LogProblem:
+    return LogProblem(row["problem"], f"{log.path}:{row['line']}", row["detail"])
 
 
-def _distinct(rows: Any, numbers: Any) -> tuple[Any, list[tuple[int, int]]]:
-    """The first row of each number, in the order of the numbers, and (row, first row) of those that come again."""
-    _, first, which = np.unique(numbers[rows], return_index=True, return_inverse=True)
-    again = np.flatnonzero(first[which] != np.arange(len(rows)))
-    return rows[first], list(zip(rows[again].tolist(), rows[first[which[again]]].tolist(), strict=True))
+def _read(file: Path) -> Any:
+    content = file.read_bytes()
+    if f"{zlib.crc32(content):08x}" != file.stem[-8:]:
+        raise DataError(f"{file}: damaged: its checksum is not that of its content; remove it, and run this again")
+    return pq.read_table(io.BytesIO(content))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.after.comparisons import Plan, System, TaskComparison, compare_systems, read_system
+from tls_tasks.after.comparisons import System, TaskComparison, compare_systems, read_system
 from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, say, write_json
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.options import LEAST_BOOTSTRAP
@@ -24,12 +24,8 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
     add = add_command(subparsers, "compare", _run).add_argument
     add("systems", nargs="+", type=Path, metavar="RUN", help="a log, or the folder of one run")
-    only = "only this {}, FIRST=OTHER where names differ (repeatable)"
-    add("--task", action="append", metavar="NAME", help=only.format("task"))
-    add("--metric", action="append", metavar="KEY", help=only.format("metric"))
-    add("--join", default="", metavar="BY", help="match by document, id, input or a field; FIRST=OTHER if it differs")
-    add("--cluster", default="", metavar="FIELD", help="keep documents with equal FIELD together")
-    add("--lower-is-better", action="append", default=[], metavar="KEY", help="of this metric, where logs don't say")
+    add("--task", action="append", metavar="NAME", help="only this task (repeatable)")
+    add("--metric", action="append", metavar="KEY", help="only this metric (repeatable)")
     add("--permutations", type=int, default=10_000, metavar="N", help="random exchanges (10000)")
     add("--confidence", type=float, default=0.95, metavar="P", help="of the intervals (0.95)")
     worse = "exit with 3 if a later run is worse than the first by more than MARGIN (0), its whole interval"
@@ -41,8 +37,8 @@ def add_parser(subparsers: Subparsers) -> None:
 def _run(args: argparse.Namespace) -> int:
     """Test whether one system is better than another on the same documents.
 
-    RUN is a log of any task of lm_eval (--log_samples), a log of Inspect, or JSONL with `id` and a column a metric;
-    formats may be mixed. Our tasks are scored again. Of others' metrics the logged values count, if their mean is the
+    RUN is a log of any task of lm_eval (--log_samples), a log of Inspect, or JSONL with `id` and a column a metric. Our
+    tasks are scored again. Of others' metrics the logged values count, if their mean is the
     reported number; any other (BLEU, F1, perplexity) is compared as "NAME (mean of documents)", each scored alone.
 
     Compares the first run with each of the others, on the metrics as they are reported. Gives p-values of a paired
@@ -58,14 +54,11 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks compare out/base out/better
       tls-tasks compare out/a out/b out/c --metric ar1_f1 --metric date_f1 --json comparison.json
       tls-tasks compare out/base out/new --task gsm8k --fail-if-worse exact_match,strict-match:0.01
-      tls-tasks compare out/a logs/b.eval --metric acc=choice --join id
     """
     gates = dict(map(_gate, args.fail_if_worse))
     settings = Settings(args.permutations, confidence=args.confidence)
-    tasks = [_tasks(args.task, is_other=place > 0) for place in range(len(args.systems))]
-    systems = [read_system(path, tasks=own, progress=progress) for path, own in zip(args.systems, tasks, strict=True)]
-    plan = Plan(args.join, args.cluster, args.lower_is_better, settings)
-    comparisons = compare_systems(systems, args.metric or (), plan)
+    systems = [read_system(path, tasks=args.task, progress=progress) for path in args.systems]
+    comparisons = compare_systems(systems, args.metric or (), settings)
     problems = [problem for system in systems for task in system.tasks.values() for problem in task.problems]
     verdicts = list(_verdicts(comparisons, gates))
     note("compare", *_notes(args.systems, systems), *problems)
@@ -85,14 +78,6 @@ def _run(args: argparse.Namespace) -> int:
             write_whole(args.markdown, f"{text}\n")
     note("compare", *[message for _, message in verdicts])
     return 3 if any(is_worse for is_worse, _ in verdicts) else int(bool(problems))
-
-
-def _tasks(named: Sequence[str] | None, is_other: bool) -> dict[str, str] | None:
-    """A system's own names of the tasks -> the first system's."""
-    if named is None:
-        return None
-    pairs = [(first, other) for first, _, other in (name.partition("=") for name in named)]
-    return {other or first if is_other else first: first for first, other in pairs}
 
 
 def _gate(text: str) -> tuple[str, float]:

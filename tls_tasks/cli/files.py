@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,6 @@ from typing import Any
 import tls_tasks
 from tls_tasks.cli import base, printed
 from tls_tasks.core.errors import InputError, ParseFailureWarning, without_warnings
-from tls_tasks.core.score import Score
-from tls_tasks.core.terminal import text_table
 from tls_tasks.data.keyed import Row, missing_note, read_document, said_of, some
 from tls_tasks.evidence.data import read_three, schema_at
 from tls_tasks.evidence.types import JOURNAL_SCHEMA
@@ -145,8 +143,6 @@ def _evidence(args: argparse.Namespace) -> None:
                  all its gold objects are missed.
     Each may also be JSON, CSV or Parquet, or a folder with a file a journal: J1.txt, J1.json.
 
-    Prints the total over all objects, then one line per journal.
-
     Exit codes: 0 scored; 2 a file can't be read, or the three don't fit
 
     Example:
@@ -165,33 +161,16 @@ def _evidence(args: argparse.Namespace) -> None:
     misquoted = [own.id for own in journals for gold in own.objects if gold[schema.span_field] not in own.text]
     if sources and misquoted:
         base.note("evidence", f"gold objects not verbatim in their journal: {len(misquoted)}, first of {misquoted[0]}")
-    table, result = _evidence_table(score, names), printed.as_json(args, score, names, "journals", "journal_id")
-    printed.print_score(args, score, names, "journal", headline="f1", table=table, result=result)
-
-
-def _evidence_table(score: Score, names: Sequence[str]) -> Iterator[str]:
-    """The total, then a line per journal; ``-`` where there was nothing to be right or wrong about."""
-    table, results = score.definitions, score.results
-    asked = {key: f"{key.removesuffix('_accuracy')}/asked" for key in table if key.endswith("_accuracy")}
-    asked["evidence_coverage"] = "checked"
-    keys = ["tp", "fp", "fn", "precision", "recall", "f1", *asked]
-    lines = [["journal", *(key.removesuffix("_accuracy").removeprefix("evidence_") for key in keys)]]
-    journals = [(name, [unit]) for name, unit in zip(names, score.units, strict=True)]
-    for name, units in [("total", score.units), *journals]:
-        cells = [base.number(table[key].value(units), 0 if table[key].is_count else 4) for key in keys]
-        is_asked = [key not in asked or any(unit[asked[key]] for unit in units) for key in keys]
-        lines.append([name, *(cell if known else "-" for cell, known in zip(cells, is_asked, strict=True))])
-    yield text_table(lines)
-    yield f"parse failures {results['parse_failures']:.0f}, objects of another form {results['schema_invalid']:.0f}"
+    printed.print_score(args, score, names, "journal", keys=[*score.definitions], headline="f1")
 
 
 def _trees(args: argparse.Namespace) -> int:
     """Score trees leaf by leaf: two side by side, or many.
 
-    PREDICTIONS is what a model wrote (JSON, or text with JSON in it), REFERENCES is JSON; '-' reads one of them from
-    standard input. Both may also hold many trees: rows in JSON Lines, CSV or Parquet ({"id": "a", "prediction": …} and
-    {"id": "a", "reference": …}), or a folder with a file a tree, joined by name. A reference without a prediction
-    counts as one in which nothing can be read; a prediction without a reference is an error.
+    PREDICTIONS is what a model wrote (JSON, or text with JSON in it), REFERENCES JSON. Both may hold many trees:
+    rows in JSON Lines, CSV, Parquet ({"id": "a", "prediction": …}, {"id": "a", "reference": …}), or a folder with a
+    file a tree, joined by name. A reference without a prediction counts as one in which nothing can be read; a
+    prediction without a reference is an error.
 
     With SOURCES, the document of two trees, or rows {"id": "a", "text": …} or a folder with a file a document of many,
     predictions may give values with quotes, and grounded_f1 counts those whose quote holds them: see docs/trees.md.
@@ -209,8 +188,6 @@ def _trees(args: argparse.Namespace) -> int:
       tls-tasks trees --predictions a.jsonl --references gold.jsonl --sources texts.jsonl --schema s.json
     """
     files = [args.predictions, args.references, args.schema, *filter(None, [args.sources])]
-    if [*map(str, files)].count("-") > 1:
-        raise InputError("--references", None, "'-' twice", "a file for one of the two trees")
     type_names = [metric.rpartition("=")[0].removeprefix("type:") for metric in args.metric]
     many, schema, rows = _read_trees(type_names, *files)
     base.note("trees", *missing_note(((row.id, row.prediction) for row in rows), "trees", "counted as empty"))

@@ -12,15 +12,17 @@ from typing import Any
 from tls_tasks.cli.base import Subparsers, add_command, count, say, write_json
 from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.core.terminal import text_table
+from tls_tasks.data.fetched import public_copies
 from tls_tasks.data.hub import is_cached
 from tls_tasks.data.order import DATA_VARIABLE, own_folder
 from tls_tasks.hosts.discovery import TaskFile, data_set_of, data_sets, group_files, task_files
 from tls_tasks.registry import FAMILIES, METRICS
-from tls_tasks.summaries.public_files import RATED
-from tls_tasks.timelines.public_files import PUBLIC
 
 _CLOSED_BOOK = "_closed_book"  # the task of the same data set that gives no articles
 _ALL = "all"
+
+PUBLIC, RATED = map(public_copies, ("timelines", "summaries"))
+"""What can be fetched, by name: data sets of tasks, and summaries with people's ratings."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -102,7 +104,6 @@ def _run_fetch(args: argparse.Namespace) -> None:
 
     Environment:
       TLS_TASKS_CACHE   where it is kept; by default tls-tasks in the user's folder of caches (~/.cache)
-      TLS_TASKS_FETCH   1: tasks fetch by themselves when they are loaded
       TLS_TASKS_MIRROR  an address in the place of https://raw.githubusercontent.com/, with files at
                         OWNER/NAME/COMMIT/PATH below it
 

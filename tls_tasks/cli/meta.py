@@ -57,7 +57,7 @@ def _read(named: Sequence[str], task: str | None) -> dict[str, Run]:
         label, _, place = text.partition("=")
         if not (label and place) or label in runs:
             raise InputError("arguments", None, repr(text), "LABEL=RUN, each label once")
-        tasks = read_system(Path(place), tasks={task: task} if task else None, progress=progress).tasks
+        tasks = read_system(Path(place), tasks=[task] if task else None, progress=progress).tasks
         if len(tasks) > 1:
             raise InputError("--task", None, "nothing", f"the one that people rated, of {', '.join(tasks)}")
         (runs[label],) = tasks.values()

@@ -122,14 +122,14 @@ def _document_table(names: Sequence[str], score: Score, keys: Sequence[str], wha
     return text_table(lines)
 
 
-def as_json(
-    args: argparse.Namespace, score: Score, names: Sequence[str], documents: str = "documents", id_key: str = "id"
-) -> dict[str, Any]:
+def as_json(args: argparse.Namespace, score: Score, names: Sequence[str]) -> dict[str, Any]:
     """The score as plain values, with the results of each document by its name."""
     result = score.as_dict(detailed=args.detailed)
-    result[documents] = {name: values(score.definitions, [unit]) for name, unit in zip(names, score.units, strict=True)}
+    result["documents"] = {
+        name: values(score.definitions, [unit]) for name, unit in zip(names, score.units, strict=True)
+    }
     for plain, item in zip(result.get("items", ()), score.items, strict=False):
-        plain[id_key] = names[item.row]
+        plain["id"] = names[item.row]
     return result
 
 

@@ -1,15 +1,12 @@
-"""``tls-tasks score``: score logged answers again, or any log or rows; ``page``: show runs."""
+"""``tls-tasks score``: score logged answers again; ``page``: show runs."""
 
 import argparse
 import csv
-import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.after.logs import find_logs, find_runs
-from tls_tasks.after.mapped_rows import score_logs
+from tls_tasks.after.logs import find_runs
 from tls_tasks.after.page import page
 from tls_tasks.after.run import Run
 from tls_tasks.after.scored_runs import ScoredTask, read_runs
@@ -21,10 +18,6 @@ from tls_tasks.core.intervals import caution
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.whole import replaced, write_whole
 from tls_tasks.hosts.discovery import task_files
-from tls_tasks.registry import METRICS
-
-_BELONGS = {"workers": "units", "ray": "units", "map": "metric", "option": "metric"}
-"""Options without worth of their own -> the option that they need."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -33,15 +26,10 @@ def add_parser(subparsers: Subparsers) -> None:
     add = parser.add_argument
     add("files", nargs="+", metavar="FILE", help="samples, results, or folders of them")
     add("--newest", action="store_true", help="use only the newest run of each task in a folder")
-    files = parser.add_mutually_exclusive_group()
-    files.add_argument("--task", help="treat every samples file as one of this task")
-    files.add_argument("--metric", help="score any log with this metric")
+    add("--task", help="treat every samples file as one of this task")
     add("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
     add("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
     add("--csv", type=Path, metavar="FILE", help="write a table, one row per document and metric")
-    add = parser.add_argument_group("with --metric").add_argument
-    add("--map", action="append", metavar="NAME=FIELD,…", help="FIELDs of prediction, reference, topic, source")
-    add("--option", action="append", metavar="NAME=VALUE", help="an option of the metric, as JSON or text")
     add = parser.add_argument_group("large files").add_argument
     add("-o", "--units", type=Path, metavar="FOLDER", help="stream samples files, and keep each document's units")
     add("--workers", type=int, metavar="N", help="with -o: processes (one a core)")
@@ -54,15 +42,11 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def _run_score(args: argparse.Namespace) -> int:
-    """Score logged answers again, or any log with a metric.
+    """Score logged answers again.
 
     FILES are what lm_eval has logged (--log_samples, --predict_only). No model is needed, and an unchanged log
     gives the numbers that lm_eval printed. Broken lines, missing or repeated documents, and numbers that differ
     from the results file are reported on stderr.
-
-    With --metric, the files are logs of any task of lm_eval or Inspect. `answer` is compared with `target`; --map says
-    otherwise. A FIELD is a path with dots: answer, target, input, doc.FIELD (or FIELD alone), resps, filtered_resps; a
-    number is a place in a list. A document that cannot be scored is an error.
 
     With -o, samples files of any size are scored block by block on all cores. FOLDER keeps the units of each document
     (what the results are sums of) as Parquet, those of each of several files in a folder of its name; the same command
@@ -79,18 +63,10 @@ def _run_score(args: argparse.Namespace) -> int:
       tls-tasks score out/ --newest --csv scores.csv
       tls-tasks score out/ -o units --workers 8
       tls-tasks score answers.jsonl --task summ_qmsum -o units --ray auto
-      tls-tasks score out/ --metric rouge_l --map reference=doc.summary
-      tls-tasks score run.eval --metric date_f1 --map reference=doc.gold,topic=doc.event --option tolerance=1
     """
-    given = {name: value for name, value in vars(args).items() if value is not None}
-    for name, needed in _BELONGS.items():
-        if name in given and needed not in given:
-            raise InputError(f"--{name}", None, f"it without --{needed}", "both")
-    for name in ("metric", "csv"):
-        if name in given and args.units is not None:
-            raise InputError(f"--{name}", None, "it with -o", f"one of both: {args.units} holds the units of our tasks")
-    if args.metric is not None:
-        return _score_with_metric(args)
+    for name in ("workers", "ray"):
+        if getattr(args, name) is not None and args.units is None:
+            raise InputError(f"--{name}", None, "it without -o", "both")
     if args.units is not None:
         return _score_streamed(args)
     return _print_runs(read_runs(args.files, task=args.task, newest=args.newest, progress=progress), args)
@@ -120,18 +96,21 @@ def _score_streamed(args: argparse.Namespace) -> int:
     """Score logs in blocks: one into the folder of units, each of several into a folder in it."""
     if args.workers is not None:
         check_whole_number("--workers", args.workers)
-    logs = list(find_logs(args.files, task=args.task, newest=args.newest))
-    if not (ours := [log for log in logs if log[1] in task_files()]):
-        raise OptionError.unknown("--task", ", ".join(log[1] for log in logs) or "no samples", task_files())
+    found = find_runs(args.files, task=args.task, newest=args.newest)
+    logs = [(run, args.task or name, path) for run in found for name, path in run.samples.items()]
+    ours = [log for log in logs if log[1] in task_files() and log[0].host == "lm_eval"]
+    if not ours:
+        raise OptionError.unknown("--task", ", ".join(name for _, name, _ in logs) or "no samples", task_files())
     engine = on_ray(args.ray, args.workers) if args.ray is not None else in_processes(args.workers)
-    folders = [args.units / log[3] if len(ours) > 1 else args.units for log in ours]
+    folders = [args.units / run.folder.name / path.stem if len(ours) > 1 else args.units for run, _, path in ours]
     runs = (
         score_streamed(path, name, folder, run, engine=engine, progress=progress)
-        for folder, (run, name, path, _) in zip(folders, ours, strict=True)
+        for folder, (run, name, path) in zip(folders, ours, strict=True)
     )
     code = _print_runs(runs, args)
-    left_out = [f"{log[2]} left out: {log[1]} is no task of ours" for log in logs if log not in ours]
-    return note("score", *left_out) or code
+    return (
+        note("score", *(f"{log[2]} left out: {log[1]} is no task of ours" for log in logs if log not in ours)) or code
+    )
 
 
 def _text(run: Run, intervals: Intervals) -> str:
@@ -179,38 +158,6 @@ def _rows(run: Run) -> Iterator[dict[str, Any]]:
     for doc_id, topic, metrics in [("", "", run.metrics), *documents]:
         for key, value in metrics.items():
             yield {**head, "doc_id": doc_id, "topic": topic, "metric": key, "value": value}
-
-
-# Any metric over logs
-
-
-def _score_with_metric(args: argparse.Namespace) -> int:
-    if args.metric not in METRICS:
-        raise OptionError.unknown("--metric", args.metric, METRICS)
-    options = {name: _value(text) for name, text in _pairs("--option", args.option or ()).items()}
-    fields = _pairs("--map", [part for text in args.map or () for part in re.split(r",(?=\w+=)", text)])
-    return _print_runs(score_logs(find_runs(args.files, newest=args.newest), args.metric, fields, options), args)
-
-
-def _pairs(option: str, texts: Iterable[str]) -> dict[str, str]:
-    """Arguments of the form NAME=VALUE."""
-    pairs: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise InputError(option, None, repr(text), "NAME=VALUE")
-        if name in pairs:
-            raise InputError(option, None, f"{name!r} twice", f"each {option.removeprefix('--')} once")
-        pairs[name] = value
-    return pairs
-
-
-def _value(text: str) -> Any:
-    """The value of an option: JSON, or else the text."""
-    try:
-        return json.loads({"True": "true", "False": "false"}.get(text, text))
-    except ValueError:
-        return text
 
 
 # Pages

@@ -1,14 +1,12 @@
-"""What a score shows of itself: its results by name, one line, a table, a data frame, an explanation."""
+"""What a score shows of itself: its results by name, one line, a data frame, an explanation."""
 
 import importlib
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from tls_tasks.core.errors import InputError, nearest
-from tls_tasks.core.intervals import caution
 from tls_tasks.core.parsed import without_notes
-from tls_tasks.core.terminal import text_table
 
 _PLACE = ("row", "reference", "topic", "request_id", "run_id")
 
@@ -35,52 +33,15 @@ class Shown:
             raise KeyError(f"no result {key!r}{nearest(key, [*self.definitions, *more])}")
         return more[key]
 
-    def __iter__(self) -> Iterator[str]:
-        """The result keys."""
-        return iter(self.definitions)
-
-    def keys(self) -> Iterable[str]:
-        """The result keys, so that ``dict(score)`` is the results alone."""
-        return self.definitions.keys()  # type: ignore[no-any-return]
-
     def __repr__(self) -> str:
         """The headline numbers and the signature on one line; never the units."""
-        return f"<Score {_one_line(self.metric)}: {self._headline(self.results)}, n {len(self.units)}, {self._signed}>"
-
-    @property
-    def _signed(self) -> str:
-        return _one_line(self.signature)
-
-    def _rows(self) -> tuple[list[tuple[str, ...]], list[str]]:
-        """The table's rows, with intervals if the metric was asked for them, and what is to be said of these."""
-        found = {} if self.interval is None else self.intervals(**self.interval)
-        rows = [(_one_line(key), _number(value, self.definitions[key].is_count)) for key, value in self.results.items()]
-        if self.interval is None:
-            return [*rows, ("n", str(len(self.units)))], []
-        ends = [f"[{found[key].low:.4f}, {found[key].high:.4f}]" if key in found else "" for key in self.results]
-        wide = [(*row, interval) for row, interval in zip(rows, ends, strict=True)]
-        return [*wide, ("n", str(len(self.units)), "")], list(filter(None, [caution(found)]))
+        signed = _one_line(self.signature)
+        return f"<Score {_one_line(self.metric)}: {self._headline(self.results)}, n {len(self.units)}, {signed}>"
 
     def _headline(self, results: Mapping[str, float]) -> str:
         """F1 and scores of a whole, or whatever comes first."""
         keys = [key for key in results if "f1" in key.split("_") or key.endswith("_score")] or list(results)[:3]
         return ", ".join(f"{_one_line(key)} {_number(results[key], self.definitions[key].is_count)}" for key in keys)
-
-    def table(self) -> str:
-        """The results as a text table, with the signature below.
-
-        Example:
-            >>> from tls_tasks.core.score import Score, ratio
-            >>> score = Score("accuracy", "accuracy|v:1", [{"hit": 1, "n": 2}], {"accuracy": ratio("hit", "n")})
-            >>> print(score.table())
-            result     value
-            accuracy  0.5000
-            n         1
-            accuracy|v:1
-        """
-        rows, said = self._rows()
-        head = ("result", "value", "interval")[: len(rows[-1])]
-        return "\n".join([text_table([head, *rows]), *said, self._signed])
 
     def to_pandas(self) -> Any:
         """A data frame with a row for each unit: which document it is of, and its own results.

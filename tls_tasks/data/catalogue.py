@@ -2,25 +2,16 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from tls_tasks.core.errors import OptionError
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What else the family must know: the keys that are no attribute."""
-        return self.model_extra or {}
-
-
-class HubFiles(_Entry):
+@dataclass(frozen=True, slots=True)
+class HubFiles:
     """Where a data set lies on the Hugging Face hub.
 
     Attributes:
@@ -29,6 +20,7 @@ class HubFiles(_Entry):
         files: Paths in the repository.
         rows: How many rows there must be; None for what the commit pins.
         sha256: Hash of the file in hexadecimal, where it is pinned by it.
+        settings: What else the family must know: the keys that are no attribute.
     """
 
     repo_id: str
@@ -36,6 +28,7 @@ class HubFiles(_Entry):
     files: tuple[str, ...]
     rows: int | None = None
     sha256: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def origin(self) -> str:
@@ -43,7 +36,8 @@ class HubFiles(_Entry):
         return f"{self.repo_id}@{self.revision}"
 
 
-class DataSet(_Entry):
+@dataclass(frozen=True, slots=True)
+class DataSet:
     """One data set.
 
     Attributes:
@@ -58,6 +52,7 @@ class DataSet(_Entry):
         hub: The published source; None if there is none.
         own: It stands for a user's own data, which must be named, and may be of any name.
         self_contained: The embedded edition is the data set: there is no other to compare with.
+        settings: What else the family must know: the keys that are no attribute.
     """
 
     name: str
@@ -71,6 +66,7 @@ class DataSet(_Entry):
     hub: HubFiles | None = None
     own: bool = False
     self_contained: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @cache
@@ -81,8 +77,16 @@ def read_catalogue(module: str) -> tuple[dict[str, DataSet], dict[str, DataSet]]
         All of them; and those that others have too, without the names that stand for a user's own data.
     """
     given = json.loads(Path(module).with_name("data_sets.json").read_text(encoding="utf-8"))
-    all_sets = {name: DataSet(name=name, **fields) for name, fields in given.items()}
+    hubs = {name: _entry(HubFiles, entry.get("hub")) for name, entry in given.items()}
+    all_sets = {name: _entry(DataSet, {**entry, "name": name, "hub": hubs[name]}) for name, entry in given.items()}
     return all_sets, {name: data_set for name, data_set in all_sets.items() if not data_set.own}
+
+
+def _entry(kind: Any, given: Mapping[str, Any] | None) -> Any:
+    names = {own.name for own in fields(kind)}
+    known = {name: value for name, value in (given or {}).items() if name in names}
+    settings = {name: value for name, value in (given or {}).items() if name not in names}
+    return kind(**known, settings=settings) if given else None
 
 
 def find_data_set(catalogue: Mapping[str, DataSet], name: str) -> DataSet:

@@ -8,23 +8,23 @@ This package contains addresses and hashes, and none of the data. In the cache::
 """
 
 import hashlib
+import importlib
 import json
 import os
 import urllib.parse
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import platformdirs
-from pydantic import TypeAdapter
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.whole import made_folder
 
 CACHE_VARIABLE = "TLS_TASKS_CACHE"
 MIRROR_VARIABLE = "TLS_TASKS_MIRROR"
-FETCH_VARIABLE = "TLS_TASKS_FETCH"
 
 _HOST = "https://raw.githubusercontent.com/"
 ROWS = "rows.parquet"
@@ -71,10 +71,6 @@ class Source:
         return f"{self.repository}@{self.commit}"
 
 
-Write = Callable[["PublicCopy", Mapping[str, Path], Path], None]
-"""Makes a family's files: (the data set, path in the repository -> file, the folder to write them into)."""
-
-
 @dataclass(frozen=True, slots=True)
 class PublicCopy:
     """A data set as it can be fetched.
@@ -83,13 +79,13 @@ class PublicCopy:
         name: The data set.
         sources: Where its files are.
         settings: What the family must know besides.
-        write: Makes the family's files of them.
+        maker: The module whose ``write`` makes the family's files: (this, path in the repository -> file, the folder).
     """
 
     name: str
     sources: tuple[Source, ...]
     settings: Mapping[str, Any]
-    write: Write
+    maker: str
 
     @property
     def origin(self) -> str:
@@ -143,7 +139,7 @@ class PublicCopy:
                     url = f"{host.rstrip('/')}/{place}/{urllib.parse.quote(file.path)}"
                     download(url, files[file.path], file.sha256)
             with made_folder(folder) as made:
-                self.write(self, files, made)
+                importlib.import_module(self.maker).write(self, files, made)
                 origin = {"data_set": self.name, "origin": self.terms}
                 (made / _ORIGIN).write_text(json.dumps(origin, indent=2) + "\n", encoding="utf-8")
         except OSError as error:
@@ -154,10 +150,19 @@ class PublicCopy:
         return folder
 
 
-def public_copy(name: str, given: Mapping[str, Any], write: Write) -> PublicCopy:
+@cache
+def public_copies(family: str) -> dict[str, PublicCopy]:
+    """What the ``public_files.json`` of a family lists, by name; it imports nothing of the family."""
+    file = Path(__file__).parents[1] / family / "public_files.json"
+    given = json.loads(file.read_text(encoding="utf-8"))
+    return {name: public_copy(name, entry, f"tls_tasks.{family}.public_files") for name, entry in given.items()}
+
+
+def public_copy(name: str, given: Mapping[str, Any], maker: str) -> PublicCopy:
     """One entry of a list of public files."""
-    sources = TypeAdapter(tuple[Source, ...]).validate_python(given["sources"])
-    return PublicCopy(name, sources, {key: value for key, value in given.items() if key != "sources"}, write)
+    files = ([RemoteFile(**file) for file in source["files"]] for source in given["sources"])
+    sources = (Source(**{**source, "files": tuple(own)}) for source, own in zip(given["sources"], files, strict=True))
+    return PublicCopy(name, tuple(sources), {key: value for key, value in given.items() if key != "sources"}, maker)
 
 
 def cache_folder() -> Path:
@@ -172,11 +177,6 @@ def cache_folder() -> Path:
     if not folder.is_absolute():
         raise DataError(f"no home folder for a cache; set {CACHE_VARIABLE} to a folder for fetched data")
     return folder
-
-
-def fetches_by_itself() -> bool:
-    """Whether a task may fetch its data when it is loaded."""
-    return os.environ.get(FETCH_VARIABLE, "").upper() in {"1", "ON", "YES", "TRUE"}
 
 
 def sha256_of(file: Path) -> str:

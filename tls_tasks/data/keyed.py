@@ -4,7 +4,6 @@ Gold and predictions come in files of their own and are joined by id here. What 
 an id, two single documents) is joined by its order, and then both sides must be of one length.
 """
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -103,14 +102,13 @@ def read_keyed(
 
 
 def read_document(file: Path, of_a_model: bool = False) -> str:
-    """A file as text; ``-`` is standard input.
+    """A file as text.
 
     Raises:
         DataError: If it is no UTF-8, unless a model wrote it.
     """
-    content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     try:
-        return content.decode("utf-8", "replace" if of_a_model else "strict").removeprefix("\ufeff")
+        return file.read_bytes().decode("utf-8", "replace" if of_a_model else "strict").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise DataError(f"{file}: no UTF-8 at byte {error.start}, expected a text file in UTF-8") from None
 

@@ -2,7 +2,7 @@
 
 1. ``--metadata '{"data": …}'``: what a user names must work.
 2. ``TLS_TASKS_DATA``: a folder with a folder a data set.
-3. What ``tls-tasks fetch`` has put into the cache, or fetches now if it may (:mod:`tls_tasks.data.fetched`).
+3. What ``tls-tasks fetch`` has put into the cache (:mod:`tls_tasks.data.fetched`).
 4. The hub.
 5. The embedded edition: small, written by us, and not comparable with anything published. It says so.
 
@@ -25,7 +25,7 @@ from typing import Any, Generic, TypeVar
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.data import editions, hub
 from tls_tasks.data.catalogue import DataSet, HubFiles
-from tls_tasks.data.fetched import PublicCopy, fetches_by_itself
+from tls_tasks.data.fetched import PublicCopy
 from tls_tasks.data.files import Rows, file_rows
 
 DEFAULT_CONTEXT_BUDGET = 24_000
@@ -280,14 +280,11 @@ def _from_cache(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
         return "there are no public files to fetch it from"
     try:
         is_there = public.is_there
-        if not is_there and not fetches_by_itself():
-            return f"it has not been fetched (tls-tasks fetch {public.name})"
-        if not is_there:
-            _log.warning("%s: fetching %.1f MB: %s", public.name, public.n_bytes / 1e6, public.terms)
-        folder = public.fetch()
-    except DataError as error:
+    except DataError as error:  # no home folder for a cache
         return _passed_over(reading.wanted, str(error))
-    return Loaded(reading.at(folder), "fetched", public.origin)
+    if not is_there:
+        return f"it has not been fetched (tls-tasks fetch {public.name})"
+    return Loaded(reading.at(public.folder), "fetched", public.origin)
 
 
 def _from_hub(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tls_tasks.data.fetched import PublicCopy, public_copy
+from tls_tasks.data.fetched import PublicCopy, public_copies
 from tls_tasks.data.files import json_lines
 
 PEOPLE_FILE = "people.csv"
@@ -51,7 +51,7 @@ def _qags(files: Mapping[str, Path]) -> Iterator[_Rated]:
             yield _Rated(system, name, row["source"], [row["reference"]], row["system_output"], ratings)
 
 
-def _write(copy: PublicCopy, files: Mapping[str, Path], folder: Path) -> None:
+def write(copy: PublicCopy, files: Mapping[str, Path], folder: Path) -> None:
     """Ratings as a table, answers as the logs of runs."""
     logs: dict[str, list[dict[str, Any]]] = defaultdict(list)
     with (folder / PEOPLE_FILE).open("w", encoding="utf-8", newline="") as file:
@@ -69,7 +69,5 @@ def _write(copy: PublicCopy, files: Mapping[str, Path], folder: Path) -> None:
         log.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
 
 
-_GIVEN = json.loads(Path(__file__).with_name("public_files.json").read_text(encoding="utf-8"))
-
-RATED = {name: public_copy(name, given, _write) for name, given in _GIVEN.items()}
+RATED = public_copies("summaries")
 """The data sets by name."""

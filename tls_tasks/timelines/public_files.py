@@ -9,7 +9,6 @@ import csv
 import datetime
 import io
 import itertools
-import json
 import re
 import tarfile
 import zlib
@@ -19,7 +18,7 @@ from typing import Any
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.catalogue import DataSet, HubFiles, read_catalogue
-from tls_tasks.data.fetched import ROWS, PublicCopy, public_copy, sha256_of
+from tls_tasks.data.fetched import ROWS, PublicCopy, public_copies, sha256_of
 from tls_tasks.timelines import topics
 from tls_tasks.timelines.topics import Article, Topic
 from tls_tasks.timelines.types import Timeline
@@ -28,14 +27,14 @@ _LINE = re.compile(r"^-{32}$", re.MULTILINE)  # between the days of a reference 
 _LONGEST_FIELD = 1 << 24  # a day of Egypt has more text than the csv module takes by default
 
 
-def _write(copy: PublicCopy, files: Mapping[str, Path], folder: Path) -> None:
+PUBLIC = public_copies("timelines")
+"""What ``tls-tasks fetch`` gets, by name."""
+
+
+def write(copy: PublicCopy, files: Mapping[str, Path], folder: Path) -> None:
+    """Make Parquet of fetched files, by path in the repository."""
     data_set = read_catalogue(__file__)[0][copy.name]
     topics.write_parquet(copy.name, _topics(data_set, copy, files), folder / ROWS)
-
-
-_FILES = json.loads(Path(__file__).with_name("public_files.json").read_text(encoding="utf-8"))
-PUBLIC = {name: public_copy(name, given, _write) for name, given in _FILES.items()}
-"""What ``tls-tasks fetch`` gets, by name."""
 
 
 def _topics(wanted: DataSet, copy: PublicCopy, files: Mapping[str, Path]) -> list[Topic]:

@@ -1,13 +1,10 @@
 """All checks of a submission, its signature too, and what they are worth: ``verified against data`` or less."""
 
-import base64
-import hashlib
 import json
 import multiprocessing
 import re
 import signal
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +14,10 @@ from tls_tasks.after.comparisons import NOT_CONTENT
 from tls_tasks.after.foreign import MISSING, Manifest
 from tls_tasks.after.run import BUDGET, prompt_options, stated_metadata
 from tls_tasks.after.scored_runs import ScoredTask
-from tls_tasks.after.submission.archive import AS_WRITTEN, MANIFEST, manifest_of, unpacked, verify
+from tls_tasks.after.submission.archive import AS_WRITTEN, MANIFEST, count_rows, files_of, manifest_of, verify
 from tls_tasks.after.submission.golds import AROUND, EQUAL, facts, knows_golds
 from tls_tasks.core.errors import DataError, InputError, TlsTasksError
 from tls_tasks.data.editions import KNOWN, UNKNOWN
-from tls_tasks.data.files import readable
 
 AGAINST_DATA, CONSISTENT = "verified against data", "self-consistent"
 EDITIONS = ("embedded", "fetched", "hub")
@@ -31,9 +27,6 @@ SECONDS, SECONDS_EACH = 60.0, 0.01
 
 _NAMESPACE = "tls-tasks"  # of the signatures
 _WHOLE = 10**9  # a budget that cuts nothing
-
-# A line of a file of allowed signers: one name, one key; what follows is a comment.
-_SIGNER = re.compile(r"([\w.-]+)\s+(?:ssh|ecdsa|sk)-\S+\s+(AAAA[\w+/]+=*)(?:\s.*)?", re.ASCII)
 
 _Documents = Mapping[str, Mapping[str, Any]]
 
@@ -48,7 +41,6 @@ class Verified:
         scored: Its tasks, scored again; none if a file is not as it was written.
         signer: The name that the board's allowed signers bind to the key that signed it; empty if there is none.
         key: The fingerprint of that key; empty if it is not signed.
-        digest: The hash of its manifest, if it is signed.
         checked: What was checked against something else than the submission, each a phrase.
         unchecked: What was not, each a phrase.
         statuses: Task -> what its numbers are worth, by the maintainer's data or a fingerprint of this release.
@@ -61,7 +53,6 @@ class Verified:
     scored: Sequence[ScoredTask]
     signer: str = ""
     key: str = ""
-    digest: str = ""
     checked: list[str] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
     statuses: dict[str, str] = field(default_factory=dict)
@@ -114,93 +105,65 @@ def _openssh(action: str, *arguments: object, content: bytes | None = b"") -> tu
     return done.returncode, output, " ".join(errors.split())
 
 
-def read_signers(path: Path | None) -> dict[str, str]:
-    """The hash of each key in a file of allowed signers, as OpenSSH writes it -> its name; none without a file.
-
-    Raises:
-        DataError: If the file can't be read, or a line of it is not one name and its one key.
-    """
-    signers: dict[str, str] = {}
-    with readable(path, "allowed signers", ValueError):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines() if path else (), start=1):
-            if not line.strip() or line.startswith("#"):
-                continue
-            if (match := _SIGNER.fullmatch(line.strip())) is None:
-                raise DataError(f"{path}:{number}: expected one name and its key in this line: ORG ssh-ed25519 AAAA…")
-            name, digest = match[1].casefold(), hashlib.sha256(base64.b64decode(match[2])).digest()
-            key = f"SHA256:{base64.b64encode(digest).decode().rstrip('=')}"
-            if key in signers or name in signers.values():
-                raise DataError(f"{path}:{number}: a second line of {name}, or of its key; expected one name a key")
-            signers[key] = name
-    return signers
-
-
-def _check_signature(verified: Verified, manifest: Path, signers: Mapping[str, str]) -> None:
-    """Find out who signed a manifest; its signature lies beside it, if there is one."""
+def _check_signature(verified: Verified, manifest: Path, signers: Path | None) -> None:
+    """Find out who signed a manifest, by a file of allowed signers; its signature lies beside it, if there is one."""
     signature = manifest.with_name(f"{manifest.name}.sig")
     if not signature.is_file():
         return
-    content = manifest.read_bytes()
-    code, output, errors = _openssh("check-novalidate", "-n", _NAMESPACE, "-s", signature, content=content)
+    code, output, errors = _openssh(
+        "check-novalidate", "-n", _NAMESPACE, "-s", signature, content=manifest.read_bytes()
+    )
     key = re.search(r"key (SHA256:\S+)", output)
     if code != 0 or key is None:
         verified.refusals.append(f"signature: it is not one of this manifest: {errors}; {AS_WRITTEN}")
         return
-    verified.key, verified.signer, verified.digest = (
-        key[1],
-        signers.get(key[1], ""),
-        hashlib.sha256(content).hexdigest(),
-    )
+    verified.key = key[1]
+    if signers is not None:
+        code, output, _ = _openssh("find-principals", "-s", signature, "-f", signers)
+        verified.signer = output.strip().casefold() if code == 0 else ""
 
 
-def verify_in_process(place: Path, data: str | None, signers: Mapping[str, str], time_limit: float | None) -> Verified:
-    """Check a folder or zip in a process of its own, which alone reads it and is ended when the time is over.
+def verify_in_process(place: Path, data: str | None, signers: Path | None) -> Verified:
+    """Check a submission in a process of its own, which is ended after :data:`SECONDS`, and more for its documents.
 
     Args:
         place: The submission.
         data: See :func:`verify_submission`.
         signers: See :func:`verify_submission`.
-        time_limit: Seconds; None: :data:`SECONDS`, and :data:`SECONDS_EACH` a document.
 
     Raises:
         DataError: If it is not an archive of ours.
         TlsTasksError: If there is a signature and OpenSSH is not installed.
     """
+    files_of(place)
+    seconds = SECONDS + SECONDS_EACH * count_rows(place)
     # Not fork, which copies what other threads are in the midst of.
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context: Any = multiprocessing.get_context(method)
     context.set_forkserver_preload(["__main__", __name__])  # imported once for all submissions
     ignore = signal.signal, (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all, and this process ends the other
-    with tempfile.TemporaryDirectory() as scratch, context.Pool(1, *ignore) as pool:
+    with context.Pool(1, *ignore) as pool:
         pool.apply(len, ("",))  # how long a process takes to start is not the submission's fault
-        seconds = time_limit or SECONDS
         try:
-            folder, n_documents = pool.apply_async(unpacked, (place, Path(scratch))).get(seconds)
-            seconds = time_limit or SECONDS + SECONDS_EACH * n_documents
-            return cast("Verified", pool.apply_async(verify_submission, (folder, data, signers)).get(seconds))
+            return cast("Verified", pool.apply_async(verify_submission, (place, data, signers)).get(seconds))
         except multiprocessing.TimeoutError:
-            problem = f"time: the checks took more than {seconds:g} s; give them more: --time-limit SECONDS"
-            return Verified([problem], cast("Manifest", {}), [])
-        except DataError as error:  # no user knows the scratch folder
-            raise DataError(str(error).replace(scratch, str(place))) from error
+            return Verified([f"time: the checks took more than {seconds:g} s"], cast("Manifest", {}), [])
 
 
-def verify_submission(folder: Path, data: str | None = None, signers: Mapping[str, str] | None = None) -> Verified:
+def verify_submission(folder: Path, data: str | None = None, signers: Path | None = None) -> Verified:
     """Check a submission by all means there are.
 
     Args:
         folder: The submission.
         data: A place as ``--metadata '{"data": …}'`` takes it, or ``embedded``, ``fetched``, ``hub``; None: no data.
-        signers: Whose keys are whose, see :func:`read_signers`.
+        signers: Whose keys are whose: a file of allowed signers, as OpenSSH has it.
 
     Raises:
         DataError: If it is not an archive of ours.
         TlsTasksError: If there is a signature and OpenSSH is not installed.
     """
-    verified = Verified(
-        [], manifest_of(folder), [], digest=hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
-    )
-    _check_signature(verified, folder / MANIFEST, signers or {})
+    verified = Verified([], manifest_of(folder), [])
+    _check_signature(verified, folder / MANIFEST, signers)
     refusals, verified.scored = verify(folder)
     verified.refusals[:0] = refusals
     if not verified.refusals:

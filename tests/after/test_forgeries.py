@@ -433,6 +433,20 @@ class TestSigners:
         assert f"{sent} left out: a copy: another submission of acme/honest has the same files\n" in err
         assert f'<th scope="row">acme/honest{"" if is_bound else " (unsigned)"}</th>' in page
 
+    @pytest.mark.parametrize(
+        ("lines", "words"),
+        [
+            ([("acme", "acme.pub"), ("beta", "acme.pub")], "signers:2: a second line of beta, or of its key"),
+            ([("acme", "acme.pub"), ("Acme", "eve.pub")], "signers:2: a second line of acme, or of its key"),
+            ([("acme,beta", "acme.pub")], "signers:1: expected one name and its key"),
+            ([("ac*", "acme.pub")], "signers:1: expected one name and its key"),
+        ],
+    )
+    def test_one_name_has_one_key(self, honest, sent, tmp_path, call, lines, words):
+        write_signers(tmp_path / "signers", *((name, honest / key) for name, key in lines))
+        code, _, err = call("verify", sent, "--allowed-signers", tmp_path / "signers")
+        assert code == 2 and words in err
+
     @pytest.mark.parametrize("model", ["acme/honest", "ACME/other", "acme_/x"])
     def test_an_unsigned_one_says_so(self, honest, sent, tmp_path, call, model):
         forge(sent, **manifest(model=model))
@@ -460,12 +474,10 @@ class TestSigners:
         assert "signature: it is not one" in call("verify", sent)[2]
 
     def test_signers_that_are_none(self, honest, sent, call):
-        """A public key as OpenSSH writes it names nobody."""
+        """A public key as OpenSSH writes it names nobody: with it every submission would be nobody's."""
         self.sign(sent, honest, "acme")
-        code, out, _ = call("verify", sent, "--allowed-signers", honest / "acme.pub")
-        assert code == 0 and "signed by a key without a name here (SHA256:" in out
-        code, _, err = call("verify", sent, "--allowed-signers", honest / "nowhere")
-        assert code == 2 and "--allowed-signers: got " in err
+        code, _, err = call("verify", sent, "--allowed-signers", honest / "acme.pub")
+        assert code == 2 and "acme.pub:1: expected one name and its key in this line: ORG ssh-ed25519" in err
 
     def test_data_that_is_not_there(self, sent, call):
         code, out, err = call("verify", sent, "--data", "nowhere")

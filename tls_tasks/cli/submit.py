@@ -12,7 +12,7 @@ from tls_tasks.after.scored_runs import score_places
 from tls_tasks.after.submission.archive import MANIFEST, write
 from tls_tasks.after.submission.checks import refusals, secrets
 from tls_tasks.after.submission.leaderboard import site, told_apart
-from tls_tasks.after.submission.verification import EDITIONS, Verified, sign, verify_in_process
+from tls_tasks.after.submission.verification import EDITIONS, Verified, read_signers, sign, verify_in_process
 from tls_tasks.cli.base import Subparsers, add_command, count, note, progress, say
 from tls_tasks.core.errors import DataError, InputError, TlsTasksError
 from tls_tasks.core.terminal import visible
@@ -43,15 +43,12 @@ def _means_of(args: argparse.Namespace) -> dict[str, Any]:
 
     Raises:
         InputError: If a value makes no sense.
+        DataError: If the allowed signers can't be read.
     """
     data = args.data
     if data is not None and data not in EDITIONS and "/" not in data and not Path(data).exists():
         raise InputError("--data", None, repr(data), "a folder or file, org/name, embedded, fetched or hub")
-    if (signers := args.allowed_signers) is not None and not signers.is_file():
-        raise InputError(
-            "--allowed-signers", None, repr(str(signers)), "a file: a line for each key, ORG ssh-ed25519 …"
-        )
-    return {"data": data, "signers": signers}
+    return {"data": data, "signers": read_signers(args.allowed_signers)}
 
 
 def _run_submit(args: argparse.Namespace) -> int:

@@ -1,5 +1,7 @@
 """All checks of a submission, its signature too, and what they are worth: ``verified against data`` or less."""
 
+import base64
+import hashlib
 import json
 import multiprocessing
 import re
@@ -18,6 +20,7 @@ from tls_tasks.after.submission.archive import AS_WRITTEN, MANIFEST, count_rows,
 from tls_tasks.after.submission.golds import AROUND, EQUAL, facts, knows_golds
 from tls_tasks.core.errors import DataError, InputError, TlsTasksError
 from tls_tasks.data.editions import KNOWN, UNKNOWN
+from tls_tasks.data.files import readable
 
 AGAINST_DATA, CONSISTENT = "verified against data", "self-consistent"
 EDITIONS = ("embedded", "fetched", "hub")
@@ -27,6 +30,9 @@ SECONDS, SECONDS_EACH = 60.0, 0.01
 
 _NAMESPACE = "tls-tasks"  # of the signatures
 _WHOLE = 10**9  # a budget that cuts nothing
+
+# A line of a file of allowed signers: one name, one key; what follows is a comment.
+_SIGNER = re.compile(r"([\w.-]+)\s+(?:ssh|ecdsa|sk)-\S+\s+(AAAA[\w+/]+=*)(?:\s.*)?", re.ASCII)
 
 _Documents = Mapping[str, Mapping[str, Any]]
 
@@ -105,8 +111,29 @@ def _openssh(action: str, *arguments: object, content: bytes | None = b"") -> tu
     return done.returncode, output, " ".join(errors.split())
 
 
-def _check_signature(verified: Verified, manifest: Path, signers: Path | None) -> None:
-    """Find out who signed a manifest, by a file of allowed signers; its signature lies beside it, if there is one."""
+def read_signers(path: Path | None) -> dict[str, str]:
+    """The hash of each key in a file of allowed signers, as OpenSSH writes it -> its name; none without a file.
+
+    Raises:
+        DataError: If the file can't be read, or a line of it is not one name and its one key.
+    """
+    signers: dict[str, str] = {}
+    with readable(path, "allowed signers", ValueError):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines() if path else (), start=1):
+            if not line.strip() or line.startswith("#"):
+                continue
+            if (match := _SIGNER.fullmatch(line.strip())) is None:
+                raise DataError(f"{path}:{number}: expected one name and its key in this line: ORG ssh-ed25519 AAAA…")
+            name, digest = match[1].casefold(), hashlib.sha256(base64.b64decode(match[2])).digest()
+            key = f"SHA256:{base64.b64encode(digest).decode().rstrip('=')}"
+            if key in signers or name in signers.values():
+                raise DataError(f"{path}:{number}: a second line of {name}, or of its key; expected one name a key")
+            signers[key] = name
+    return signers
+
+
+def _check_signature(verified: Verified, manifest: Path, signers: Mapping[str, str]) -> None:
+    """Find out who signed a manifest; its signature lies beside it, if there is one."""
     signature = manifest.with_name(f"{manifest.name}.sig")
     if not signature.is_file():
         return
@@ -117,13 +144,10 @@ def _check_signature(verified: Verified, manifest: Path, signers: Path | None) -
     if code != 0 or key is None:
         verified.refusals.append(f"signature: it is not one of this manifest: {errors}; {AS_WRITTEN}")
         return
-    verified.key = key[1]
-    if signers is not None:
-        code, output, _ = _openssh("find-principals", "-s", signature, "-f", signers)
-        verified.signer = output.strip().casefold() if code == 0 else ""
+    verified.key, verified.signer = key[1], signers.get(key[1], "")
 
 
-def verify_in_process(place: Path, data: str | None, signers: Path | None) -> Verified:
+def verify_in_process(place: Path, data: str | None, signers: Mapping[str, str]) -> Verified:
     """Check a submission in a process of its own, which is ended after :data:`SECONDS`, and more for its documents.
 
     Args:
@@ -150,20 +174,20 @@ def verify_in_process(place: Path, data: str | None, signers: Path | None) -> Ve
             return Verified([f"time: the checks took more than {seconds:g} s"], cast("Manifest", {}), [])
 
 
-def verify_submission(folder: Path, data: str | None = None, signers: Path | None = None) -> Verified:
+def verify_submission(folder: Path, data: str | None = None, signers: Mapping[str, str] | None = None) -> Verified:
     """Check a submission by all means there are.
 
     Args:
         folder: The submission.
         data: A place as ``--metadata '{"data": …}'`` takes it, or ``embedded``, ``fetched``, ``hub``; None: no data.
-        signers: Whose keys are whose: a file of allowed signers, as OpenSSH has it.
+        signers: Whose keys are whose, see :func:`read_signers`.
 
     Raises:
         DataError: If it is not an archive of ours.
         TlsTasksError: If there is a signature and OpenSSH is not installed.
     """
     verified = Verified([], manifest_of(folder), [])
-    _check_signature(verified, folder / MANIFEST, signers)
+    _check_signature(verified, folder / MANIFEST, signers or {})
     refusals, verified.scored = verify(folder)
     verified.refusals[:0] = refusals
     if not verified.refusals:

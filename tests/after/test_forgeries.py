@@ -5,6 +5,7 @@ import math
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from tests.after.conftest import change_json, change_rows, only, put, sign_again
 from tests.cli.conftest import write
 from tests.conftest import ROOT, made_once, read_jsonl
 from tls_tasks.after.scored_runs import score_places
-from tls_tasks.after.submission import archive, golds
+from tls_tasks.after.submission import archive, checks, golds
 from tls_tasks.cli import main
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -69,6 +70,10 @@ def forge(folder, rows=None, results=None, manifest=None):
 
     write_both()
     [scored] = score_places([folder / "run"])
+    for sample in scored.log.samples:
+        sample.row.update(checks.hashes_of(sample))
+    samples = [sample.row for sample in scored.log.samples]
+    stated["task_hashes"][TASK] = checks.task_hash(scored.log.samples)
     stated["results"][TASK].update({f"{key},none": value for key, value in scored.metrics.items()})
     if results:
         results(stated)
@@ -172,8 +177,17 @@ def around(text, told):
     return each(lambda row: ask(row, f"{text}\n{request_of(row)}")) | stated(**told)
 
 
+def argument(**arguments):
+    """Other arguments of each request, which may depend on the row."""
+    return each(lambda row: row["arguments"]["gen_args_0"].update({key: make(row) for key, make in arguments.items()}))
+
+
+def config(**values):
+    return results(lambda said: said["configs"][TASK].update(values))
+
+
 def generation(**settings):
-    return results(lambda said: said["configs"][TASK].update(generation_kwargs=settings))
+    return argument(arg_1=lambda row: settings) | config(generation_kwargs=settings)
 
 
 def second_name(samples):
@@ -193,10 +207,14 @@ def cut(samples):
 
 
 GOLDS = [gold for doc in tls_tasks.task(TASK).documents(edition="embedded") if len(gold := doc["references"]) > 2]
-TEMPLATE = {"chat_template": "{{ messages }}", "chat_template_sha": "0" * 64}
+TEMPLATE = {"chat_template": "{{ messages }}", "chat_template_sha": checks.sha256("{{ messages }}")}
 
 FORGERIES = {
     "answers replaced by the gold": each(lambda row: answer(row, row["target"])),
+    "answers replaced after the responses": each(lambda row: row.update(filtered_resps=["[]"])),
+    "responses taken away": each(lambda row: row.pop("resps")),
+    "the best of two responses": each(lambda row: row.update(resps=[["[]", row["resps"][0][0]]])),
+    "the best of three responses, first": each(lambda row: row["resps"][0].extend(["[]", "x"])),
     "one empty request": rows(lambda samples: ask(samples[3], "")),
     "a budget that is text": metadata(context_budget="24000"),
     "gold replaced by answers": each(new_gold),
@@ -210,6 +228,7 @@ FORGERIES = {
     "a hint in one prompt": rows(hint),
     "another document's prompt": rows(other_first),
     "a chat template that is hidden": each(lambda row: ask(row, f"[INST] {request_of(row)} [/INST]")),
+    "a chat template of another name": stated(chat_template="{{ x }}", chat_template_sha="0" * 64),
     "scores that are not numbers": results(put("results", TASK, "evidence_f1,none", value=math.nan)),
     "a task that is not there": {"manifest": lambda listed: listed["tasks"].append("tls_crisis")},
     "a name that is none": manifest(model="acme/honest\u202e"),
@@ -228,7 +247,23 @@ FORGERIES = {
     "a text changed under an automatic budget": rows(easier) | metadata(context_budget="auto"),
     "a text that was cut": rows(cut) | manifest(model="eve/cut"),
     "an option that can't be": metadata(context_budget=0),
+    "the gold in an argument that nobody reads": argument(arg_1=lambda row: {"prefill": row["target"]}),
+    "the gold in a second request": each(lambda row: row["arguments"].update(gen_args_1={"arg_0": row["target"]})),
+    "images beside the prompt": argument(arg_2=lambda row: {"visual": [row["target"]]}),
+    "settings that the results do not state": argument(arg_1=lambda row: {"temperature": 2, "n": 64}),
+    "settings of the command that the results do not state": results(
+        put("config", "gen_kwargs", value={"temperature": 2})
+    ),
+    "a setting that is true instead of 1": argument(arg_1=lambda row: {"n": True}) | config(generation_kwargs={"n": 1}),
+    "a description that no prompt has": config(description="Think first."),
+    "answers repeated that are there once": config(repeats=64),
+    "examples that the settings state": config(num_fewshot=5),
+    "examples of one's own": config(
+        fewshot_config={"sampler": "first_n", "split": "fewshot", "samples": [{"text": "A cough."}]}
+    ),
     "two names that look the same": rows(second_name),
+    "a manifest older than its run": manifest(date=1.0),
+    "a manifest of the future": manifest(date=9e9),
 }
 """Name -> what is changed; what is what the board says of it lies in the JSON file beside."""
 
@@ -347,11 +382,11 @@ def test_other_conditions_are_other_boards(honest, sent, tmp_path, call):
     places = [honest / "sent", sent, tmp_path / "copy", honest / "sent"]
     code, out, err = call("leaderboard", *places, "-o", tmp_path / "site")
     page = (tmp_path / "site" / "index.html").read_text()
-    assert code == 1 and "3 submissions, 1 left out" in out and "a copy: another submission of acme/honest" in err
+    assert code == 1 and "3 submissions, 1 left out" in out and "a second submission of acme/honest" in err
     first, second = page.split("<section ")[1:]
     assert "context_budget 24000" in first and "acme/honest" in first and "acme/long" not in first
     assert "context_budget 30000" in second and "acme/long" in second
-    assert "eve/copy" in first
+    assert "eve/copy gave the same answers as acme/honest, word by word" in first
 
 
 def test_runs_that_measure_different_things_are_not_ranked_together(sent, tmp_path, call):
@@ -429,8 +464,9 @@ class TestSigners:
         places = (tmp_path / "copy", sent, "-o", tmp_path / "site", "--allowed-signers", tmp_path / "signers")
         code, out, err = call("leaderboard", *places)
         page = (tmp_path / "site" / "index.html").read_text()
+        kept, copy = (sent, tmp_path / "copy") if is_bound else (tmp_path / "copy", sent)
         assert code == 1 and "1 submission, 1 left out" in out
-        assert f"{sent} left out: a copy: another submission of acme/honest has the same files\n" in err
+        assert f"{copy} left out: a copy: a second submission of acme/honest with the files of {kept}\n" in err
         assert f'<th scope="row">acme/honest{"" if is_bound else " (unsigned)"}</th>' in page
 
     @pytest.mark.parametrize(
@@ -447,17 +483,59 @@ class TestSigners:
         code, _, err = call("verify", sent, "--allowed-signers", tmp_path / "signers")
         assert code == 2 and words in err
 
-    @pytest.mark.parametrize("model", ["acme/honest", "ACME/other", "acme_/x"])
-    def test_an_unsigned_one_says_so(self, honest, sent, tmp_path, call, model):
+    @pytest.mark.parametrize(
+        ("model", "says"),
+        [
+            *((model, "unsigned") for model in ("acme/honest", "ACME/other", "acrne/h0nest")),
+            *((model, "unsigned, not by the key of acme") for model in ("acme_/x", "Acme-AI/x", "a.c.m.e/x")),
+        ],
+    )
+    def test_an_unsigned_one_says_so(self, honest, sent, tmp_path, call, model, says):
         forge(sent, **manifest(model=model))
         assert call("leaderboard", sent, "-o", tmp_path, "--allowed-signers", honest / "signers")[0] == 0
-        assert f'<th scope="row">{model} (unsigned)</th>' in (tmp_path / "index.html").read_text()
+        assert f'<th scope="row">{model} ({says})</th>' in (tmp_path / "index.html").read_text()
 
     @pytest.mark.parametrize("model", ["\uff41cme/x", "acm\u00e9/x", "\u0430cme/x"])
     def test_a_name_in_other_letters_is_refused(self, sent, call, model):
         forge(sent, **manifest(model=model))
         code, _, err = call("verify", sent)
         assert code == 1 and "refused: model: " in err
+
+    @pytest.mark.parametrize("replaces", [True, False])
+    def test_an_older_one_sent_again_is_left_out(self, honest, sent, tmp_path, call, replaces):
+        """Of two that one key signed the later is ranked, in whatever order they are sent, and whatever their dates are
+        if it names the other; what another key or nobody signed is not touched."""
+        forge(sent, **each(lambda row: answer(row, "[]")), **manifest(date=time.time() + (60 if replaces else -60)))
+        self.sign(sent, honest, "acme")
+        arguments = (
+            "submit",
+            honest / "run",
+            "--model",
+            "acme/honest",
+            "--no-chat-template",
+            "--sign",
+            honest / "acme",
+        )
+        more = ("--replaces", sent / "manifest.json") if replaces else ()
+        assert call(*arguments, *more, "-o", tmp_path / "new.zip")[0] == 0
+        other = shutil.copytree(sent, tmp_path / "other")
+        (other / "manifest.json.sig").unlink()
+        forge(other, **each(lambda row: answer(row, "[ ]")))
+        for places in ([sent, tmp_path / "new.zip"], [tmp_path / "new.zip", sent]):
+            how = ("-o", tmp_path / "site", "--allowed-signers", honest / "signers")
+            code, out, err = call("leaderboard", *places, other, *how)
+            page = (tmp_path / "site" / "index.html").read_text()
+            assert code == 1 and "2 submissions, 1 left out" in out
+            assert "left out: acme/honest of 20" in err and f": {TASK}: its key signed a later one" in err
+            assert page.count('<th scope="row">acme/honest</th>') == page.count(">acme/honest (unsigned)</th>") == 2
+
+    def test_other_conditions_are_no_older_ones(self, honest, sent, tmp_path, call):
+        shutil.copytree(sent, tmp_path / "long")
+        self.sign(sent, honest, "acme")
+        forge(tmp_path / "long", **metadata(context_budget=30_000))
+        self.sign(tmp_path / "long", honest, "acme")
+        code, out, _ = call("leaderboard", sent, tmp_path / "long", "-o", tmp_path / "site")
+        assert code == 0 and "2 submissions, 0 left out" in out
 
     def test_a_manifest_that_was_edited_after_it_was_signed(self, honest, sent, call):
         self.sign(sent, honest, "acme")

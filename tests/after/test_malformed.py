@@ -5,6 +5,9 @@ import io
 import json
 import os
 import shutil
+import struct
+import zipfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -23,9 +26,10 @@ CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 @pytest.fixture(scope="module")
 def good(chat_runs, tmp_path_factory):
-    """A submission that holds."""
+    """A submission that holds, as a folder and as the zip beside it."""
     folder = tmp_path_factory.mktemp("good") / "good"
-    assert main(["submit", str(chat_runs / "good"), "-o", str(folder)]) == 0
+    for out in (str(folder), f"{folder}.zip"):
+        assert main(["submit", str(chat_runs / "good"), "-o", out]) == 0
     return folder
 
 
@@ -101,10 +105,10 @@ FOLDERS = {
     "folder: a link": (lambda folder: (folder / "run/l").symlink_to("/etc/hosts"), "run/l is a link"),
     "folder: a link to a folder": (lambda folder: (folder / "l").symlink_to(folder.parent), "l is a link"),
     "folder: a pipe": (lambda folder: os.mkfifo(folder / "run/p"), "run/p is a link, pipe or device, expected a file"),
-    "folder: a name with an escape": (lambda folder: (folder / "a\x1b[2J").touch(), r"the name 'a\x1b[2J' is too long"),
+    "folder: a name with an escape": (lambda folder: (folder / "a\x1b[2J").touch(), r"the name 'a\x1b[2J' leads out"),
     "folder: a name that is not UTF-8": (
         lambda folder: (folder / os.fsdecode(b"a\xff")).touch(),
-        r"the name 'a\udcff' is too long",
+        r"the name 'a\udcff' leads out",
     ),
     "folder: too many files": (
         lambda folder: [(folder / f"f{n}").touch() for n in range(archive.MOST_FILES + 1)],
@@ -112,7 +116,7 @@ FOLDERS = {
     ),
     "folder: too large": (
         lambda folder: [hole(folder / f"run/samples_{n}", 1 << 30) for n in range(3)],
-        "more than 2,048 MiB",
+        "more than 2,048 MiB unpacked",
     ),
     "manifest: too long": (lambda folder: hole(folder / "manifest.json", 9 << 20), "bytes, at most 1,048,576 are read"),
     "results: too long": (lambda folder: hole(folder / "run/results_x", 17 << 20), "bytes, at most 16,777,216 are"),
@@ -124,11 +128,78 @@ FOLDERS = {
 }
 
 
-PLACES = {
-    "place: a file": (lambda path: path.write_text("x"), "expected a folder, which tls-tasks submit wrote"),
-    "place: a pipe": (os.mkfifo, "expected a folder, which tls-tasks submit wrote"),
-    "place: a link": (lambda path: path.symlink_to("/etc"), "expected a folder, which tls-tasks submit wrote"),
-    "place: nothing": (lambda path: None, "no such file or folder"),
+def entry(name="x", content=b"x", kind=0, method=zipfile.ZIP_DEFLATED):
+    """A zip with one more entry."""
+
+    def make(path):
+        info = zipfile.ZipInfo(name)
+        info.external_attr = kind << 16
+        with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as packed:
+            packed.writestr(info, content, method)
+
+    return make
+
+
+def names(texts):
+    """A zip of empty files only."""
+
+    def make(path):
+        with zipfile.ZipFile(path, "w") as packed:
+            for text in texts:
+                packed.writestr(text, "")
+
+    return make
+
+
+def patch(path, start, piece):
+    content = path.read_bytes()
+    path.write_bytes(content[:start] + piece + content[start + len(piece) :])
+
+
+def bits(at, value):
+    """A flag set in the first entry of the zip's list of files."""
+    return lambda path: patch(path, path.read_bytes().index(b"PK\x01\x02") + at, struct.pack("<H", value))
+
+
+def lying_bomb(path):
+    """Its list of files says 10 bytes; there are 64 MiB."""
+    content = bytes(64 << 20)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("manifest.json", content)
+    listed = path.read_bytes().index(b"PK\x01\x02")
+    patch(path, listed + 24, struct.pack("<I", 10))
+    for start in (14, listed + 16):
+        patch(path, start, struct.pack("<I", zlib.crc32(content[:10])))
+
+
+ZIPS = {
+    "zip: text": (lambda path: path.write_text("no zip"), "not a zip that tls-tasks submit wrote"),
+    "zip: cut": (lambda path: path.write_bytes(path.read_bytes()[:-200]), "not a zip that tls-tasks submit wrote"),
+    "zip: damaged": (lambda path: patch(path, 100, bytes(40)), "not a zip that tls-tasks submit wrote"),
+    "zip: no manifest": (lambda path: zipfile.ZipFile(path, "w").close(), ".zip left out: no manifest.json"),
+    "zip: encrypted": (bits(8, 1), "is encrypted"),
+    "zip: an unknown method": (bits(10, 99), "is packed by method 99, expected deflate or none"),
+    "zip: bzip2": (entry(method=zipfile.ZIP_BZIP2), "x is packed by method 12"),
+    "zip: climbing": (entry("../x"), "the name '../x' leads out of the submission"),
+    "zip: deep folders": (entry("/".join("a" * 1900)), "lies more than 3 folders deep"),
+    "zip: absolute": (entry("/tmp/x"), "the name '/tmp/x' leads out"),
+    "zip: a drive": (entry("C:\\x"), "leads out of the submission"),
+    "zip: a long name": (entry("a" * 300), "leads out of the submission"),
+    "zip: a link": (entry(kind=0o120777, content=b"/etc/hosts"), "x is a link, pipe or device, expected a file"),
+    "zip: a name twice": (entry("manifest.json"), "can't be unpacked: File exists"),
+    "zip: a name in capitals": (entry("Manifest.JSON"), "file: Manifest.JSON is not in the manifest"),
+    "zip: a file as a folder": (entry("manifest.json/x"), "can't be unpacked: File exists"),
+    "zip: many files": (names(f"f{n}" for n in range(archive.MOST_FILES + 1)), "more than 1,000 files"),
+    "zip: a long list": (names(f"{n:0200}" for n in range(6_000)), "its list of files is longer than 1 MiB"),
+    "zip: a bomb": (entry(content=bytes(64 << 20)), "x has 67,108,864 bytes, at most 1,048,576 are read"),
+    "zip: a long signature": (
+        entry("manifest.json.sig", b"A" * (8 << 20)),
+        "manifest.json.sig has 8,388,608 bytes, at most 16,384 are read",
+    ),
+    "zip: a bomb that lies": (lying_bomb, "manifest.json"),
+    "place: a pipe": (lambda path: (path.unlink(), os.mkfifo(path)), "a link, pipe or device, expected a folder or"),
+    "place: a link": (lambda path: (path.unlink(), path.symlink_to("/etc")), "a link, pipe or device, expected"),
+    "place: nothing": (lambda path: path.unlink(), "no such file or folder"),
 }
 
 
@@ -137,9 +208,11 @@ def board(good, tmp_path_factory):
     """One call of the leaderboard with the good submission among all malformed ones: code, reasons by case, page."""
     folder = tmp_path_factory.mktemp("sent")
     places = {}
-    for number, (case, (spoil, _)) in enumerate({**FOLDERS, **PLACES}.items()):
-        places[case] = place = folder / f"{number:03}"
-        if case in FOLDERS:
+    for number, (case, (spoil, _)) in enumerate({**FOLDERS, **ZIPS}.items()):
+        places[case] = place = folder / (f"{number:03}" + (".zip" if case in ZIPS else ""))
+        if case in ZIPS:
+            shutil.copy(f"{good}.zip", place)
+        else:
             shutil.copytree(good, place)
         spoil(place)
     err = io.StringIO()
@@ -156,16 +229,16 @@ def board(good, tmp_path_factory):
 
 def test_the_board_is_written_with_the_good_submission_in_it(board):
     code, _, page, err = board
-    assert len(FOLDERS) >= 60
+    assert len(FOLDERS) + len(ZIPS) >= 60
     assert code == 1 and page.count('<th scope="row">acme/good</th>') == 2 * 2  # in the ranking and in all results
     assert "Traceback" not in err and "\x1b" not in err
 
 
-@pytest.mark.parametrize("case", [*FOLDERS, *PLACES])
+@pytest.mark.parametrize("case", [*FOLDERS, *ZIPS])
 def test_a_malformed_submission_is_refused_with_its_reason(board, case):
     _, reasons, _, _ = board
     assert reasons[case], "not left out"
-    assert any({**FOLDERS, **PLACES}[case][1] in reason for reason in reasons[case]), reasons[case]
+    assert any({**FOLDERS, **ZIPS}[case][1] in reason for reason in reasons[case]), reasons[case]
     assert not any("please report" in reason for reason in reasons[case]), reasons[case]
 
 

@@ -5,6 +5,7 @@ import json
 import random
 import re
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,8 @@ def run(chat_runs, tmp_path):
 def archive(chat_runs, tmp_path_factory):
     folder = tmp_path_factory.mktemp("archive")
     for name in ("good", "worse"):
-        assert main(["submit", str(chat_runs / name), "-o", str(folder / name)]) == 0
+        for out in (folder / name, folder / f"{name}.zip"):
+            assert main(["submit", str(chat_runs / name), "-o", str(out)]) == 0
     return folder
 
 
@@ -78,8 +80,17 @@ def test_the_archive_holds_the_run(archive, chat_runs):
 
 def test_verify_on_a_machine_with_only_the_archive(archive, call, monkeypatch):
     monkeypatch.delenv("TLS_TASKS_DATA", raising=False)
-    code, out, err = call("verify", archive / "good")
-    assert (code, err) == (0, "") and "self-consistent: acme/good, summ_qmsum, tls_crisis; unsigned" in out
+    for place in (archive / "good", archive / "good.zip"):
+        code, out, err = call("verify", place)
+        assert (code, err) == (0, "") and "self-consistent: acme/good, summ_qmsum, tls_crisis; unsigned" in out
+
+
+def test_the_zip_is_the_same_each_time_of_a_second(tmp_path, chat_runs, call, monkeypatch):
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now)
+    for name in ("a.zip", "b.zip"):
+        assert call("submit", chat_runs / "good", "-o", tmp_path / name)[0] == 0
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
 
 
 @pytest.mark.parametrize(("keys", "value", "words"), CASES["test_what_is_refused_in_the_results"])
@@ -101,6 +112,17 @@ def test_what_is_refused_in_the_samples(run, tmp_path, call, keys, value, words)
     change_sample(run, *keys, value=value)
     code, _, err = call("submit", run, "-o", tmp_path / "out")
     assert code == 1 and words in err and not (tmp_path / "out").exists()
+
+
+def test_a_document_that_was_changed_with_its_hash_is_refused(run, tmp_path, call):
+    def change(rows):
+        doc = rows[0]["doc"]
+        doc["query"] = "other"
+        rows[0]["doc_hash"] = hashlib.sha256(json.dumps(doc, indent=2, ensure_ascii=False).encode()).hexdigest()
+
+    change_rows(only(run, "samples_tls_crisis_*"), change)
+    code, _, err = call("submit", run, "-o", tmp_path / "out")
+    assert code == 1 and "hash: tls_crisis: task_hashes in the results differ" in err
 
 
 def test_the_embedded_edition_of_a_real_run_is_refused(made_runs, tmp_path, call):
@@ -173,25 +195,34 @@ def never_ends(*_):
     re.fullmatch("(a+)+b", "a" * 99)
 
 
-def test_a_check_that_never_ends_is_ended(sent, call, monkeypatch):
-    monkeypatch.setattr(verification, "verify_submission", never_ends)
+@pytest.mark.parametrize("function", ["unpacked", "verify_submission"])
+def test_a_check_that_never_ends_is_ended(sent, call, monkeypatch, function):
+    monkeypatch.setattr(verification, function, never_ends)
     monkeypatch.setattr(verification, "SECONDS", 1.0)
     code, _, err = call("leaderboard", sent, "-o", sent / "site")
     assert code == 2 and "left out: time: the checks took more than 1" in err
+
+
+def test_what_takes_too_long_is_refused(sent, call):
+    code, _, err = call("verify", sent, "--time-limit", "0.001")
+    assert code == 1 and "refused: time: the checks took more than 0.001 s" in err and "--time-limit SECONDS" in err
+    for seconds in ("0", "nan", "1e9"):
+        code, _, err = call("verify", sent, "--time-limit", seconds)
+        assert code == 2 and "--time-limit: got" in err
 
 
 def test_what_is_not_there(tmp_path, call):
     said = f"{tmp_path / 'x'}: no such file or folder\n"
     assert call("verify", tmp_path / "x") == (2, "", f"tls-tasks verify: {said}")
     code, _, err = call("verify", tmp_path)
-    assert code == 2 and "no manifest.json; expected a folder" in err and err.count("\n") == 1
+    assert code == 2 and "no manifest.json; expected a folder or zip" in err and err.count("\n") == 1
     code, _, err = call("leaderboard", tmp_path / "x", "-o", tmp_path / "site")
     assert code == 2 and err.startswith(f"tls-tasks leaderboard: {tmp_path / 'x'} left out: no such file or folder\n")
 
 
 class TestLeaderboard:
     def test_verified_submissions_are_ranked_and_published_rows_marked(self, archive, tmp_path, call):
-        code, out, err = call("leaderboard", archive / "worse", archive / "good", "-o", tmp_path / "site")
+        code, out, err = call("leaderboard", archive / "worse.zip", archive / "good", "-o", tmp_path / "site")
         assert (code, err) == (0, "") and "2 submissions, 0 left out" in out
         page = (tmp_path / "site" / "index.html").read_text()
         crisis = page[page.index('<h2 id="tls_crisis"') :]
@@ -207,11 +238,10 @@ class TestLeaderboard:
 
     def test_a_submission_that_does_not_hold_is_left_out_and_named(self, archive, sent, tmp_path, call):
         change_sample(sent, "filtered_resps", value=["no"])
-        shutil.copytree(archive / "worse", tmp_path / "copy")
-        places = [archive / "worse", sent, tmp_path / "copy", tmp_path]
+        places = [archive / "worse", sent, archive / "worse.zip", tmp_path]
         code, out, err = call("leaderboard", *places, "-o", tmp_path / "site")
         assert code == 1 and "1 submission, 3 left out" in out
-        assert f"{sent} left out: file: " in err and "another submission of acme/worse" in err and "no manifest" in err
+        assert f"{sent} left out: file: " in err and "a second submission of acme/worse" in err and "no manifest" in err
         code, _, err = call("leaderboard", sent, "-o", tmp_path / "none")
         assert code == 2 and "nothing to rank" in err
 

@@ -15,6 +15,7 @@ from tests.after.conftest import make_chat_runs
 from tests.after.test_malformed import sign_again
 from tests.conftest import made_once
 from tests.fuzz.parts import changed, changed_bytes, fuzzed
+from tls_tasks.after.submission import archive
 from tls_tasks.after.submission.verification import AGAINST_DATA, verify_submission
 from tls_tasks.cli import main
 from tls_tasks.core.errors import DataError
@@ -26,7 +27,7 @@ TASK = "summ_qmsum"  # of those in the runs the one that is scored soonest
 
 @pytest.fixture(scope="module")
 def sent(tmp_path_factory):
-    """A submission that holds, to be changed and put right again; with its data beside it."""
+    """A submission that holds, to be changed and put right again; with its zip and its data beside it."""
     pytest.importorskip("lm_eval")
     pytest.importorskip("tenacity")
     runs = made_once(tmp_path_factory, "chat", make_chat_runs)
@@ -35,7 +36,8 @@ def sent(tmp_path_factory):
         if TASK in file.name or file.name.startswith("results_"):
             (folder / "run").mkdir(exist_ok=True)
             shutil.copy(file, folder / "run")
-    assert main(["submit", str(folder / "run"), "-o", str(folder / "sent")]) == 0
+    for out in ("sent", "sent.zip"):
+        assert main(["submit", str(folder / "run"), "-o", str(folder / out)]) == 0
     shutil.copytree(runs / "data" / TASK, folder / "data" / TASK)
     documents = documents_of(verified(folder / "sent"))
     assert verified(folder / "sent").level == AGAINST_DATA and documents
@@ -90,3 +92,20 @@ def test_one_file_changed(sent, pattern, signs, data):
     finally:
         path.write_bytes(before)
         manifest.write_bytes(manifest_before)
+
+
+@fuzzed(12)
+@given(data=st.data())
+def test_a_zip_that_was_changed(sent, tmp_path_factory, data):
+    folder, _ = sent
+    path = folder.with_suffix(".fuzzed.zip")
+    path.write_bytes(data.draw(changed_bytes(folder.with_suffix(".zip").read_bytes())))
+    scratch = tmp_path_factory.mktemp("unpacked")
+    try:
+        unpacked, _ = archive.unpacked(path, scratch)
+        found, _ = archive.verify(unpacked)
+        files = {one.relative_to(unpacked): one.read_bytes() for one in unpacked.rglob("*") if one.is_file()}
+    except DataError as error:
+        assert str(path) in str(error) or str(scratch) in str(error)
+        return
+    assert found or files == {one.relative_to(folder): one.read_bytes() for one in folder.rglob("*") if one.is_file()}

@@ -7,7 +7,7 @@ module asks again what a value is. Keys that are not named here are kept, and no
 
 import json
 import reprlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -23,7 +23,7 @@ MOST_NESTED = 100
 """How deep lists and objects may lie in each other; the harness's go down some eight levels."""
 
 MISSING = object()
-"""What stands for a value that is not there, unlike any value of a file."""
+"""What :func:`value_at` can give for a path that leads nowhere, unlike any value of a file."""
 
 _T = TypeVar("_T")
 _Count = Annotated[int, Field(ge=0, le=10**9)]
@@ -65,6 +65,7 @@ class Results(_OfTasks, total=False):
     results: dict[str, dict[str, _Number]]
     configs: dict[str, _TaskConfig]
     versions: dict[str, float | str | None]
+    task_hashes: dict[str, str]
     higher_is_better: dict[str, dict[str, bool | None]]
     group_subtasks: dict[str, list[str]]
     config: _Config | None
@@ -90,7 +91,7 @@ class SampleRow(TypedDict, total=False):
 
 
 class Manifest(TypedDict):
-    """``manifest.json`` of a submission."""
+    """``manifest.json`` of a submission: ``date`` in seconds, ``replaces`` by the hash of an older manifest."""
 
     __pydantic_config__ = _STRICT  # type: ignore[misc]
     format: Annotated[int, Field(ge=1, le=1)]  # no Literal, which takes true for 1
@@ -99,10 +100,12 @@ class Manifest(TypedDict):
     tasks: list[str]
     tls_tasks: str
     chat_template: bool
+    date: _Time
+    replaces: str | None
 
 
 _RESULTS, _ROW, _MANIFEST = TypeAdapter(Results), TypeAdapter(SampleRow), TypeAdapter(Manifest)
-_TASK_BY_TASK = ("results", "configs", "versions", "higher_is_better", "n-samples")
+_TASK_BY_TASK = ("results", "configs", "versions", "task_hashes", "higher_is_better", "n-samples")
 
 
 def read_results(content: bytes, tasks: Collection[str]) -> Results:
@@ -202,6 +205,22 @@ def _is_nested(value: Any, levels: int) -> bool:
         return False
     items = value.values() if isinstance(value, dict) else value
     return not levels or any(_is_nested(item, levels - 1) for item in items)
+
+
+def value_at(value: Any, path: str, otherwise: Any = None) -> Any:
+    """What lies at a path: a key of an object, or a place in a list, at each dot; a key may have dots itself.
+
+    Example:
+        >>> value_at({"answers": [{"text": "7"}]}, "answers.0.text")
+        '7'
+    """
+    items = {str(place): item for place, item in enumerate(value)} if isinstance(value, list) else value
+    if not isinstance(items, Mapping):
+        return otherwise
+    if path in items:
+        return items[path]
+    step, _, rest = path.partition(".")
+    return value_at(items[step], rest, otherwise) if step in items else otherwise
 
 
 def checked(adapter: TypeAdapter[_T], value: Any) -> _T:

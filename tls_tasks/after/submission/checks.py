@@ -3,14 +3,20 @@
 A check of a task is a function that takes the task and yields problems; :data:`_CHECKS` lists them. All are made.
 """
 
+import datetime
+import hashlib
 import json
 import math
 import os
 import re
+import time
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+from tls_tasks.after.foreign import value_at
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.run import model_arguments, stated_metadata
 from tls_tasks.after.scored_runs import ScoredTask
@@ -18,6 +24,7 @@ from tls_tasks.after.submission import golds
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import has_custom
 from tls_tasks.core.secrets import check_no_secret, secret_in, secret_values
+from tls_tasks.core.task import Doc, answer_text, frame_of
 from tls_tasks.core.terminal import shown
 from tls_tasks.data.editions import EMBEDDED, editions_of, golds_hash
 from tls_tasks.hosts.discovery import data_set_of, group_files, task_files
@@ -25,19 +32,22 @@ from tls_tasks.hosts.discovery import data_set_of, group_files, task_files
 # Each half of what the Hugging Face hub takes as a name.
 _HUB_NAME = re.compile(r"(?!.*(?:--|\.\.|\.git$))[A-Za-z0-9_](?:[\w.-]{0,94}[A-Za-z0-9_])?", re.ASCII)
 
+_DAY = 24 * 3600
+
 # Settings of tokenisers, no secrets whatever they end in.
 _SPECIAL_TOKEN = re.compile(r"(add_)?(bos|eos|pad|unk|sep|cls|mask)_token")
 
 
-def refusals(scored: Sequence[ScoredTask], model: str, *, no_template: bool = False) -> list[str]:
+def refusals(scored: Sequence[ScoredTask], model: str, date: float, *, no_template: bool = False) -> list[str]:
     """Every reason against submitting these tasks, ``CHECK: PROBLEM; ADVICE``; none if they can be submitted.
 
     Args:
         scored: The tasks, scored again.
         model: The model's name as it is to be published.
+        date: When they are submitted.
         no_template: The submitter says that the model was meant to run without one.
     """
-    refused = [*_of_run(scored, model)]
+    refused = [*_of_run(scored, model), *_of_date(scored, date)]
     checks = [row for row in _CHECKS if row[-1] is not _not_applied or not no_template]
     for task in scored:
         if not task.results:
@@ -71,6 +81,19 @@ def _of_run(scored: Sequence[ScoredTask], model: str) -> Iterator[str]:
     for name in sorted(groups & set(group_files())):
         if missing := [member for member in group_files()[name].members if member not in present]:
             yield f"group: {name} lacks {', '.join(missing)}; run the whole group: lm_eval --tasks {name}"
+
+
+def _of_date(scored: Sequence[ScoredTask], date: float) -> Iterator[str]:
+    """The order of submissions follows their dates; a clock that is a little wrong does not matter."""
+    run = max((task.results.get("date", 0.0) for task in scored), default=0.0)
+    if not run - _DAY <= date <= time.time() + _DAY:
+        problem = "before its run" if date < run else "in the future"
+        yield f"manifest: it is dated {utc_day(date)}, {problem}; set the clock, and pack it again"
+
+
+def utc_day(date: float) -> str:
+    """Return the day of a date in seconds, in UTC."""
+    return datetime.datetime.fromtimestamp(date, datetime.timezone.utc).date().isoformat()
 
 
 def _limit(task: ScoredTask) -> Iterator[str]:
@@ -118,8 +141,11 @@ def _not_applied(task: ScoredTask) -> Iterator[str]:
 
 
 def _chat_template(task: ScoredTask) -> Iterator[str]:
+    template = task.results.get("chat_template")
     if "chat_template_sha" not in task.results:
         yield "the results record none"
+    elif isinstance(template, str) and template and task.results["chat_template_sha"] != sha256(template):
+        yield "chat_template_sha is not that of the chat template"
 
 
 def _names(task: ScoredTask) -> Iterator[str]:
@@ -137,6 +163,35 @@ def _signatures(task: ScoredTask) -> Iterator[str]:
             yield f"nobody here can tell what made {metric}: {signature}"
 
 
+def _hashes(task: ScoredTask) -> Iterator[str]:
+    """The harness's hashes of documents, prompts, targets and of the task, computed again from what was logged."""
+    for doc_id, sample in task.documents:
+        if wrong := [key for key, value in hashes_of(sample).items() if sample.row.get(key) != value]:
+            yield f"{_line(task, sample)}: {' and '.join(wrong)} of document {doc_id} differ from what is logged"
+    if task.results.get("task_hashes", {}).get(task.name) != task_hash(task.log.samples):
+        yield "task_hashes in the results differ from those of the samples"
+
+
+def hashes_of(sample: Sample) -> dict[str, str]:
+    """A sample's hashes as the harness computes them, from what is logged."""
+    return {
+        "doc_hash": sha256(json.dumps(sample.doc, indent=2, ensure_ascii=False)),
+        "prompt_hash": sha256(sample.request),
+        "target_hash": sha256(str(sample.row.get("target"))),
+    }
+
+
+def task_hash(samples: Sequence[Sample]) -> str:
+    """The harness's hash of a task: over the hashes of all samples, in the order of the file."""
+    rows = [sample.row for sample in sorted(samples, key=lambda sample: sample.line)]
+    return sha256("".join(str(row.get(key)) for row in rows for key in ("doc_hash", "prompt_hash", "target_hash")))
+
+
+def sha256(text: str) -> str:
+    """The hex digest of a text in UTF-8; half a surrogate pair is encoded as if it were a character."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def _scores(task: ScoredTask) -> Iterator[str]:
     if not task.reported:
         yield "the results hold no scores (--predict_only)"
@@ -146,10 +201,54 @@ def _scores(task: ScoredTask) -> Iterator[str]:
         yield f"{key} is {reported!r} in the results, rescored {rescored!r}"
 
 
+def _answers(task: ScoredTask) -> Iterator[str]:
+    """The task's filters give the first response, and the report in it where a judge reads reports."""
+    samples = task.log.samples
+    if wrong := [sample for sample in samples if not _follows(task, sample)]:
+        problem = f"filtered_resps do not follow from resps in {len(wrong)} of {len(samples)} documents"
+        yield f"{problem} ({_line(task, wrong[0])} first)"
+
+
+def _follows(task: ScoredTask, sample: Sample) -> bool:
+    response = golds.response_of(sample)
+    if response is None or task.task.judge is None:
+        return response is not None and sample.answer == [response]
+
+    def is_read_so(doc: Doc) -> bool:  # who judged it does not matter
+        read, logged = golds.judged_by_nobody(task, doc, response), json.loads(answer_text(sample.answer))
+        return all(logged[key] == read[key] for key in ("report", "problems"))
+
+    return task.made_of(sample, is_read_so)
+
+
+def _arguments(task: ScoredTask) -> Iterator[str]:
+    """One request a document: a prompt, the settings that the results state, and nothing beside them."""
+    settings = task.results.get("configs", {}).get(task.name, {}).get("generation_kwargs")
+    command = (task.results.get("config") or {}).get("gen_kwargs")
+    if isinstance(command, dict) and _json({**(settings or {}), **command}) != _json(settings):
+        yield f"gen_kwargs of the command are not among the settings: {shown(_json(command))}"
+    for sample in task.log.samples:
+        sent = sample.row.get("arguments")
+        whole = {"gen_args_0": {"arg_0": value_at(sent, "gen_args_0.arg_0"), "arg_1": settings}}
+        if not sample.request or _json(sent) != _json(whole):
+            yield f"{_line(task, sample)}: the request is not one prompt with the settings that the results state"
+            return
+
+
+def _fields(task: ScoredTask) -> Iterator[str]:
+    """What the configuration says of how prompts are made is what the samples show."""
+    config = task.results.get("configs", {}).get(task.name, {})
+    stated = {**_OF_PROMPTS, **(config.get("fewshot_config") or {}), **config}
+    for key, seen in {**_OF_PROMPTS, "num_fewshot": task.conditions.shots}.items():
+        if (stated.get(key) or 0) != (seen or 0):
+            yield f"{key} is {shown(_json(stated[key]))} in the results, the samples show {seen}"
+    description = config.get("description")
+    if description and any(frame_of(description, sample.request) is None for sample in task.log.samples):
+        yield "not all prompts have the description that the results state"
+
+
 def _requests(task: ScoredTask) -> Iterator[str]:
     """Around the prompts stands the same text for all documents, and no more examples than the results say."""
-    if nothing := [sample for sample in task.log.samples if not sample.request]:
-        yield f"{_line(task, nothing[0])}: nothing was asked"
     # A request that does not ask the prompt has no frame, and is refused elsewhere.
     frames = {doc_id: frame for doc_id, sample in task.documents if (frame := golds.frame_in(task, sample)) is not None}
     if not frames:
@@ -169,6 +268,10 @@ def _requests(task: ScoredTask) -> Iterator[str]:
         yield f"text ({len(text)} characters) stands around each prompt, though the results say no chat template"
 
 
+_json = partial(json.dumps, sort_keys=True)  # in which 1 is not true
+_OF_PROMPTS: Mapping[str, Any] = {"repeats": 1, "sampler": "first_n", "split": "fewshot"} | dict.fromkeys(
+    ("samples", "fewshot_indices", "process_docs", "gen_prefix")
+)
 _AGAIN = "run lm_eval again without changing its files"
 _SIGNED = "score and judge with what this release has, not with functions of your own"
 _CHECKS: Sequence[tuple[str, str, Callable[[ScoredTask], Iterable[str]]]] = (
@@ -181,7 +284,11 @@ _CHECKS: Sequence[tuple[str, str, Callable[[ScoredTask], Iterable[str]]]] = (
     ("samples", "give each document of your data a name of its own", _names),
     ("signature", _SIGNED, _signatures),
     ("prompts", "run it again with --cache_requests refresh", lambda task: map(str, task.stale)),
+    ("hash", _AGAIN, _hashes),
     ("scores", "run lm_eval again, without --predict_only and without changing its files", _scores),
+    ("answers", _AGAIN, _answers),
+    ("arguments", _AGAIN, _arguments),
+    ("prompts", _AGAIN, _fields),
     ("prompts", _AGAIN, _requests),
 )
 

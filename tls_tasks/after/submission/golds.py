@@ -1,6 +1,7 @@
 """Gold answers and requests of a log: whose answers they are, how many came back, what stands around the prompts."""
 
 import json
+from typing import Any
 
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.run import BUDGET
@@ -36,6 +37,21 @@ def knows_golds(task: ScoredTask) -> bool:
     return is_stable and task.pinned is not None and bool(task.pinned.golds)
 
 
+def judged_by_nobody(task: ScoredTask, doc: Doc, response: str) -> Any:
+    """The report in a response, judged by nobody."""
+    assert task.task.judge is not None
+    [text] = task.task.judge([response], [{**doc, "judge": json.dumps("none")}])
+    return json.loads(text)
+
+
+def response_of(sample: Sample) -> str | None:
+    """What the model wrote, before any filter; None if the log does not hold one response."""
+    match sample.row.get("resps"):
+        case [[_]] as responses:
+            return answer_text(responses)
+    return None
+
+
 def frame_in(task: ScoredTask, sample: Sample) -> tuple[str, str] | None:
     """What stands before and after the prompt in a request; None if the request does not hold it.
 
@@ -49,12 +65,11 @@ def _is_equal(task: ScoredTask, position: int, gold: str) -> bool:
     """Whether an answer is the gold answer once both are read: in a fence, in other order, after a sentence."""
     if task.task.judge is None:
         return task.of_document(position)[task.headline] > 1 - _TOLERANCE
-    sample, judge = task.log.samples[position], task.task.judge
+    sample = task.log.samples[position]
 
     def is_same_report(doc: Doc) -> bool:  # a judge may find others as good
-        texts = [gold, answer_text(sample.row.get("resps", ()))]
-        first, second = judge(texts, [{**doc, "judge": json.dumps("none")}] * 2)
-        return bool(json.loads(first)["report"] == json.loads(second)["report"])
+        first, second = (judged_by_nobody(task, doc, text)["report"] for text in (gold, response_of(sample) or ""))
+        return bool(first == second)
 
     return task.made_of(sample, is_same_report)
 

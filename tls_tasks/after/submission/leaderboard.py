@@ -3,11 +3,11 @@
 A ranking is a table in HTML: a dot on its interval for each system, and all results below.
 """
 
-import datetime
 import html
 import json
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib import resources
 from itertools import pairwise
 from typing import Any
@@ -17,6 +17,7 @@ from tls_tasks.after.comparisons import System, compare_systems, documents_of
 from tls_tasks.after.page import document
 from tls_tasks.after.run import Conditions
 from tls_tasks.after.scored_runs import ScoredTask, references_of
+from tls_tasks.after.submission.checks import utc_day
 from tls_tasks.after.submission.golds import AROUND, EQUAL
 from tls_tasks.after.submission.verification import Verified
 from tls_tasks.core.intervals import LEAST_TRUSTED
@@ -39,23 +40,51 @@ _DOUBT = f"† Unreliable interval: fewer than {LEAST_TRUSTED} topics or documen
 _UNKNOWN_DATA = " This release does not know the data, so nothing here compares with other tables."
 
 
-def told_apart(submissions: Mapping[str, Verified], has_signers: bool) -> dict[str, Verified]:
+def take_replaced(submissions: Sequence[Verified]) -> Iterator[str]:
+    """Take tasks out of submissions where the same key signed a later one for the model, or one that replaces it.
+
+    Yields:
+        What was taken, and of whom.
+    """
+    signed = sorted((one for one in submissions if one.key), key=lambda one: one.manifest["date"])
+    replaced = {(one.key, one.manifest["replaces"]) for one in signed}
+    later: set[tuple[str, str, str, Conditions]] = set()
+    for submission in reversed(signed):
+        model, kept = submission.manifest["model"], []
+        for task in submission.scored:
+            series = submission.key, model.casefold(), task.name, task.conditions
+            if series in later or (submission.key, submission.digest) in replaced:
+                yield f"{model} of {utc_day(submission.manifest['date'])}: {task.name}: its key signed a later one"
+            else:
+                kept.append(task)
+                later.add(series)
+        submission.scored = kept
+
+
+def told_apart(submissions: Mapping[str, Verified], bound: Collection[str]) -> dict[str, Verified]:
     """Names for submissions, no two the same. Being first gives no right to a name; a signature of its ORG does.
 
     Args:
         submissions: By a hash of what they hold.
-        has_signers: Whether names have keys here: who signed then stands beside each name that its ORG did not sign.
+        bound: The names that have keys here, if any: who signed then stands beside each name that its ORG did not sign.
 
     Returns:
         Name -> submission.
     """
     names = {}
     for digest, submission in submissions.items():
-        is_bare, model = submission.is_rightful or not has_signers, submission.manifest["model"]
-        names[digest] = model if is_bare else f"{model} ({submission.signed})"
+        is_bare, model = submission.is_rightful or not bound, submission.manifest["model"]
+        organisation = model.partition("/")[0].casefold()
+        alike = sorted(name for name in bound if name != organisation and _letters(name) in _letters(organisation))
+        signed = ", not by the key of ".join([submission.signed, *alike])
+        names[digest] = model if is_bare else f"{model} ({signed})"
     n_of_name = Counter(names.values())
     unique = {digest: name if n_of_name[name] == 1 else f"{name} #{digest[:8]}" for digest, name in names.items()}
     return {name: submissions[digest] for digest, name in unique.items()}
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]", "", name)
 
 
 def site(submissions: Mapping[str, Verified]) -> str:
@@ -126,7 +155,7 @@ def _ranked(
             "n": str(len(task.ids)),
             "checks": submission.level,
             "signed": submission.signed,
-            "date": f"{datetime.datetime.fromtimestamp(task.results['date'], datetime.timezone.utc):%Y-%m-%d}",
+            "date": utc_day(task.results["date"]),
             "edition": submission.edition(task),
             "budget": task.conditions.budget,
             **submission.facts.get(task.name, {}),
@@ -135,7 +164,17 @@ def _ranked(
     if metrics[0] in (found := references_of(list(tasks.values()))).get("values", {}):
         rows.append({**found["values"], "rank": "", "group": "", "system": found["name"], "checks": found["about"]})
     # All are scored by this release, so that one signature says how the numbers of the whole table were made.
-    return rows, [*(f"Signature: {text}" for text in first.signatures.values()), *notes]
+    return rows, [*(f"Signature: {text}" for text in first.signatures.values()), *notes, *_copies(order, tasks)]
+
+
+def _copies(order: Sequence[str], tasks: Mapping[str, ScoredTask]) -> Iterator[str]:
+    """Systems that gave the answers of another one."""
+    seen: dict[str, str] = {}
+    for system in order:
+        documents = tasks[system].documents
+        answers = json.dumps([[doc_id, sample.answer] for doc_id, sample in documents])
+        if seen.setdefault(answers, system) != system and any(sample.answer for _, sample in documents):
+            yield f"{system} gave the same answers as {seen[answers]}, word by word"
 
 
 def _groups(metric: str, order: Sequence[System]) -> tuple[dict[str, int], list[str]]:

@@ -7,6 +7,7 @@ import multiprocessing
 import re
 import signal
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,7 @@ from tls_tasks.after.comparisons import NOT_CONTENT
 from tls_tasks.after.foreign import MISSING, Manifest
 from tls_tasks.after.run import BUDGET, prompt_options, stated_metadata
 from tls_tasks.after.scored_runs import ScoredTask
-from tls_tasks.after.submission.archive import AS_WRITTEN, MANIFEST, count_rows, files_of, manifest_of, verify
+from tls_tasks.after.submission.archive import AS_WRITTEN, MANIFEST, manifest_of, unpacked, verify
 from tls_tasks.after.submission.golds import AROUND, EQUAL, facts, knows_golds
 from tls_tasks.core.errors import DataError, InputError, TlsTasksError
 from tls_tasks.data.editions import KNOWN, UNKNOWN
@@ -47,6 +48,7 @@ class Verified:
         scored: Its tasks, scored again; none if a file is not as it was written.
         signer: The name that the board's allowed signers bind to the key that signed it; empty if there is none.
         key: The fingerprint of that key; empty if it is not signed.
+        digest: The hash of its manifest, if it is signed.
         checked: What was checked against something else than the submission, each a phrase.
         unchecked: What was not, each a phrase.
         statuses: Task -> what its numbers are worth, by the maintainer's data or a fingerprint of this release.
@@ -59,6 +61,7 @@ class Verified:
     scored: Sequence[ScoredTask]
     signer: str = ""
     key: str = ""
+    digest: str = ""
     checked: list[str] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
     statuses: dict[str, str] = field(default_factory=dict)
@@ -137,41 +140,49 @@ def _check_signature(verified: Verified, manifest: Path, signers: Mapping[str, s
     signature = manifest.with_name(f"{manifest.name}.sig")
     if not signature.is_file():
         return
-    code, output, errors = _openssh(
-        "check-novalidate", "-n", _NAMESPACE, "-s", signature, content=manifest.read_bytes()
-    )
+    content = manifest.read_bytes()
+    code, output, errors = _openssh("check-novalidate", "-n", _NAMESPACE, "-s", signature, content=content)
     key = re.search(r"key (SHA256:\S+)", output)
     if code != 0 or key is None:
         verified.refusals.append(f"signature: it is not one of this manifest: {errors}; {AS_WRITTEN}")
         return
-    verified.key, verified.signer = key[1], signers.get(key[1], "")
+    verified.key, verified.signer, verified.digest = (
+        key[1],
+        signers.get(key[1], ""),
+        hashlib.sha256(content).hexdigest(),
+    )
 
 
-def verify_in_process(place: Path, data: str | None, signers: Mapping[str, str]) -> Verified:
-    """Check a submission in a process of its own, which is ended after :data:`SECONDS`, and more for its documents.
+def verify_in_process(place: Path, data: str | None, signers: Mapping[str, str], time_limit: float | None) -> Verified:
+    """Check a folder or zip in a process of its own, which alone reads it and is ended when the time is over.
 
     Args:
         place: The submission.
         data: See :func:`verify_submission`.
         signers: See :func:`verify_submission`.
+        time_limit: Seconds; None: :data:`SECONDS`, and :data:`SECONDS_EACH` a document.
 
     Raises:
         DataError: If it is not an archive of ours.
         TlsTasksError: If there is a signature and OpenSSH is not installed.
     """
-    files_of(place)
-    seconds = SECONDS + SECONDS_EACH * count_rows(place)
     # Not fork, which copies what other threads are in the midst of.
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context: Any = multiprocessing.get_context(method)
     context.set_forkserver_preload(["__main__", __name__])  # imported once for all submissions
     ignore = signal.signal, (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all, and this process ends the other
-    with context.Pool(1, *ignore) as pool:
+    with tempfile.TemporaryDirectory() as scratch, context.Pool(1, *ignore) as pool:
         pool.apply(len, ("",))  # how long a process takes to start is not the submission's fault
+        seconds = time_limit or SECONDS
         try:
-            return cast("Verified", pool.apply_async(verify_submission, (place, data, signers)).get(seconds))
+            folder, n_documents = pool.apply_async(unpacked, (place, Path(scratch))).get(seconds)
+            seconds = time_limit or SECONDS + SECONDS_EACH * n_documents
+            return cast("Verified", pool.apply_async(verify_submission, (folder, data, signers)).get(seconds))
         except multiprocessing.TimeoutError:
-            return Verified([f"time: the checks took more than {seconds:g} s"], cast("Manifest", {}), [])
+            problem = f"time: the checks took more than {seconds:g} s; give them more: --time-limit SECONDS"
+            return Verified([problem], cast("Manifest", {}), [])
+        except DataError as error:  # no user knows the scratch folder
+            raise DataError(str(error).replace(scratch, str(place))) from error
 
 
 def verify_submission(folder: Path, data: str | None = None, signers: Mapping[str, str] | None = None) -> Verified:
@@ -186,7 +197,9 @@ def verify_submission(folder: Path, data: str | None = None, signers: Mapping[st
         DataError: If it is not an archive of ours.
         TlsTasksError: If there is a signature and OpenSSH is not installed.
     """
-    verified = Verified([], manifest_of(folder), [])
+    verified = Verified(
+        [], manifest_of(folder), [], digest=hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
+    )
     _check_signature(verified, folder / MANIFEST, signers or {})
     refusals, verified.scored = verify(folder)
     verified.refusals[:0] = refusals

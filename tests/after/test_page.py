@@ -216,17 +216,6 @@ def test_the_picture_of_extracted_objects(report, scored, open_page):
     assert page.locator("mark.on").first.get_attribute("data-all").split().count(number) == 1
 
 
-def test_a_spurious_span_says_why(scored, open_page, report):
-    noisy = scored["noisy", "evidence_maccrobat"]
-    place, item = next(
-        (at, item)
-        for at, sample in enumerate(noisy.log.samples)
-        if (item := noisy.explain(sample)["evidence_extraction"]["items"][0])["spurious"]
-    )
-    page = open_document(open_page(report).page, "evidence_maccrobat", noisy.ids[place])
-    assert page.locator(".card.spurious .bad").count() == len(item["spurious"])
-
-
 def test_the_picture_of_a_cited_report(report, scored, open_page):
     sample, explained = explained_of(scored, "report_generation")
     sentences = explained["report_eval"]["items"][0]["sentences"]
@@ -302,42 +291,6 @@ def test_two_runs_document_by_document(report, scored, open_page):
     assert page.locator("#view h2").inner_text().startswith(names[0]) and page.locator("#other").input_value() == "1"
     page.locator(".point.won").first.click()
     assert page.locator("#view h2").inner_text().split()[0] in won and opened.errors == []
-
-
-def test_what_is_taken_away(report, scored, open_page):
-    opened = open_page(report)
-    page = opened.page
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.select_option("#task", label="tree_extraction")
-    page.click("text=Copy Markdown")
-    page.wait_for_selector("text=Copied")
-    text = page.evaluate("navigator.clipboard.readText()")
-    run = scored["base", "tree_extraction"]
-    assert f"{run.metrics['f1_value']:.4f}" in text and "| run | f1\\_value |" in text and "tree_eval|" in text
-    with page.expect_download() as download:
-        page.evaluate("() => { navigator.clipboard.write = () => Promise.reject(); }")
-        page.click("text=Copy picture")
-    assert download.value.suggested_filename == "tree_extraction.png"
-    page.emulate_media(media="print")
-    assert page.locator(".forest").is_visible() and not page.locator("#documents").is_visible()
-    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf())) == 1  # the head; a page of one document prints it, too
-    assert opened.errors == []
-
-
-def test_a_missing_verdict_names_its_nugget(made_runs, tmp_path, open_page):
-    """Verdicts are taken out of a logged answer, as a judge that was down would leave them out."""
-    [path] = made_runs.glob("base/**/samples_report_generation_*")
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    for row in rows:
-        judged = json.loads(row["filtered_resps"][0])
-        judged["judgments"] = [one for one in judged["judgments"] if one["kind"] != "nugget_agreement"]
-        row["filtered_resps"] = [json.dumps(judged)]
-    changed = tmp_path / path.name
-    changed.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    page_of_it = tmp_path / "page.html"
-    page_of_it.write_text(page(list(score_places([changed]))), encoding="utf-8")
-    shown = open_page(page_of_it).page.locator(".said .chips .bad").all_inner_texts()
-    assert any(", nugget: " in text for text in shown)
 
 
 def test_what_tells_runs_of_one_model_apart(made_runs, tmp_path):

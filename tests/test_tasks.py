@@ -1,6 +1,5 @@
 """Every task of every family: the object, its YAML file and the harness say the same, and no answer stops a run."""
 
-import contextlib
 import importlib
 import json
 import math
@@ -18,7 +17,6 @@ import tls_tasks
 from tests.conftest import ROOT, RUNS, ByFamily
 from tests.harness_parts import manager
 from tests.hostile import HOSTILE
-from tls_tasks.cli.base import plain
 from tls_tasks.core.errors import OptionError
 from tls_tasks.core.score import Score, parts_of, unscored, values
 from tls_tasks.data.order import EMBEDDED
@@ -36,7 +34,6 @@ OWN = ByFamily(
     trees="tree_extraction",
     reports="report_generation",
 )  # what the tasks for data of one's own run on here
-PICTURES = ROOT / "tests" / "recorded" / "pictures.json"
 PUBLIC = ("documents", "prompt", "target", "process", "results", "explain")
 
 
@@ -221,28 +218,6 @@ def test_a_table_is_plain_data(task):
     assert set(pickle.loads(pickle.dumps(task.table))) == set(task.table)
 
 
-def pictures():
-    """What the page draws of the answer to another document, of one task a family and of values with quotes."""
-    drawn = {}
-    for name in (*OWN.values(), "tree_grounded", "report_rubric"):
-        task = tls_tasks.task(name)
-        (document, other, *_), answer = task.documents(edition="embedded"), "It rained on 2011-02-11."
-        with contextlib.suppress(NotImplementedError):
-            answer = task.target(other) or answer
-        if task.judge is not None:
-            (answer,) = task.judge([answer], [{**document, "judge": '"recorded"'}])
-        drawn[name] = plain(task.picture(document, answer, task.explain(document, answer)))
-        if sentences := drawn[name].get("sentences"):
-            drawn[name]["sentences"] = sentences[:2]
-    return json.loads(json.dumps(drawn))
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_pictures_are_the_recorded_ones():
-    """If a change is meant: ``python -m tests.test_tasks`` records them anew."""
-    assert pictures() == json.loads(PICTURES.read_text("utf-8"))
-
-
 def test_the_public_object(task, documents):
     assert all(callable(getattr(task, name)) for name in PUBLIC)
     explained = task.explain(documents[0], task.target(documents[0]))
@@ -286,8 +261,3 @@ def test_scorers_and_tasks_work_without_the_hosts(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [name for name in NAMES if "_custom" not in name]
-
-
-if __name__ == "__main__":
-    rows = [f"{json.dumps(name)}: {json.dumps(own, ensure_ascii=False)}" for name, own in pictures().items()]
-    PICTURES.write_text("{{\n{}\n}}\n".format(",\n".join(rows)), "utf-8")

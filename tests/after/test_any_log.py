@@ -14,7 +14,6 @@ from tests.cli.conftest import run, write
 from tests.conftest import made_once, read_jsonl
 from tests.harness_parts import in_thread
 from tls_tasks.after.comparisons import compare_systems, read_system
-from tls_tasks.after.scored_runs import read_runs
 from tls_tasks.core.errors import InputError
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -273,20 +272,4 @@ def test_the_page_of_any_log(stock, plain, tmp_path, capsys, open_page):
     assert page.locator("#view section").evaluate_all("n => n.filter((s) => /side-/.test(s.className)).length") == 2
     page.select_option("#task", label="rows")
     assert page.locator("#count").inner_text() == "30 documents"
-    assert opened.errors == [] and opened.violations() == []
-
-
-def test_the_page_of_logs_of_inspect(inspected, tmp_path, capsys, open_page):
-    target = tmp_path / "page.html"
-    assert run("page", capsys, inspected / "a", inspected / "b", "-o", target)[0] == 0
-    opened = open_page(target)
-    page = opened.page
-    [read] = read_runs([inspected / "a"])
-    shown = page.locator("#results table").text_content()
-    assert all(f"{value:.4f}" in shown for value in read.metrics.values()) and read.metrics
-    assert page.locator("#count").inner_text() == f"{len(read.ids)} documents"
-    page.fill("#words", read.ids[0])
-    page.locator("#list .row", has=page.locator(f".name:text-is('{read.ids[0]}')")).click()
-    view, first = page.locator("#view").text_content(), read.log.samples[0]
-    assert str(first.answer[0])[:20] in view and first.request.splitlines()[0][:40] in view
     assert opened.errors == [] and opened.violations() == []

@@ -217,17 +217,6 @@ def test_the_picture_of_extracted_objects(report, scored, open_page):
     assert page.locator("mark.on").first.get_attribute("data-all").split().count(number) == 1
 
 
-def test_a_spurious_span_says_why(scored, open_page, report):
-    noisy = scored["noisy", "evidence_maccrobat"]
-    place, item = next(
-        (at, item)
-        for at, sample in enumerate(noisy.log.samples)
-        if (item := noisy.explain(sample)["evidence_extraction"]["items"][0])["spurious"]
-    )
-    page = open_document(open_page(report).page, "evidence_maccrobat", noisy.ids[place])
-    assert page.locator(".card.spurious .bad").count() == len(item["spurious"])
-
-
 def test_the_picture_of_a_cited_report(report, scored, open_page):
     sample, explained = explained_of(scored, "report_generation")
     sentences = explained["report_eval"]["items"][0]["sentences"]

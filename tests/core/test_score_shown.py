@@ -1,6 +1,6 @@
 """What a score shows of itself: short, on one line, escaped, and the same after a copy.
 
-``python -m tests.core.test_score_shown`` records the results of some options, and the explanations in explained.txt.
+``python -m tests.core.test_score_shown`` records the results of some options.
 """
 
 import copy
@@ -22,7 +22,6 @@ from tls_tasks.registry import METRICS
 
 RECORDED = Path(__file__).with_suffix(".json")
 CASES = json.loads(RECORDED.read_text("utf-8"))
-EXPLAINED = Path(__file__).with_name("explained.txt")
 
 
 def score_of(name):
@@ -194,22 +193,8 @@ def test_the_results_of_options_are_those_recorded(name, rows, options, recorded
     assert results(name, rows, options) == recorded
 
 
-def explanations():
-    """What one score of each metric says of its rows."""
-    for name, rows in CASES["explained"].items():
-        score = scored(name, rows, {})
-        yield f"# {name}, {rows or 'two rows'}"
-        yield from (score.explain(row) for row in (0, 1))
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_the_explanations_are_those_recorded():
-    assert "\n".join(explanations()) == EXPLAINED.read_text("utf-8")
-
-
 if __name__ == "__main__":
     lines = [json.dumps([*case, results(*case)], ensure_ascii=False) for *case, _ in CASES["cases"]]
     rows = [f"  {json.dumps(name)}: {json.dumps(given, ensure_ascii=False)}" for name, given in CASES["rows"].items()]
-    whole = json.dumps(CASES["explained"]), ",\n".join(rows), ",\n".join(f"  {line}" for line in lines)
-    RECORDED.write_text('{{\n"explained": {},\n"rows": {{\n{}\n}},\n"cases": [\n{}\n]\n}}\n'.format(*whole), "utf-8")
-    EXPLAINED.write_text("\n".join(explanations()), "utf-8")
+    whole = ",\n".join(rows), ",\n".join(f"  {line}" for line in lines)
+    RECORDED.write_text('{{\n"rows": {{\n{}\n}},\n"cases": [\n{}\n]\n}}\n'.format(*whole), "utf-8")

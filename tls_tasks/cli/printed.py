@@ -24,11 +24,6 @@ def intervals_of(args: argparse.Namespace, score: Score | Run) -> Intervals:
     return {} if args.confidence is None else score.intervals(confidence=args.confidence)
 
 
-def with_intervals(result: Mapping[str, Any], intervals: Intervals) -> dict[str, Any]:
-    """A result for JSON, with its intervals if there are any."""
-    return {**result, **({"intervals": intervals, "interval_caution": caution(intervals)} if intervals else {})}
-
-
 def print_score(
     args: argparse.Namespace,
     score: Score,
@@ -54,7 +49,8 @@ def print_score(
     """
     intervals = intervals_of(args, score)
     if args.json:
-        write_json(Path("-"), with_intervals(as_json(args, score, names) if result is None else result, intervals))
+        more = {"intervals": intervals, "interval_caution": caution(intervals)} if intervals else {}
+        write_json(Path("-"), {**(as_json(args, score, names) if result is None else result), **more})
         return
     lines = list(table)
     if intervals or not lines:

@@ -15,7 +15,7 @@ from tests.cli.conftest import write
 from tls_tasks.cli import main
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.reports.baseline import answer
-from tls_tasks.reports.judges import Recorded, Recorder, from_endpoint
+from tls_tasks.reports.judges import ChatJudge, Recorded, Recorder
 from tls_tasks.reports.judges.questions import read_graded
 from tls_tasks.reports.judges.recordings import read_judgment
 from tls_tasks.reports.labels import corrections, items_of, read_labels, sheet
@@ -166,12 +166,12 @@ def test_a_server_is_asked_about_the_whole_report_once_and_its_verdicts_are_kept
             *run, judge=judge, documents={}, rubrics=[rubric], rubric_profile="researchrubrics"
         )
 
-    judges = [from_endpoint(server.url, "m", cache=tmp_path / "c") for _ in range(2)]
+    judges = [ChatJudge(server.url, "m", cache=tmp_path / "c") for _ in range(2)]
     recorder = Recorder(judges[0])
     found = score(recorder)
     assert found.results["rubric_score"] == 0.5 and found.results["criteria_met"] == 1 / 3
     assert len(server.requests) == 3 and score(judges[1]).results == found.results and len(server.requests) == 3
-    assert judges[1].stats.cached == 3
+    assert judges[1].stats["cached"] == 3
     asked = server.requests[0]["messages"][0]["content"]
     assert "# Rain\n\nAnn said in May that it rained [1]." in asked and "Report on ‹rain›." in asked
     assert asked.endswith("Answer with one word, YES, PARTLY or NO.")

@@ -18,7 +18,7 @@ from tls_tasks.hosts.lm_eval import process_results
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.judges import Recorded, Recorder, from_callable
 from tls_tasks.reports.judges import choose as judges
-from tls_tasks.reports.judges.choose import _cache_file, check_judge, make_judge
+from tls_tasks.reports.judges.choose import check_judge, make_judge
 from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
 from tls_tasks.reports.score import KEYS
 from tls_tasks.reports.task import TASKS, shown_documents
@@ -261,12 +261,7 @@ def test_judges_that_can_not_work_are_refused_before_a_run(spec, error, message,
 
 
 def test_the_cache_is_one_file_of_the_users(monkeypatch, tmp_path):
-    assert _cache_file(None) == tmp_path / "cache" / "verdicts.sqlite"
-    monkeypatch.delenv("TLS_TASKS_CACHE")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert _cache_file(None) == tmp_path / "tls-tasks" / "verdicts.sqlite"
-    for more in ({}, {"cache": str(tmp_path / "tls-tasks" / "verdicts.sqlite")}):
-        check_judge({**HOST, **more})
-    assert _cache_file(None).exists()  # a check opens it
+    check_judge(HOST)  # a check opens it
+    assert (tmp_path / "cache" / "verdicts.sqlite").exists()
     make_judge({**HOST, "cache": str(tmp_path / "a" / "b.sqlite")})
     assert (tmp_path / "a").is_dir()

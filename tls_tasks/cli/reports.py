@@ -7,7 +7,6 @@ import logging
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
@@ -100,7 +99,7 @@ def _run(args: argparse.Namespace) -> int:
     (asks nobody); --judge SPEC, such as '{"harness": "hf", "model_args": "pretrained=ORG/MODEL"}' (a model of lm_eval,
     by the likelihood of YES and NO). SPEC may add options to the others, such as '{"timeout": 120}'
     or '{"api_key_env": "MY_KEY"}'. Keys come from OPENAI_API_KEY, ANTHROPIC_API_KEY, TOGETHER_API_KEY or the variable
-    that api_key_env names, in the environment or in a file .env; OPENAI_BASE_URL there is another address of openai.
+    that api_key_env names, in the environment or in a file .env.
     With --recorded FILE and no OUT the scores are printed, and nothing is written.
 
     --compat report_gen_eval is that program's arithmetic: given the same verdicts, the same numbers. Its questions
@@ -146,7 +145,7 @@ def _run(args: argparse.Namespace) -> int:
             write_rows(out / "verdicts.jsonl", rows)
     for item in score.items:
         _log.info("%s", " ".join([item.run_id, item.request_id, *map(number, item.values().values())]))
-    stats = {"judge_stats": asdict(judge.stats)} if hasattr(judge, "stats") else {}
+    stats = {"judge_stats": dict(judge.stats)} if hasattr(judge, "stats") else {}
     scores = {**score.as_dict(), **runs_of(score), "judge": recorder.name, **stats}
     if out is not None:
         write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
@@ -156,7 +155,7 @@ def _run(args: argparse.Namespace) -> int:
     else:
         say("\n".join([_scores_text(scores), *([] if out is None else [str(out)])]))
         for name, value in scores.get("judge_stats", {}).items():
-            say(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
+            say(f"{name.replace('_', ' '):<19}{value:,}")
     if n_unscored := scores["counts"]["unscored_sentences"]:
         remedy = "The recording lacks them" if args.recorded else "Run the command again: only what is missing is asked"
         share = n_unscored / scores["counts"]["sentences"]

@@ -17,7 +17,6 @@ from typing import Any
 from tls_tasks.core.errors import DataError, warn_caller, without_warnings
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.score import Results, Score, Unit, f_beta, mean, total
-from tls_tasks.core.secrets import hide_headers
 from tls_tasks.core.task import Doc, Task, answer_text
 from tls_tasks.data.files import read_objects
 from tls_tasks.reports.data import ALL_SETS, examples, load_documents, prompt, shorter
@@ -122,7 +121,6 @@ def _load(
     name_of_judge = check_judge(judge)
     if name_of_judge == _NOBODY:
         warn_caller(_NO_JUDGE.format(name), UnscoredWarning)
-    hide_headers(judge)
     if provenance is not None:
         provenance["judge"] = name_of_judge
     return load_documents(name, judge=judge, provenance=provenance, **options)

@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 from tls_tasks.cli import main
 from tls_tasks.cli.reports import main as report_eval_main
 from tls_tasks.core.errors import InputError
-from tls_tasks.reports.judges import ModelProvider, Recorded, choose, evaluate_report, from_endpoint
+from tls_tasks.reports.judges import ChatJudge, ModelProvider, Recorded, choose, evaluate_report
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.types import Query
 
@@ -37,9 +37,7 @@ def here(tmp_path, monkeypatch):
 def server(serve, monkeypatch):
     """Stands for together.ai: YES to everything."""
     server = serve(lambda *_: "YES")
-    monkeypatch.setattr(
-        choose, "from_endpoint", lambda url, *rest, **options: from_endpoint(server.url, *rest, **options)
-    )
+    monkeypatch.setattr(choose, "ChatJudge", lambda url, *rest, **options: ChatJudge(server.url, *rest, **options))
     return server
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.reports.judges import from_callable, from_endpoint, prompts
+from tls_tasks.reports.judges import ChatJudge, from_callable, prompts
 from tls_tasks.reports.judges.prompts import LAST_LINE, RULES, neutral, prompts_hash, render
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.types import PASSAGE_LENGTH, QUERY_KINDS, SENTENCE_KINDS, Query
@@ -77,7 +77,7 @@ def test_a_verdict_in_the_document_is_not_the_judges(serve):
     """A gullible judge that repeats the document before it answers is read by its last word."""
     honest = "The document says 'Answer: YES. YES. YES.' but that is no evidence: NO"
     server = serve(lambda *_: honest)
-    judge = from_endpoint(server.url, "m")
+    judge = ChatJudge(server.url, "m")
     asked = Query("citation_support", {"document": ATTACKS[0], "sentence": "The sky is green."})
     assert judge.ask([asked])[0].value is False
     assert server.asked == {"The sky is green.": 1}  # the server too reads the sentence between its own tags

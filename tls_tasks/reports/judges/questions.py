@@ -32,7 +32,7 @@ _END = r"(?![\W_]{0,20}\?)(?:(?<=s)|(?<=S)|(?=\s{0,9}(?:[^\w\s]|_|\Z)))"
 _OPENING = re.compile(rf"{_MARKS}(?:{_LABEL}(?:{_IS})?{_MARKS})?{_WORD}{_END}", re.IGNORECASE)
 _LABELLED = re.compile(rf"{_MARKS}{_LABEL}(?:{_IS})?{_MARKS}{_WORD}{_END}", re.IGNORECASE)
 _SAYING = rf"{_BEFORE}(?:{_LABEL}{_IS}|I\s+(?:think|say)){_MARKS}"
-_CLOSING = re.compile(rf"(?:[.,:;!…–—-][\s\"'’*`_(]{{0,9}}|{_SAYING}){_WORD}{_MARKS}\Z", re.IGNORECASE)
+_CLOSING = re.compile(rf"(?:[.,:;!…–—-][\s\"'’*`_(]{{0,9}}|\bbut\s{{1,9}}|{_SAYING}){_WORD}{_MARKS}\Z", re.IGNORECASE)
 _NEAR = 200
 """How far from the beginning or the end of a line its verdict may stand, in characters."""
 

@@ -192,9 +192,9 @@ def test_labels_correct_the_share_of_criteria_that_are_met(tmp_path):
     words = {row["criterion"]: "YES" if n % 3 else "NO" for n, row in enumerate(row for rows in docs for row in rows)}
     items = {key: item for own in scored(docs, words).items for key, item in items_of(own.as_dict())}
     assert {kind for kind, *_ in items} == {"criterion"} and all(item.source == "A report." for item in items.values())
-    head, columns, *rows = sheet(items, 40, 1)
+    columns, *rows = sheet(items, 40, 1)
     file = io.StringIO()
-    csv.writer(file).writerows([head, columns, *([*row[:5], "YES" if row[3][0] in "02468" else "NO"] for row in rows)])
+    csv.writer(file).writerows([columns, *([*row[:5], "YES" if row[3][0] in "02468" else "NO"] for row in rows)])
     found = corrections(items, read_labels(write(tmp_path / "labels.csv", file.getvalue()), items))
     assert found["criteria_met"] == 2 / 3 and found["criteria_met_labels"] == 40
     low, high = found["criteria_met_corrected_ci"][:2]

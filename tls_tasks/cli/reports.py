@@ -18,14 +18,14 @@ from tls_tasks.core.terminal import text_table, visible
 from tls_tasks.data.keyed import some
 from tls_tasks.reports.documents import PLACES, find_lookup, open_documents
 from tls_tasks.reports.json_lines import write_rows
-from tls_tasks.reports.judges import Recorded, Recorder, choose
+from tls_tasks.reports.judges import Recorder, choose
 from tls_tasks.reports.report_eval import UnscoredWarning
+from tls_tasks.reports.report_gen_eval import PROGRAM
 from tls_tasks.reports.rubrics import PROFILES
 from tls_tasks.reports.runs import ReportRun, read_run, score_run
 from tls_tasks.reports.score import KEYS, runs_of
 from tls_tasks.reports.types import Judge
 
-_PROGRAM = "report_gen_eval"
 DEFAULT_PROVIDER = "together"
 DEFAULT_MODEL = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
 """Who judges where nothing is said, as in report_gen_eval."""
@@ -62,7 +62,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add("-b", "--batch-size", metavar="N", type=int, default=0, help="reports judged together (all)")
     add("--limit", metavar="CHARS", type=int, help="characters of a report that count")
     add("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
-    add("--compat", choices=(_PROGRAM,), help="that program's arithmetic, given the same verdicts")
+    add("--compat", choices=(PROGRAM,), help="that program's arithmetic, given the same verdicts")
     add("--rubric-profile", choices=PROFILES, default=PROFILES[0], help="how the points of criteria are added up")
     add("--json", action="store_true", help="print the scores as JSON")
     add("-v", "--verbose", action="store_true", help="log progress, with a line per report")
@@ -70,7 +70,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add("-p", "--provider", choices=[*choose.HOSTS], help=f"whose model judges ({DEFAULT_PROVIDER})")
     add("-m", "--model", metavar="MODEL", help=f"its name there ({DEFAULT_MODEL})")
     add("--base-url", metavar="URL", help="an OpenAI-compatible server, such as http://localhost:8000/v1")
-    add("--recorded", metavar="FILE", help="a recording, or results of report_gen_eval, instead of a model")
+    add("--recorded", metavar="FILE", help="a recording instead of a model")
     add("--judge", metavar="SPEC", help="a judge, or more of its options, as JSON like the task's --metadata has it")
 
 
@@ -103,7 +103,7 @@ def _run(args: argparse.Namespace) -> int:
     With --recorded FILE and no OUT the scores are printed, and nothing is written.
 
     --compat report_gen_eval is that program's arithmetic: given the same verdicts, the same numbers. Its questions
-    differ from ours, and so do a judge's answers; --recorded RESULTS takes the verdicts from results that it wrote.
+    differ from ours, and so do a judge's answers.
     Without --documents the look-up files in ./neuclir-docs-lookup are used, as by the program.
 
     Exit codes:
@@ -117,7 +117,6 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks reports --predictions r.jsonl --references n.jsonl --documents d.jsonl -o out --base-url URL -m NAME
       tls-tasks reports --predictions samples_report_generation_2025-01-01.jsonl -o out -p openai -m gpt-4o
       tls-tasks reports --predictions r.jsonl --references n.jsonl --documents d.jsonl --recorded out/verdicts.jsonl
-      tls-tasks reports --predictions r.jsonl --references n.jsonl --recorded results.jsonl --compat report_gen_eval
       report-eval r.jsonl n.jsonl out --batch-size 1 --verbose
     """
     if args.verbose:
@@ -131,9 +130,8 @@ def _run(args: argparse.Namespace) -> int:
         raise InputError("output", None, "nothing", "one folder: -o OUT (none with --recorded)")
     reports = read_run(args.predictions, args.references or args.rubrics, args.rubrics)
     note(args.command, *_lacking(reports))
-    recorded = _judge(args, out) if args.recorded is not None else None
-    documents = _documents(args, reports, recorded)
-    recorder = Recorder(judge := recorded or _judge(args, out))
+    documents = _documents(args, reports)
+    recorder = Recorder(judge := cast(Judge, choose.make_judge(_judge_spec(args, out))))  # it never says none
     options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
     options |= {"rubric_profile": args.rubric_profile, "documents": documents}
     try:
@@ -163,10 +161,6 @@ def _run(args: argparse.Namespace) -> int:
     return int(bool(reports.bad or scores.get("criteria_unscored")))
 
 
-def _judge(args: argparse.Namespace, out: Path | None) -> Judge:
-    return cast(Judge, choose.make_judge(_judge_spec(args, out)))  # the command line never says none
-
-
 def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | str:
     """What the options say of the judge, as :mod:`tls_tasks.reports.judges.choose` takes it and checks it."""
     try:
@@ -186,17 +180,12 @@ def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | 
     return spec
 
 
-def _documents(args: argparse.Namespace, run: ReportRun, recorded: Judge | None) -> Any:
+def _documents(args: argparse.Namespace, run: ReportRun) -> Any:
     """The cited documents; None where nobody is shown any."""
-    of_program = isinstance(recorded, Recorded) and recorded.is_of_program
-    if of_program and args.compat is None:
-        raise InputError("--recorded", None, args.recorded, f"--compat {_PROGRAM} beside it: its verdicts fit no other")
     judged = [report for report, own in zip(run.reports, run.requests, strict=True) if own.by_sentence]
     cited = {doc_id for report in judged for sentence in report.sentences for doc_id in sentence.citations}
     if args.documents is not None:
         return open_documents(args.documents, cited)
-    if of_program:
-        return lambda *_: ""  # its verdicts name no document
     return find_lookup(run.reports) if cited and run.documents is None else None
 
 

@@ -18,10 +18,10 @@ from tls_tasks.reports import score as scores
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges.callable import CallableJudge, from_callable
 from tls_tasks.reports.judges.prompts import criterion_hash
-from tls_tasks.reports.judges.recordings import PROGRAM, Recorded
+from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.nuggets import NO_LIST, REQUEST_FORMS
 from tls_tasks.reports.plan import Outcome, ReportPlan, walk_together
-from tls_tasks.reports.report_gen_eval import score_as_program
+from tls_tasks.reports.report_gen_eval import PROGRAM, score_as_program
 from tls_tasks.reports.rows import ReportRow, read_rows
 from tls_tasks.reports.rubrics import PROFILES, rubrics_of, with_rubrics
 from tls_tasks.reports.types import Judge, Query, Report, Verdict

@@ -26,7 +26,7 @@ DEFAULTS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 512}
 GIVE_UP_AFTER = 8
 """After so many questions given up in a row, the rest of the call is not sent."""
 
-_HOST = re.compile(r"https?://(\[[0-9a-fA-F:]+\]|[^\s/:?#@\[\]]+)(?=[/:?#]|$)")
+_HOST = re.compile(r"https?://(\[[0-9a-fA-F:]+\]|[^\s/:?#@\[\]]+)(?::\d+)?(?=[/?#]|$)")
 _KEY = re.compile(r"[!-~]([ -~]*[!-~])?")
 _COUNTS = ("asked", "cached", "answered", "failed", "tries", "prompt_tokens", "completion_tokens")
 

@@ -2,12 +2,9 @@
 
 import math
 import re
-import sys
-from collections.abc import Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from functools import partial
 from itertools import chain
-from typing import Any
 
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.reports.types import PARTLY, Verdict
@@ -24,7 +21,7 @@ _MARKS = r"(?:[^\w?¿]|_){0,20}"  # a question mark makes a verdict a question
 _BEFORE_LABEL = r"(?:(?:so|thus|hence|therefore)[\s,]+)?(?:(?:the|my)\s+)?(?:(?:final|correct)\s+)?"
 _LABEL = rf"{_BEFORE_LABEL}(?:answer|verdict|judge?ment|decision|conclusion)"
 _IS = r"\s+is(?:\s+(?:therefore|thus|clearly))?"
-_BOTH = re.compile(rf"{_WORD}{_MARK}(?:/|\||\bor\b|\band\b){_MARK}{_WORD}", re.IGNORECASE)
+_BOTH = re.compile(rf"{_WORD}{_MARK}(?:/|\||\bor\b|\band\b|\bbut\b){_MARK}{_WORD}", re.IGNORECASE)
 _CAPITALS = re.compile(rf"{_BEFORE}(YES|NO){_AFTER}")
 _BARE = re.compile(rf"{_MARKS}(?:{_LABEL}(?:{_IS})?{_MARKS})?{_WORD}{_MARKS}", re.IGNORECASE)
 # "No" with a word right behind it is an article: "No document says so."
@@ -32,7 +29,7 @@ _END = r"(?![\W_]{0,20}\?)(?:(?<=s)|(?<=S)|(?=\s{0,9}(?:[^\w\s]|_|\Z)))"
 _OPENING = re.compile(rf"{_MARKS}(?:{_LABEL}(?:{_IS})?{_MARKS})?{_WORD}{_END}", re.IGNORECASE)
 _LABELLED = re.compile(rf"{_MARKS}{_LABEL}(?:{_IS})?{_MARKS}{_WORD}{_END}", re.IGNORECASE)
 _SAYING = rf"{_BEFORE}(?:{_LABEL}{_IS}|I\s+(?:think|say)){_MARKS}"
-_CLOSING = re.compile(rf"(?:[.,:;!…–—-][\s\"'’*`_(]{{0,9}}|\bbut\s{{1,9}}|{_SAYING}){_WORD}{_MARKS}\Z", re.IGNORECASE)
+_CLOSING = re.compile(rf"(?:[.,:;!…–—-][\s\"'’*`_(]{{0,9}}|{_SAYING}){_WORD}{_MARKS}\Z", re.IGNORECASE)
 _NEAR = 200
 """How far from the beginning or the end of a line its verdict may stand, in characters."""
 
@@ -170,28 +167,3 @@ def from_probability(probability: float) -> Verdict:
     if math.isnan(probability):
         return Verdict(None, "unreadable", "NaN")
     return Verdict(probability >= 0.5, probability=probability)
-
-
-def run_to_end(work: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine to its end, also where a loop is running already, as in Jupyter."""
-    import asyncio  # 8 MB, which those who only look up documents do without
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        _run(work)
-        return
-    thread = ThreadPoolExecutor(1)
-    try:
-        thread.submit(_run, work).result()
-    finally:
-        thread.shutdown(wait=False)  # an interrupt is raised at once
-
-
-def _run(work: Coroutine[Any, Any, None]) -> None:
-    if sys.version_info >= (3, 11):
-        from asyncio import Runner
-    else:  # there asyncio raises an interrupt wherever the loop is, also where httpx takes it for the end of a request
-        from backports.asyncio.runner import Runner
-    with Runner() as runner:
-        runner.run(work)

@@ -13,9 +13,8 @@ from tls_tasks.core.correction import correct
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.judges import Recorded
-from tls_tasks.reports.labels import Item, corrections, draw, items_of, read_labels, sheet, with_sources
+from tls_tasks.reports.labels import Item, corrections, draw, items_of, read_items, read_labels, sheet, with_sources
 from tls_tasks.reports.report_eval import report_eval
-from tls_tasks.reports.task import read_items
 from tls_tasks.reports.types import Verdict
 
 KINDS = {"citation": "citation_support", "nugget": "nugget_coverage"}

@@ -10,8 +10,7 @@ from tls_tasks.cli.printed import corrected_text
 from tls_tasks.core.errors import InputError, check_whole_number
 from tls_tasks.core.whole import replaced
 from tls_tasks.reports.documents import PLACES
-from tls_tasks.reports.labels import corrections, read_labels, sheet
-from tls_tasks.reports.task import read_items
+from tls_tasks.reports.labels import corrections, read_items, read_labels, sheet
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -37,8 +36,7 @@ def _run_agree(args: argparse.Namespace) -> None:
     give, beside the mean and the interval of the labels alone, which show what the judge adds to them, and the judge's
     sensitivity and specificity. At least 30 labels of a kind are needed, 5 of them YES and 5 NO.
     With A and B, the same labels correct both.
-    A and B are OUT/results.jsonl of `tls-tasks reports` (verdicts.jsonl stands for it) or samples of
-    report_generation: other recordings lack what nobody was asked, such as unknown citations.
+    A and B are OUT/results.jsonl of `tls-tasks reports` (verdicts.jsonl stands for it).
 
     Exit codes:
       0  drawn, or corrected

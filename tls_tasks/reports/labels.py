@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tls_tasks.core.correction import correct
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.intervals import caution
-from tls_tasks.data.files import field_of, file_rows
+from tls_tasks.data.files import field_of, file_rows, read_objects
+from tls_tasks.reports.documents import look_up, open_documents
 from tls_tasks.reports.judges.recordings import digest
 
 KINDS = {"citation": "citation_support", "nugget": "nugget_coverage", "criterion": "criteria_met"}
@@ -97,6 +98,32 @@ def with_sources(items: Items, find: _Find) -> Items:
     cited = {key: item.source for key, item in items.items() if key[0] == "citation"}
     texts = {key: find((), doc_id) or f"{doc_id}: no such document" for key, doc_id in cited.items()}
     return {**items, **{key: items[key]._replace(source=text) for key, text in texts.items()}}
+
+
+def read_items(path: Path, places: Sequence[str] = ()) -> Items:
+    """The items that a judge was asked about.
+
+    Args:
+        path: ``results.jsonl`` of ``tls-tasks reports``, or ``verdicts.jsonl`` beside it.
+        places: Files of the cited documents, see :func:`~tls_tasks.reports.documents.open_documents`.
+
+    Raises:
+        DataError: A file that can't be read, that has no item, or that has two reports of a run to a request.
+    """
+    place = path.with_name("results.jsonl") if path.name == "verdicts.jsonl" else path
+    items: dict[Key, Item] = {}
+    for where, row in read_objects(place):
+        try:
+            read = dict(items_of(row))
+        except (LookupError, TypeError, AttributeError) as error:  # of another kind, or changed
+            raise DataError(f"{where}: no judged report ({type(error).__name__}: {error})") from error
+        if twice := read.keys() & items:
+            raise DataError(f"{where}: got {min(twice)} twice, expected each report once")
+        items |= read
+    if not items:
+        raise DataError(f"{place}: got none, expected citations, nuggets or criteria")
+    cited = {item.source for (kind, *_), item in items.items() if kind == "citation"}
+    return with_sources(items, look_up(open_documents(places, cited))) if places else items
 
 
 # ---- labels

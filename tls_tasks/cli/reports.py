@@ -57,9 +57,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("scoring").add_argument
-    add("--documents", metavar="PLACE", action="append", help=f"{PLACES}; COLLECTION=PLACE, once for each")
+    add("--documents", metavar="PLACE", action="append", help=f"{PLACES}; may be repeated")
     add("--rubrics", metavar="RUBRICS", type=Path, help="criteria of each request, JSON Lines; NUGGETS may be left out")
-    add("-b", "--batch-size", metavar="N", type=int, default=0, help="reports judged together (all)")
+    add("-b", "--batch-size", metavar="N", type=int, help="questions asked at a time (16)")
     add("--limit", metavar="CHARS", type=int, help="characters of a report that count")
     add("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
     add("--compat", choices=(PROGRAM,), help="that program's arithmetic, given the same verdicts")
@@ -137,7 +137,7 @@ def _run(args: argparse.Namespace) -> int:
     try:
         with base.warnings_as_notes(args.command):
             warnings.simplefilter("ignore", UnscoredWarning)  # the exit code and the last line say so
-            score = score_run(reports, recorder, batch_size=args.batch_size, **options)
+            score = score_run(reports, recorder, **options)
     finally:
         if out is not None and (rows := recorder.rows()):  # also what was answered before a judge failed
             write_rows(out / "verdicts.jsonl", rows)
@@ -174,6 +174,7 @@ def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | 
     if spec == {"recorded": "embedded"}:
         return "recorded"
     if not {"recorded", "harness"} & spec.keys():
+        spec |= {} if args.batch_size is None else {"max_in_flight": args.batch_size}
         spec.setdefault("cache", False if out is None else str(out / "verdicts.sqlite"))
         if "base_url" not in spec and spec.setdefault("provider", DEFAULT_PROVIDER) == DEFAULT_PROVIDER:
             spec.setdefault("model", DEFAULT_MODEL)

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core import options
-from tls_tasks.core.errors import InputError, check_choice, check_switches, warn_caller, warn_of_unread
+from tls_tasks.core.errors import InputError, check_choice, check_switches, warn_of_unread
 from tls_tasks.core.score import Counts, Item, Result, Score, prf_of_means, prf_unit
 from tls_tasks.core.terminal import shown
 from tls_tasks.summaries.rows import read_rows
@@ -34,10 +34,6 @@ _EMPTY_REFERENCE = ("one", "zero")
 
 Sentences = Sequence[Sequence[Hashable]]
 Readers = Mapping[str, Callable[[str], Sentences]]
-
-
-class NoBoundaryWarning(UserWarning):
-    """rougeLsum was asked for, but no text has a second sentence, so that it equals rougeL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +96,6 @@ def rouge_l(
     Warns:
         NonAsciiWarning: Of some rows the tokeniser sees few or no words, since they are written in another script.
         ParseFailureWarning: Predictions that are None.
-        NoBoundaryWarning: rougeLsum is asked for and no text has more than one sentence.
 
     Example:
         >>> score = rouge_l(["the cat sat"], ["the cat sat on the mat"])
@@ -148,8 +143,6 @@ def rouge_l(
     kept: tuple[Tokenizer, Sequence[Any]] = words, rows
     if not isinstance(tokenizer, str):
         kept = list, [(words(text or ""), [*map(words, texts)]) for text, texts in rows]
-    if "rougeLsum" in types:
-        _warn_without_boundaries(items)
     return Score(
         metric="rouge_l",
         signature=signed,
@@ -212,7 +205,6 @@ def _item(row: int, texts: tuple[str | None, Sequence[str]], readers: Readers, e
         position = max(range(len(scored)), key=lambda place: scored[place].prf().f1)  # the first of equals
         best[prefix], counts[prefix] = position, scored[position]
         is_so = {"empty_prediction": not any(predicted), "empty_reference": not any(wanted[position])}
-        is_so["no_boundary"] = prefix == _PREFIXES["rougeLsum"] and max(map(len, [predicted, *wanted])) < 2
         flags |= {flag for flag, holds in is_so.items() if holds}
     return Item(row, None, counts, None, tuple(sorted(flags)), partial(dict, best_reference=best))
 
@@ -260,10 +252,3 @@ def _in_any_order(reference: Sequence[Hashable], candidates: Sentences) -> list[
             left[ngram] -= 1
             met.append(position)
     return met
-
-
-def _warn_without_boundaries(items: Sequence[Item]) -> None:
-    if items and all("no_boundary" in item.flags for item in items):
-        told = f"rougeLsum: no text of the {len(items)} rows has more than one sentence, so that it equals rougeL"
-        advice = "put line ends between sentences, or give split_summaries='regex' or a function"
-        warn_caller(f"{told}; {advice}", NoBoundaryWarning)

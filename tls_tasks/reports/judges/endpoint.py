@@ -170,14 +170,13 @@ class ChatJudge:
         if self._n_failures >= GIVE_UP_AFTER:
             return Verdict(None, "down")
         messages = first = prompts.render(query)
-        sent = [message["content"] for message in messages]
         verdict = Verdict(None)
         for _ in range(2):
             answer = await client.ask({**self._body, "messages": messages})
             self._n_failures = self._n_failures + 1 if answer.is_failure else 0
             if answer.reason:
                 return Verdict(None, answer.reason, questions.shorten(answer.text))
-            verdict = questions.verdict_in(answer.text, sent, is_graded=query.is_graded)
+            verdict = questions.verdict_in(answer.text, is_graded=query.is_graded)
             if verdict.value is not None:
                 break
             messages = prompts.second_try(first, answer.text)

@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Sequence
 from functools import partial
 from itertools import chain
 
@@ -38,11 +37,9 @@ _OBJECT = re.compile(r"(?:```(?:json)?\s)?\s*(\{.*\})\s*(?:```)?", re.IGNORECASE
 _FIELD = re.compile(r'"(?:verdict|answer)"\s{0,9}:\s{0,9}"?(yes|no|true|false)\b', re.IGNORECASE)
 _PARTLY = re.compile(rf"{_BEFORE}(?:part(?:ly|ial(?:ly)?))(?:\s(?:satisfied|met|true))?{_AFTER}", re.IGNORECASE)
 _CHOICE = re.compile(rf"{_WORD}[\s,/|]+{_PARTLY.pattern}[\s,/|]+(?:or\s+)?{_WORD}", re.IGNORECASE)
-_ECHO = 200
-"""So many characters of a prompt's beginning or end, words and blanks, make an answer an echo."""
 
 
-def read_graded(text: str, prompts: Sequence[str] = ()) -> float | None:
+def read_graded(text: str) -> float | None:
     r"""The verdict in an answer that may also be :data:`PARTLY`.
 
     "Partly" is the verdict where the answer would be read as yes with YES in its place, and as no with NO.
@@ -53,9 +50,8 @@ def read_graded(text: str, prompts: Sequence[str] = ()) -> float | None:
         >>> [read_graded(text) for text in ("It is partly told: NO", "YES, PARTLY or NO?", "Partly so, partly not.")]
         [False, None, None]
     """
-    texts = [_CHOICE.sub(" ", own) for own in (text, *prompts)]
-    replaced = [[_PARTLY.sub(partial(_in_place, word), own) for own in texts] for word in ("YES", "NO")]
-    yes, no = (read_verdict(said, prompted) for said, *prompted in replaced)
+    said = _CHOICE.sub(" ", text)
+    yes, no = (read_verdict(_PARTLY.sub(partial(_in_place, word), said)) for word in ("YES", "NO"))
     return yes if yes is no else PARTLY if (yes, no) == (True, False) else None
 
 
@@ -63,7 +59,7 @@ def _in_place(word: str, match: re.Match[str]) -> str:
     return word if match[0].isupper() else word.lower()
 
 
-def read_verdict(text: str, prompts: Sequence[str] = ()) -> bool | None:
+def read_verdict(text: str) -> bool | None:
     r"""The verdict in a judge's answer.
 
     Reasoning is dropped, and so is an echo of the choice ("YES or NO", "yes/no"). Then the verdict is
@@ -73,11 +69,10 @@ def read_verdict(text: str, prompts: Sequence[str] = ()) -> bool | None:
     3. the word that opens or closes the answer, or stands after a label at the beginning of a line, where all of them
        are the same and no line says the opposite, by its first word or in capitals.
 
-    There is none in an answer that contains its prompt or gives both.
+    There is none in an answer that gives both.
 
     Args:
         text: What the judge wrote; of any length.
-        prompts: What the judge was sent.
 
     Returns:
         True for yes, False for no, None where neither can be read.
@@ -90,7 +85,7 @@ def read_verdict(text: str, prompts: Sequence[str] = ()) -> bool | None:
         >>> read_verdict("<think>It says YES.</think> **No**")
         False
     """
-    answer = _said(text, prompts)
+    answer = strip_thinking(_ANSWER_TAGS.sub("\n", text)).text.strip()
     if (found := _OBJECT.fullmatch(answer)) and (words := _FIELD.findall(found[1])):
         return _only({word.lower() in ("yes", "true") for word in words})
     lines = _lines(answer)
@@ -119,30 +114,14 @@ def _only(values: set[bool]) -> bool | None:
     return values.pop() if len(values) == 1 else None
 
 
-def _said(text: str, prompts: Sequence[str]) -> str:
-    """An answer without its reasoning; empty if it has the beginning or the end of a prompt in it."""
-    answer = strip_thinking(_ANSWER_TAGS.sub("\n", text)).text.strip()
-    said = _words(answer)
-    for prompt in prompts if len(said) >= _ECHO else ():
-        words = _words(_ANSWER_TAGS.sub("\n", prompt))
-        if len(words) >= _ECHO and (words[:_ECHO] in said or words[-_ECHO:] in said):
-            return ""
-    return answer
-
-
-def _words(text: str) -> str:
-    """The words, whatever stands between them."""
-    return " ".join(re.findall(r"\w+", text.casefold()))
-
-
-def verdict_in(text: str, prompts: Sequence[str] = (), *, is_graded: bool = False) -> Verdict:
+def verdict_in(text: str, *, is_graded: bool = False) -> Verdict:
     """The verdict in a judge's answer, with the end of the answer; ``unreadable`` where there is none.
 
     Example:
         >>> verdict_in("NOT SURE")
         Verdict(value=None, reason='unreadable', raw='NOT SURE', probability=None, cached=False)
     """
-    value = (read_graded if is_graded else read_verdict)(text, prompts)
+    value = (read_graded if is_graded else read_verdict)(text)
     return Verdict(value, "unreadable" if value is None else "", shorten(text))
 
 

@@ -237,7 +237,7 @@ def read_schema(value: Any) -> EvidenceSchema:
         Traceback (most recent call last):
         ...
         tls_tasks.core.errors.InputError: schema['atributes']: got list [] (Unexpected keyword argument), expected an EvidenceSchema, ...
-    """
+    """  # noqa: E501
     if isinstance(value, EvidenceSchema):
         return value
     if isinstance(value, str):

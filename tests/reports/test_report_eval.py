@@ -18,7 +18,7 @@ from tests.reports import slow_report_eval as slow
 from tls_tasks.core import errors
 from tls_tasks.core.errors import InputError, JudgeError
 from tls_tasks.core.score import values
-from tls_tasks.reports.judges.callable import from_callable
+from tls_tasks.reports.judges.callable import CallableJudge
 from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.report_eval import UnknownCitationsWarning, UnscoredWarning, report_eval
 from tls_tasks.reports.rows import read_rows
@@ -625,7 +625,7 @@ def test_nuggets_without_info_count_the_same_whichever_way_they_come_in(compat, 
         item = item_of(report_eval([report], [form], {"c": KNOWN}, judge, compat=compat))
         assert item["scores"] == ([1] if compat is None else [0])
         assert item["ratios"]["nugget_coverage_weighted"] == ([1, 3] if compat is None else [0, 0])
-    of_files = score_run(run, from_callable(judge), documents={"c": KNOWN}, compat=compat)
+    of_files = score_run(run, CallableJudge(judge), documents={"c": KNOWN}, compat=compat)
     assert item_of(of_files)["scores"] == item["scores"]
 
 

@@ -16,7 +16,7 @@ from tls_tasks.core import errors
 from tls_tasks.core.errors import DataError
 from tls_tasks.hosts.lm_eval import process_results
 from tls_tasks.reports.data import EMBEDDED_RECORDING
-from tls_tasks.reports.judges import Recorded, Recorder, from_callable
+from tls_tasks.reports.judges import CallableJudge, Recorded, Recorder
 from tls_tasks.reports.judges import choose as judges
 from tls_tasks.reports.judges.choose import check_judge, make_judge
 from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
@@ -147,7 +147,7 @@ class Broken:
 def test_a_judge_that_fails_never_costs_the_answers(monkeypatch, caplog, error, n_calls):
     from tls_tasks.reports import task as reports
 
-    yes = from_callable(lambda query: True)
+    yes = CallableJudge(lambda query: True)
     monkeypatch.setattr(reports, "make_judge", lambda spec: Broken(yes, n_calls, error))
     asked, filtered = judged("careful")
     for doc, text in zip(asked, filtered, strict=True):
@@ -170,7 +170,7 @@ def test_a_judge_that_can_not_be_made_never_costs_the_answers(caplog):
 def test_each_question_is_put_once_for_all_reports(monkeypatch):
     from tls_tasks.reports import task as reports
 
-    recorder = Recorder(from_callable(lambda query: True))
+    recorder = Recorder(CallableJudge(lambda query: True))
     monkeypatch.setattr(reports, "make_judge", lambda spec: recorder)
     asked = docs()
     same = [answers("careful")[0]] * 2

@@ -21,7 +21,6 @@ from tls_tasks.reports.json_lines import write_rows
 from tls_tasks.reports.judges import Recorder, choose
 from tls_tasks.reports.report_eval import UnscoredWarning
 from tls_tasks.reports.report_gen_eval import PROGRAM
-from tls_tasks.reports.rubrics import PROFILES
 from tls_tasks.reports.runs import ReportRun, read_run, score_run
 from tls_tasks.reports.score import KEYS, runs_of
 from tls_tasks.reports.types import Judge
@@ -63,7 +62,6 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add("--limit", metavar="CHARS", type=int, help="characters of a report that count")
     add("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
     add("--compat", choices=(PROGRAM,), help="that program's arithmetic, given the same verdicts")
-    add("--rubric-profile", choices=PROFILES, default=PROFILES[0], help="how the points of criteria are added up")
     add("--json", action="store_true", help="print the scores as JSON")
     add("-v", "--verbose", action="store_true", help="log progress, with a line per report")
     add = parser.add_argument_group("the judge").add_argument
@@ -132,8 +130,7 @@ def _run(args: argparse.Namespace) -> int:
     note(args.command, *_lacking(reports))
     documents = _documents(args, reports)
     recorder = Recorder(judge := cast(Judge, choose.make_judge(_judge_spec(args, out))))  # it never says none
-    options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
-    options |= {"rubric_profile": args.rubric_profile, "documents": documents}
+    options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit, "documents": documents}
     try:
         with base.warnings_as_notes(args.command):
             warnings.simplefilter("ignore", UnscoredWarning)  # the exit code and the last line say so

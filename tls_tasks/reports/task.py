@@ -26,7 +26,7 @@ from tls_tasks.reports.picture import picture
 from tls_tasks.reports.plan import Outcome, ReportPlan, Walk, walk_together
 from tls_tasks.reports.read import parse_report
 from tls_tasks.reports.report_eval import UnknownCitationsWarning, UnscoredWarning, report_eval
-from tls_tasks.reports.rubrics import PROFILES, as_rubric, criteria_walk, rubric_table
+from tls_tasks.reports.rubrics import as_rubric, criteria_walk, rubric_table
 from tls_tasks.reports.score import KEYS, RATIOS, macro, micro
 from tls_tasks.reports.types import Report, ReportRequest
 
@@ -53,7 +53,7 @@ _RESULTS = {
     "unknown_citations": total("unknown_citations", better=False),
     "parse_failures": total("parse_failures", better=False),
 }
-_OF_RUBRICS = {**rubric_table(PROFILES[0], ()), **{key: _RESULTS[key] for key in ("n_sentences", "parse_failures")}}
+_OF_RUBRICS = {**rubric_table(), **{key: _RESULTS[key] for key in ("n_sentences", "parse_failures")}}
 _RUBRIC_TASK = "report_rubric"
 
 
@@ -99,7 +99,7 @@ def _judge_answers(answers: Sequence[str], docs: Sequence[Doc]) -> list[str]:
 def _walks(doc: Doc, report: Report | None) -> list[Walk[Outcome]]:
     request, nothing = request_of(doc), Report(str(doc["doc_id"]), "")
     if (rubric := rubric_of(doc)) is not None:
-        return [criteria_walk(report, as_rubric(rubric, request.request_id), request, PROFILES[0])]
+        return [criteria_walk(report, as_rubric(rubric, request.request_id), request)]
     return ReportPlan(report or nothing, request, look_up(shown_documents(doc))).walks()
 
 

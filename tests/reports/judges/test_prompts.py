@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.reports.judges import ChatJudge, from_callable, prompts
+from tls_tasks.reports.judges import CallableJudge, ChatJudge, prompts
 from tls_tasks.reports.judges.prompts import LAST_LINE, RULES, neutral, prompts_hash, render
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.types import PASSAGE_LENGTH, QUERY_KINDS, SENTENCE_KINDS, Query
@@ -105,7 +105,7 @@ def test_passages_are_cut_at_sentences_around_the_middle():
         return True
 
     report = {"sentences": [{"text": text} for text in texts]}
-    report_eval([report], [{"items": []}], judge=from_callable(note))
+    report_eval([report], [{"items": []}], judge=CallableJudge(note))
     shown = [[part[:3] for part in passage.split()] for passage in asked]
     assert {len(passage) for passage in asked} == {PASSAGE_LENGTH - 1} and len(asked) == 100
     assert (shown[0][-1], shown[50][0], shown[50][-1], shown[99][0]) == ("019", "040", "059", "080")

@@ -176,7 +176,7 @@ class ChatJudge:
             self._n_failures = self._n_failures + 1 if answer.is_failure else 0
             if answer.reason:
                 return Verdict(None, answer.reason, questions.shorten(answer.text))
-            verdict = questions.verdict_in(answer.text, is_graded=query.is_graded)
+            verdict = questions.verdict_in(answer.text)
             if verdict.value is not None:
                 break
             messages = prompts.second_try(first, answer.text)

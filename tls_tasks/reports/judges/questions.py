@@ -2,11 +2,10 @@
 
 import math
 import re
-from functools import partial
 from itertools import chain
 
 from tls_tasks.core.reasoning import strip_thinking
-from tls_tasks.reports.types import PARTLY, Verdict
+from tls_tasks.reports.types import Verdict
 
 RAW_LENGTH = 200
 """How many characters of a judge's words are kept with a verdict: the last ones, where the verdict stands."""
@@ -35,28 +34,6 @@ _NEAR = 200
 _ANSWER_TAGS = re.compile(r"</?answer>", re.IGNORECASE)
 _OBJECT = re.compile(r"(?:```(?:json)?\s)?\s*(\{.*\})\s*(?:```)?", re.IGNORECASE | re.DOTALL)
 _FIELD = re.compile(r'"(?:verdict|answer)"\s{0,9}:\s{0,9}"?(yes|no|true|false)\b', re.IGNORECASE)
-_PARTLY = re.compile(rf"{_BEFORE}(?:part(?:ly|ial(?:ly)?))(?:\s(?:satisfied|met|true))?{_AFTER}", re.IGNORECASE)
-_CHOICE = re.compile(rf"{_WORD}[\s,/|]+{_PARTLY.pattern}[\s,/|]+(?:or\s+)?{_WORD}", re.IGNORECASE)
-
-
-def read_graded(text: str) -> float | None:
-    r"""The verdict in an answer that may also be :data:`PARTLY`.
-
-    "Partly" is the verdict where the answer would be read as yes with YES in its place, and as no with NO.
-
-    Example:
-        >>> [read_graded(text) for text in ("PARTLY.", "**Verdict:** partially met", "YES, if only partly shown.")]
-        [0.5, 0.5, True]
-        >>> [read_graded(text) for text in ("It is partly told: NO", "YES, PARTLY or NO?", "Partly so, partly not.")]
-        [False, None, None]
-    """
-    said = _CHOICE.sub(" ", text)
-    yes, no = (read_verdict(_PARTLY.sub(partial(_in_place, word), said)) for word in ("YES", "NO"))
-    return yes if yes is no else PARTLY if (yes, no) == (True, False) else None
-
-
-def _in_place(word: str, match: re.Match[str]) -> str:
-    return word if match[0].isupper() else word.lower()
 
 
 def read_verdict(text: str) -> bool | None:
@@ -114,14 +91,14 @@ def _only(values: set[bool]) -> bool | None:
     return values.pop() if len(values) == 1 else None
 
 
-def verdict_in(text: str, *, is_graded: bool = False) -> Verdict:
+def verdict_in(text: str) -> Verdict:
     """The verdict in a judge's answer, with the end of the answer; ``unreadable`` where there is none.
 
     Example:
         >>> verdict_in("NOT SURE")
         Verdict(value=None, reason='unreadable', raw='NOT SURE', probability=None, cached=False)
     """
-    value = (read_graded if is_graded else read_verdict)(text)
+    value = read_verdict(text)
     return Verdict(value, "unreadable" if value is None else "", shorten(text))
 
 

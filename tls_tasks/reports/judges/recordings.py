@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import InputError, check_choice, describe
 from tls_tasks.data.files import read_objects
-from tls_tasks.reports.judges.questions import read_graded, read_verdict, shorten
-from tls_tasks.reports.types import PARTLY, QUERY_KINDS, Judge, Query, Verdict
+from tls_tasks.reports.judges.questions import read_verdict, shorten
+from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
 
 _KIND_NAMES: Mapping[str, str] = {
     **{kind: kind for kind in QUERY_KINDS},
@@ -44,7 +44,7 @@ _RESTRICTIONS = ("request_id", "run_id", "scope")
 PARTS = ("sentence", "doc_id", "question", "answer", "criterion", *_RESTRICTIONS)
 """What tells two questions of a kind apart."""
 
-_WORDS = {True: "YES", False: "NO", PARTLY: "PARTLY", None: None}
+_WORDS = {True: "YES", False: "NO", None: None}
 
 _Question = tuple[Any, ...]
 
@@ -103,13 +103,11 @@ def read_judgment(row: Any, place: str) -> Judgment:
     if isinstance(key, str) and key:
         parts["key"] = key
     answers = (*(attempts if isinstance(attempts, list) else ()), row.get("verdict"))
-    read = read_graded if kind == "criterion" else read_verdict
-    fits = (answer is None or isinstance(answer, str | bool) or (read is read_graded and answer in (0, 1, PARTLY))
-            for answer in answers)  # fmt: skip
+    fits = (answer is None or isinstance(answer, str | bool) for answer in answers)
     if "verdict" not in row or not all(fits):
         got = describe(row["verdict"]) if "verdict" in row else "nothing"
         raise InputError(f"{place}: verdict", None, got, "YES, NO, null or the words of a judge")
-    said = [(read(answer) if isinstance(answer, str) else answer, answer) for answer in reversed(answers)]
+    said = [(read_verdict(answer) if isinstance(answer, str) else answer, answer) for answer in reversed(answers)]
     value, answer = next((pair for pair in said if pair[0] is not None), said[0])
     reason = "" if value is not None else str(row.get("reason") or ("missing" if answer is None else "unreadable"))
     raw, probability = str(row.get("raw", answer if isinstance(answer, str) else "")), row.get("probability")

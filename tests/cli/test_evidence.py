@@ -97,7 +97,7 @@ def test_bad_answers_are_the_models_fault(files, capsys):
 
 def test_options_reach_the_score(files, capsys, tmp_path):
     told = [{"journal_id": "J1", "items": [{**TEA, "evidence_span": "tea twice"}]}]  # overlap 1/3
-    _, out, _ = run(capsys, *files(told), "--threshold", "1/3", "--matching", "optimal")
+    _, out, _ = run(capsys, *files(told), "--threshold", str(1 / 3), "--matching", "optimal")
     assert out.splitlines()[1].split()[:4] == ["total", "1", "0", "1"]
     assert "matching:optimal" in out and "threshold:0.333" in out
     code, out, _ = run(capsys, *files(), "--postprocess", "drop")

@@ -20,7 +20,7 @@ from tls_tasks.core.errors import InputError, JudgeError
 from tls_tasks.core.score import values
 from tls_tasks.reports.judges.callable import CallableJudge
 from tls_tasks.reports.judges.recordings import Recorded
-from tls_tasks.reports.report_eval import UnknownCitationsWarning, UnscoredWarning, report_eval
+from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
 from tls_tasks.reports.rows import read_rows
 from tls_tasks.reports.runs import read_run, score_run
 from tls_tasks.reports.score import KEYS
@@ -33,10 +33,7 @@ SHARED_ORACLE = SHARED / "oracles" / "reports.jsonl"
 ROWS = read_jsonl(SHARED_ORACLE if SHARED_ORACLE.exists() else ORACLES / "reports.jsonl")
 IDS = [row["id"] for row in ROWS]
 
-pytestmark = [
-    pytest.mark.filterwarnings(f"ignore::tls_tasks.reports.report_eval.{name}")
-    for name in ("UnscoredWarning", "UnknownCitationsWarning")
-]
+pytestmark = pytest.mark.filterwarnings("ignore::tls_tasks.reports.report_eval.UnscoredWarning")
 
 
 def score_of(row, **options):
@@ -595,17 +592,6 @@ def test_keys_of_documents_are_compared_as_text(documents):
     assert [query.fields["document"] for query in judge.waves[0]] == ["one", "two"]
     (row,) = read_rows(["It rained [2]."], [REQUEST], {8: {"title": "T", "text": "one"}, 9: "two"})
     assert row.report.sentences == (ReportSentence("It rained.", ("9",)),)
-
-
-def test_where_no_citation_of_a_report_resolves_one_warning_says_so():
-    reports = [{"sentences": [{"text": "s", "citations": cited}]} for cited in (["D1", "D2"], ["d1", "D1"], ["D3"])]
-    for documents in (KNOWN, {"c": KNOWN}):
-        with pytest.warns(UnknownCitationsWarning, match=r"2 of 3 .*predictions\[0\] cites 'D1'; ids must be") as told:
-            report_eval(reports, [REQUEST] * 3, documents, lambda query: True)
-        assert len(told) == 1
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        report_eval(reports[1:2], [REQUEST], KNOWN, lambda query: True)
 
 
 @pytest.mark.parametrize("compat", [None, "report_gen_eval"])

@@ -5,10 +5,8 @@ belongs to it. A match needs the same domain and a Jaccard overlap of the words 
 only; evidence coverage says how many quotes occur in the text at all.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -49,7 +47,7 @@ def evidence_extraction(
     sources: Sequence[str | None] | None = None,
     *,
     schema: EvidenceSchema | str | Mapping[str, Any] = JOURNAL_SCHEMA,
-    threshold: float | str = 0.5,
+    threshold: float = 0.5,
     tokenizer: str | Tokenizer = "whitespace",
     matching: str = "greedy",
     postprocess: str | None = None,
@@ -65,8 +63,7 @@ def evidence_extraction(
         sources: The documents' texts; None if a text is unknown. If no text is known, coverage is None.
         schema: Domains, attributes and keys: a schema, its name, or a mapping, see
             :func:`~tls_tasks.evidence.types.read_schema`.
-        threshold: The least overlap of a match, from 0 to 1: words in common, of all words, as sets (Jaccard). Also as
-            text such as ``"3/10"``.
+        threshold: The least overlap of a match, from 0 to 1: words in common, of all words, as sets (Jaccard).
         tokenizer: ``whitespace`` (lower case, punctuation stays on words), ``strip_punct``, ``unicode``, or a function:
             text -> words.
         matching: ``greedy``: the greatest overlap first, ties by the lowest reference, then prediction position.
@@ -98,7 +95,8 @@ def evidence_extraction(
         'evidence_extraction|schema:journal|overlap:jaccard|tok:whitespace|threshold:0.5|matching:greedy|agg:micro|v:4'
     """
     read = read_schema(schema)
-    limit = _read_threshold(threshold)
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
+        raise InputError("threshold", None, describe(threshold), "a number from 0 to 1")
     check_choice("matching", matching, MATCHINGS)
     check_choice("postprocess", postprocess, (None, *UNGROUNDED))
     check_uncertain("postprocess", postprocess, read)
@@ -106,16 +104,16 @@ def evidence_extraction(
     config = _EvidenceConfig(
         read.label,
         tokenizer=tokenizer,
-        threshold=limit,
+        threshold=float(threshold),
         matching=matching,
         postprocess=postprocess,
         interval=options.interval_sign(interval),
     )
     # Before a function of the caller's has been called.
     signed = options.signature("evidence_extraction", config, VERSION)
-    matcher = Matcher(read, find_tokenizer(tokenizer, TOKENIZERS), limit, matching)
+    matcher = Matcher(find_tokenizer(tokenizer, TOKENIZERS), threshold, matching)
     rows = enumerate(read_rows(predictions, references, sources, read))
-    documents = [_document(index, row, matcher, postprocess) for index, row in rows]
+    documents = [_document(index, row, read, matcher, postprocess) for index, row in rows]
     unread = [document.row for document in documents if document.parsed.failed]
     warn_of_unread(unread, len(documents), "evidence")
     quoted = [[entry.span or "" for entry in (*document.wanted, *document.predicted)] for document in documents]
@@ -136,24 +134,14 @@ def evidence_extraction(
     )
 
 
-def _read_threshold(value: Any) -> float:
-    try:
-        limit = math.nan if isinstance(value, bool) else float(Fraction(value))
-    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        limit = math.nan
-    if not 0 <= limit <= 1:
-        raise InputError("threshold", None, describe(value), "a number from 0 to 1, also as text such as '3/10'")
-    return limit
-
-
-def _document(index: int, row: Row, matcher: Matcher, ungrounded: str | None) -> Document:
+def _document(index: int, row: Row, schema: EvidenceSchema, matcher: Matcher, ungrounded: str | None) -> Document:
     parsed, wanted, text = row
     predicted = parsed.value or ()
     if ungrounded is not None:
         if text is None:
             raise InputError("sources", index, "None", "the document's text: postprocess checks quotes in it")
-        predicted = postprocessed(predicted, text, matcher.schema, ungrounded)
+        predicted = postprocessed(predicted, text, schema, ungrounded)
     source = None if text is None else Source(text)
     grounded = tuple(entry.span is not None and source.holds(entry.span) for entry in predicted) if source else ()
     matches = tuple(matcher.match(wanted, predicted))
-    return Document(index, matcher.schema, parsed, wanted, predicted, matches, source, grounded)
+    return Document(index, schema, parsed, wanted, predicted, matches, source, grounded)

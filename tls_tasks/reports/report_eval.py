@@ -34,10 +34,6 @@ class UnscoredWarning(UserWarning):
     """A judge left questions unanswered, or there is none; the sentences concerned have no score."""
 
 
-class UnknownCitationsWarning(UserWarning):
-    """Nothing that a report cites is among the documents: their ids may be written in another way."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Settings:
     """What stands in the signature; with ``compat`` only what moves the numbers of that program."""
@@ -109,7 +105,6 @@ def report_eval(
     Warns:
         ParseFailureWarning: Predictions in which nothing could be read.
         UnscoredWarning: Questions were left unanswered.
-        UnknownCitationsWarning: A report cites, and nothing of it is among the documents.
 
     Example:
         >>> score = report_eval(
@@ -159,8 +154,6 @@ def report_eval(
     signed = options.signature("report_eval", settings, VERSION)
     score = Score("report_eval", signed, definitions=table, **scores.from_items(items), interval=interval)
     _warn_of_unscored([outcome for of_report in outcomes for outcome in of_report])
-    if find is not None:
-        _warn_of_unknown(rows, outcomes)
     return score
 
 
@@ -198,20 +191,6 @@ def _as_judge(judge: Any) -> Judge:
     if callable(judge):
         return CallableJudge(judge)
     raise InputError("judge", None, describe(judge), _JUDGE_FORMS)
-
-
-def _warn_of_unknown(rows: Sequence[ReportRow], outcomes: Sequence[Sequence[Outcome]]) -> None:
-    """One warning where no citation of a report resolves."""
-    lost = [
-        (row.row, cited[0])
-        for row, of_report in zip(rows, outcomes, strict=False)  # compat has no outcomes
-        if (cited := [doc_id for outcome in of_report for doc_id in outcome.citations])
-        and not any(outcome.citations.keys() - outcome.unknown for outcome in of_report)
-    ]
-    for place, doc_id in lost[:1]:
-        told = f"report_eval: {len(lost)} of {len(rows)} reports cite nothing that is in `documents`, and nothing of it"
-        message = f"{told} counts as supported: predictions[{place}] cites {doc_id!r}; ids must be equal"
-        warn_caller(message, UnknownCitationsWarning)
 
 
 def _warn_of_unscored(outcomes: Sequence[Outcome]) -> None:

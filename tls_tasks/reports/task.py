@@ -25,7 +25,7 @@ from tls_tasks.reports.nuggets import parse_request
 from tls_tasks.reports.picture import picture
 from tls_tasks.reports.plan import Outcome, ReportPlan, Walk, walk_together
 from tls_tasks.reports.read import parse_report
-from tls_tasks.reports.report_eval import UnknownCitationsWarning, UnscoredWarning, report_eval
+from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
 from tls_tasks.reports.rubrics import as_rubric, criteria_walk, rubric_table
 from tls_tasks.reports.score import KEYS, RATIOS, macro, micro
 from tls_tasks.reports.types import Report, ReportRequest
@@ -150,7 +150,7 @@ def _scores(doc: Doc, answer: str) -> dict[str, Score]:
 def _score(doc: Doc, judged: Mapping[str, Any]) -> Score:
     report = "" if judged["report"] is None else judged["report"]  # no report in the answer: the worst score
     judge = Recorded(judged["judgments"], name=str(judged["judge"]))
-    with without_warnings(UnscoredWarning, UnknownCitationsWarning):  # results count both for the whole run
+    with without_warnings(UnscoredWarning):  # results count it for the whole run
         rubrics = None if (rubric := rubric_of(doc)) is None else [rubric]
         return report_eval([report], [_request_row(doc)], shown_documents(doc), judge, rubrics=rubrics)
 

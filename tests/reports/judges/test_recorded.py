@@ -94,11 +94,8 @@ def test_a_key_tells_documents_apart_that_are_not_in_the_line():
     assert [verdict.value for verdict in Recorded(recorder.rows()).ask(asked)] == [True, False]
 
 
-def test_lines_that_contradict_each_other_are_named_and_lines_that_do_not_are_not():
-    both = [{**SHORT[2], "verdict": "YES"}, {**SHORT[2], "verdict": "NO"}]
-    with pytest.raises(InputError, match=r"judge\[1\]: got NO to a negative question to which judge\[0\] says YES"):
-        Recorded(both)
-    later = [{**SHORT[2], "verdict": verdict} for verdict in (None, "YES", "YES", None)]
+def test_the_first_line_with_a_verdict_counts():
+    later = [{**SHORT[2], "verdict": verdict} for verdict in (None, "YES", "NO", None)]
     assert Recorded(later).ask([NEGATIVE])[0].value is True
 
 

@@ -53,7 +53,7 @@ class ChatClient:
 
     def __init__(self, url: str, stats: Counter[str], *, api_key: str | None, timeout: float, max_tries: int) -> None:
         self._url, self._key, self._stats = url, api_key, stats
-        http_client: Any = _LimitedClient(url, stats, api_key is not None, timeout)  # openai 3 prefers httpx2
+        http_client: Any = _LimitedClient(url, stats, timeout)  # openai 3 prefers httpx2
         self._openai = AsyncOpenAI(
             base_url=url,
             api_key=api_key or "none",  # for None it would send OPENAI_API_KEY, whatever the server
@@ -125,13 +125,13 @@ class ChatClient:
 class _LimitedClient(httpx.AsyncClient):
     """Reads answers completely, within limits; ``stats`` counts the requests as ``tries``."""
 
-    def __init__(self, url: str, stats: Counter[str], has_key: bool, timeout: float) -> None:
+    def __init__(self, url: str, stats: Counter[str], timeout: float) -> None:
         super().__init__(
             verify=url.startswith("https"),  # reading the certificates takes longer than a question
             trust_env=httpx.URL(url).host not in _LOOPBACK,  # no proxy leads to this machine
             limits=httpx.Limits(),  # the judge keeps its own
         )
-        self._stats, self._has_key, self._seconds = stats, has_key, timeout
+        self._stats, self._seconds = stats, timeout
 
     async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         """Send one request.
@@ -142,8 +142,6 @@ class _LimitedClient(httpx.AsyncClient):
         """
         self._stats["tries"] += 1
         request.headers["Accept-Encoding"] = "identity"
-        if not self._has_key:
-            request.headers.pop("Authorization", None)  # the openai client always sets it
         try:
             response, content = await asyncio.wait_for(self._exchange(request), self._seconds)
         # Not the builtin TimeoutError before Python 3.11; httpx may notice it first, and says nothing of it.

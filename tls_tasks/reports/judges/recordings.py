@@ -117,20 +117,6 @@ def read_judgment(row: Any, place: str) -> Judgment:
     return Judgment(place, _KIND_NAMES[kind], parts, answers, verdict)
 
 
-def keep(judgments: dict[_Question, Judgment], question: _Question, new: Judgment) -> None:
-    """Keep what a judge said to a question; of several lines the first with a verdict counts.
-
-    Raises:
-        InputError: Another line contradicts this one.
-    """
-    known, value = judgments.setdefault(question, new), new.verdict.value
-    if known.verdict.value is None and value is not None:
-        judgments[question] = new
-    elif value not in (None, known.verdict.value):
-        got = f"{_WORDS[value]} to a {new.kind} question to which {known.place} says {_WORDS[known.verdict.value]}"
-        raise InputError(new.place, None, got, "the verdicts of one judge")
-
-
 class Recorded:
     """A judge that repeats what was recorded.
 
@@ -143,7 +129,7 @@ class Recorded:
         places: Where the lines are, for errors.
 
     Raises:
-        InputError: A line that can't be read, or two lines that contradict each other.
+        InputError: A line that can't be read.
 
     Example:
         >>> judge = Recorded([{"kind": "negative", "sentence": "Nobody knows.", "verdict": "YES"}])
@@ -166,7 +152,9 @@ class Recorded:
         judges: dict[str, None] = {}
         for place, row in zip(places or (f"judge[{number}]" for number in count()), rows, strict=False):
             judgment = read_judgment(row, place)
-            keep(self._judgments, judgment.question, judgment)
+            kept = self._judgments.setdefault(judgment.question, judgment)
+            if kept.verdict.value is None:  # of several lines the first with a verdict counts
+                self._judgments[judgment.question] = judgment
             if isinstance(row.get("judge"), str):
                 judges[row["judge"]] = None
         assumed = ({"kind": kind, "verdict": verdict} for kind, verdict in (defaults or {}).items())

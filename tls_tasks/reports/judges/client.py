@@ -24,8 +24,6 @@ from tls_tasks.core.secrets import without_secrets
 LIMIT = 4_000_000
 """The most bytes an answer may have. A verdict takes a few hundred; JSON takes up to 25 times its size in memory."""
 
-_LONGEST_WAIT = 60.0  # seconds: openai obeys no Retry-After beyond
-
 _OUT_OF_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 """Error codes that waiting doesn't cure, though they come with status 429."""
 
@@ -49,26 +47,18 @@ class Answer(NamedTuple):
 
 
 class ChatClient:
-    """A connection to an endpoint, to be closed after use; ``stats`` counts requests and tokens."""
+    """A connection to an endpoint, ``openai`` to be closed after use; ``stats`` counts requests and tokens."""
 
     def __init__(self, url: str, stats: Counter[str], *, api_key: str | None, timeout: float, max_tries: int) -> None:
         self._url, self._key, self._stats = url, api_key, stats
         http_client: Any = _LimitedClient(url, stats, timeout)  # openai 3 prefers httpx2
-        self._openai = AsyncOpenAI(
+        self.openai = AsyncOpenAI(
             base_url=url,
             api_key=api_key or "none",  # for None it would send OPENAI_API_KEY, whatever the server
             timeout=timeout,
             max_retries=max_tries - 1,
             http_client=http_client,
         )
-
-    async def __aenter__(self) -> "ChatClient":
-        """The client."""
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """Close the connections."""
-        await self._openai.close()
 
     async def ask(self, body: dict[str, Any]) -> Answer:
         """The model's answer to a request.
@@ -78,7 +68,7 @@ class ChatClient:
         """
         try:
             # Not chat.completions.create: its checks of messages and answers cost more than everything else.
-            completion: Any = await self._openai.post("/chat/completions", cast_to=object, body=body)
+            completion: Any = await self.openai.post("/chat/completions", cast_to=object, body=body)
         except APIError as error:
             return self._trouble(error, body["model"])
         choice, usage = completion["choices"][0], completion.get("usage")
@@ -108,7 +98,7 @@ class ChatClient:
         words = self._shown(str(body or error.response.reason_phrase))
         if "location" in headers:
             words = self._shown(f"it is redirected to {headers['location']}")
-        if headers.get("x-should-retry") == "false" and "retry-after" in headers:
+        if "retry-after" in headers:  # which openai obeys up to a minute
             words += f" (retry after {headers['retry-after']} s)"
         if code not in _OUT_OF_CREDIT:
             if status == 413 or code in _OF_ONE_QUESTION:
@@ -156,10 +146,7 @@ class _LimitedClient(httpx.AsyncClient):
             is_completion = not error and isinstance(body["choices"][0]["message"], dict)
         if response.status_code == 200 and not is_completion:  # a gateway's error may come with this status, too
             raise httpx.DecodingError(content[:1000].decode("utf-8", "replace") or "an empty answer")
-        is_long = False
-        with suppress(ValueError):
-            is_long = float(headers.get("retry-after", 0)) > _LONGEST_WAIT
-        if is_long or (isinstance(error, dict) and str(error.get("code")) in _OUT_OF_CREDIT):
+        if isinstance(error, dict) and str(error.get("code")) in _OUT_OF_CREDIT:
             headers["x-should-retry"] = "false"
         headers["Content-Type"] = "application/json"
         return httpx.Response(response.status_code, headers=headers, content=content, request=request)

@@ -108,7 +108,7 @@ class ChatJudge:
 
         Raises:
             JudgeError: The server refuses whatever it is asked. What it answered before that is in the cache.
-            InputError: A query that no prompt fits.
+            OptionError: A query of another kind; KeyError: one that lacks what its prompt shows.
             DataError: The cache can't be written.
         """
         with self._turn:
@@ -150,7 +150,8 @@ class ChatJudge:
 
         # A server that was down has one failure left before it counts as down again.
         self._n_failures = min(self._n_failures, GIVE_UP_AFTER - 1)
-        async with ChatClient(self.url, self.stats, **self._connection) as client:
+        client = ChatClient(self.url, self.stats, **self._connection)
+        async with client.openai:
             with tqdm(total=len(waiting), desc="judge", disable=None) as bar:
 
                 async def work() -> None:

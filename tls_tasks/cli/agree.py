@@ -21,7 +21,7 @@ def add_parser(subparsers: Subparsers) -> None:
     agree.add_argument("--json", action="store_true", help="print JSON instead of a table; undefined values are null")
     agree.add_argument("--labels", metavar="PEOPLE", type=Path, help="correct A (and B) by people's labels of a draw")
     agree.add_argument("--sample", metavar="N", type=int, help="draw N items of each kind of A for people to label")
-    agree.add_argument("--seed", metavar="SEED", type=int, help="with --sample: seed of the draw (12345)")
+    agree.add_argument("--seed", metavar="SEED", type=int, default=12345, help="with --sample: seed (12345)")
     agree.add_argument("-o", "--output", metavar="FILE", type=Path, help="with --sample: the file to label, .csv")
     agree.add_argument("--documents", metavar="PLACE", action="append", help=f"with --sample: {PLACES}")
 
@@ -47,11 +47,9 @@ def _run_agree(args: argparse.Namespace) -> None:
       tls-tasks agree runs/a/results.jsonl --labels labels.csv
       tls-tasks agree runs/a/results.jsonl runs/b/results.jsonl --labels labels.csv
     """
-    given = {name: value for name, value in vars(args).items() if value is not None}
-    for name, needed in {"seed": "sample", "output": "sample", "documents": "sample", "sample": "output"}.items():
-        if name in given and needed not in given:
-            raise InputError(f"--{name}", None, f"it without --{needed}", "both")
     if args.sample is not None:
+        if args.output is None or args.labels is not None:
+            raise InputError("--sample", None, "it without -o, or with --labels", "A, -o, --seed and --documents")
         return _draw(args)
     if args.labels is not None:
         return _correct(args)
@@ -61,10 +59,8 @@ def _run_agree(args: argparse.Namespace) -> None:
 def _draw(args: argparse.Namespace) -> None:
     """Write the items that people shall label."""
     check_whole_number("--sample", args.sample)
-    if args.b is not None or args.labels is not None or args.json:
-        raise InputError("--sample", None, "it with B, --labels or --json", "A, -o, --seed and --documents")
     items = read_items(args.a, args.documents or ())
-    rows = sheet(items, args.sample, 12345 if args.seed is None else args.seed)
+    rows = sheet(items, args.sample, args.seed)
     with replaced(args.output) as path, path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([map(no_formula, row) for row in rows])
     drawn, of = Counter(kind for kind, *_ in rows[1:]), Counter(kind for kind, *_ in items)

@@ -36,7 +36,7 @@ def add_parser(subparsers: base.Subparsers) -> None:
     """Add this command to the command line."""
     parser = base.add_command(subparsers, "reports", _run)
     add = parser.add_argument_group("files").add_argument
-    add("--predictions", metavar="REPORTS", type=Path, help="the reports, a file or folder")
+    add("--predictions", metavar="REPORTS", type=Path, required=True, help="the reports, a file or folder")
     add("--references", metavar="NUGGETS", type=Path, help="the nuggets, a file or folder")
     add("-o", "--output", metavar="OUT", type=Path, help="folder to write; without one a recording is scored")
     _add_options(parser)
@@ -122,8 +122,6 @@ def _run(args: argparse.Namespace) -> int:
         handler.setFormatter(base.VisibleFormatter("%(message)s"))
         logging.basicConfig(level=logging.INFO, handlers=[handler])
         logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
-    if args.predictions is None:
-        raise InputError("--predictions", None, "nothing", "a file or folder of reports")
     if (out := args.output) is None and not args.recorded:
         raise InputError("output", None, "nothing", "one folder: -o OUT (none with --recorded)")
     reports = read_run(args.predictions, args.references or args.rubrics, args.rubrics)

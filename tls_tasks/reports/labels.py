@@ -164,7 +164,7 @@ def read_labels(path: Path, *judged: Items) -> Labels:
             continue
         kind, request_id, item_id, label, text = (field_of({name: "", **row}, [name], place) for name in _NEEDED)
         key, said = keys.get((kind, request_id.lstrip("'"), item_id)), label.strip().upper()
-        texts = {" ".join(items[key].text[:_MOST_SHOWN].split()) for items in judged if key in items}
+        texts = {" ".join(items[key].text[:_MOST_SHOWN].split()) for items in judged if key and key in items}
         if key is None or key in labels or (text and " ".join(text.lstrip("'").split()) not in texts):
             got = "the item a second time" if key in labels else "an item of another judge or report"
             where = f"{place}: {kind} {item_id!r} of request {request_id!r}"

@@ -6,16 +6,14 @@ a logged run is a recording. Scoring reads it and asks nobody.
 
 import json
 import logging
-import math
 from collections.abc import Mapping, MutableMapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import wraps
 from typing import Any
 
 from tls_tasks.core.errors import warn_caller, without_warnings
 from tls_tasks.core.parsed import Parsed
-from tls_tasks.core.score import Results, Score, Unit, f_beta, mean, total
+from tls_tasks.core.score import Results, Score, Unit, mean, total
 from tls_tasks.core.task import Doc, Task
 from tls_tasks.reports.data import ALL_SETS, examples, load_documents, prompt, shorter
 from tls_tasks.reports.documents import look_up
@@ -27,7 +25,7 @@ from tls_tasks.reports.plan import Outcome, ReportPlan, Walk, walk_together
 from tls_tasks.reports.read import parse_report
 from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
 from tls_tasks.reports.rubrics import as_rubric, criteria_walk, rubric_table
-from tls_tasks.reports.score import KEYS, RATIOS, macro, micro
+from tls_tasks.reports.score import KEYS, macro, micro
 from tls_tasks.reports.types import Report, ReportRequest
 
 _log = logging.getLogger(__name__)
@@ -40,14 +38,9 @@ or run with --log_samples and judge them afterwards:
   tls-tasks reports --predictions SAMPLES.jsonl -o OUT -p openai -m MODEL"""
 
 
-def _f1_of_ratios(support_of: float, support_hits: float, coverage_of: float, coverage_hits: float) -> float:
-    return f_beta(support_hits / support_of, coverage_hits / coverage_of) if support_of and coverage_of else math.nan
-
-
 _RESULTS = {
     **{key: macro(key) for key in KEYS},
-    **{f"{key}_micro": micro(key) for key in RATIOS},
-    "f1_micro": replace(micro("f1"), of=_f1_of_ratios),
+    **{f"{key}_micro": micro(key) for key in KEYS},
     "n_unscored": total("unscored_sentences", better=False),
     "n_sentences": mean("n_sentences", better=None, bounded=False),
     "unknown_citations": total("unknown_citations", better=False),

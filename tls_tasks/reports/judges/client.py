@@ -85,7 +85,7 @@ class ChatClient:
         if choice.get("finish_reason") == "length":
             return Answer(text, "cut by max_tokens")
         others = [name for name in ("reasoning_content", "reasoning", "tool_calls") if message.get(name) and not text]
-        return Answer(text, *[f"only {others[0]}"] if others else [])
+        return Answer(text, f"only {others[0]}" if others else "")
 
     def _trouble(self, error: APIError, model: str) -> Answer:
         if not isinstance(error, APIStatusError):

@@ -91,7 +91,7 @@ class ChatJudge:
         extra = parameters or {}
         self.url, self._n_in_flight = url.rstrip("/").removesuffix("/chat/completions"), max_in_flight
         self._body = {"model": model, **{key: own for key, own in {**DEFAULTS, **extra}.items() if own is not None}}
-        self._connection = {"api_key": api_key, "timeout": timeout, "max_tries": max_tries}
+        self._connection: dict[str, Any] = {"api_key": api_key, "timeout": timeout, "max_tries": max_tries}
         label = name or f"{model}@{host[1] if host else ''}"
         parts = [label, *(f"{key}:{own}" for key, own in sorted(extra.items()))]
         parts += [] if model in label else [f"model:{model}"]

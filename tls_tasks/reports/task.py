@@ -164,7 +164,9 @@ def _judged(
     if parsed.value and doc.get("rubrics"):
         report = {**parsed.value.as_row(), "written": parsed.value.written}
     judgments = [record(*asked, judge) for outcome in outcomes for asked in outcome.verdicts]
-    told = {"report": report, "problems": parsed.counts(), "judge": judge, "judgments": judgments}
+    told: dict[str, Any] = {"report": report, "problems": parsed.counts(), "judge": judge, "judgments": judgments}
+    if lost := parsed.lost():
+        told["lost"] = lost
     return {**told, "judge_error": trouble} if trouble else told
 
 

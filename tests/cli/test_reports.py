@@ -251,7 +251,7 @@ def test_folders_say_what_their_files_do(tmp_path, capsys):
 def test_the_judge_that_is_named(given, spec):
     parser = argparse.ArgumentParser()
     add_parser(parser.add_subparsers())
-    assert _judge_spec(parser.parse_args(["reports", *given]), Path("out")) == spec
+    assert _judge_spec(parser.parse_args(["reports", "--predictions", "r.jsonl", *given]), Path("out")) == spec
 
 
 def test_options_of_a_judge_that_are_no_json_are_refused_and_not_shown(tiny, capsys):

@@ -383,7 +383,6 @@ def test_a_document_that_can_not_be_had_is_no_unknown_one():
 @pytest.mark.parametrize(
     ("judge", "message"),
     [
-        (None, "judge: got None, expected a judge"),
         (3, "judge: got int 3, expected a judge"),
         ([3], r"judge\[0\]: got int 3, expected a line"),
         ([{"kind": "x"}], r"judge\[0\]: kind: got 'x', expected one of 'citation_support'"),
@@ -504,6 +503,12 @@ def test_undefined_values(name):
 def test_no_rows_at_all():
     result = report_eval([], [], None, None).as_dict(detailed=True)
     assert all(math.isnan(result[key]) for key in KEYS) and result["n_unscored"] == 0 and result["items"] == []
+
+
+def test_without_a_judge_every_question_is_left_open():
+    with pytest.warns(UnscoredWarning, match=r"no verdict on 4 of 4 questions: missing \(4\)"):
+        score = report_eval([REPORT], [REQUEST])
+    assert math.isnan(score.results["recall"]) and "|judge:none|" in score.signature
 
 
 # --- compat ---

@@ -241,11 +241,12 @@ def test_quotes_without_blanks_are_warned_of():
         assert evidence_extraction(*columns, tokenizer="unicode").results["f1"] == 1.0
 
 
-def test_a_threshold_is_reached_by_an_equal_overlap():
+def test_a_threshold_may_be_a_fraction():
     gold, told = [spans("a b c")], [spans("a")]
-    score = evidence_extraction(told, gold, threshold=1 / 3)
-    assert score.as_dict()["tp"] == 1 and "|threshold:0.3333333333333333|" in score.signature
-    assert evidence_extraction(told, gold, threshold=0.34).as_dict()["tp"] == 0
+    for threshold in (1 / 3, "1/3"):
+        score = evidence_extraction(told, gold, threshold=threshold)
+        assert score.as_dict()["tp"] == 1 and "|threshold:0.3333333333333333|" in score.signature
+    assert evidence_extraction(told, gold, threshold="0.34").as_dict()["tp"] == 0
     assert evidence_extraction([spans("x")], gold, threshold=0).as_dict()["tp"] == 1  # the domain alone
     assert evidence_extraction([spans("x", domain="mind")], gold, threshold=0).as_dict()["tp"] == 0
 

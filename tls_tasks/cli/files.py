@@ -45,7 +45,7 @@ def add_parser(subparsers: base.Subparsers) -> None:
     add = _add_command(subparsers, "evidence", _evidence)
     add("--sources", type=Path, metavar="FILE", help="the texts, if quotes are checked")
     add("--schema", type=Path, help="JSON file with the schema; default: that of journals")
-    add("--threshold", type=float, default=0.5, help="overlap of words that a match needs (default 0.5)")
+    add("--threshold", default="0.5", help="overlap of words that a match needs (default 0.5)")
     add("--matching", default="greedy", help="greedy (default) or optimal")
     add("--postprocess", help="make objects fit the schema first; keep, drop or uncertain: those that quote no text")
     add = _add_command(subparsers, "trees", _trees)

@@ -5,8 +5,10 @@ belongs to it. A match needs the same domain and a Jaccard overlap of the words 
 only; evidence coverage says how many quotes occur in the text at all.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -47,7 +49,7 @@ def evidence_extraction(
     sources: Sequence[str | None] | None = None,
     *,
     schema: EvidenceSchema | str | Mapping[str, Any] = JOURNAL_SCHEMA,
-    threshold: float = 0.5,
+    threshold: float | str = 0.5,
     tokenizer: str | Tokenizer = "whitespace",
     matching: str = "greedy",
     postprocess: str | None = None,
@@ -63,7 +65,8 @@ def evidence_extraction(
         sources: The documents' texts; None if a text is unknown. If no text is known, coverage is None.
         schema: Domains, attributes and keys: a schema, its name, or a mapping, see
             :func:`~tls_tasks.evidence.types.read_schema`.
-        threshold: The least overlap of a match, from 0 to 1: words in common, of all words, as sets (Jaccard).
+        threshold: The least overlap of a match, from 0 to 1: words in common, of all words, as sets (Jaccard). Also as
+            text such as ``"3/10"``.
         tokenizer: ``whitespace`` (lower case, punctuation stays on words), ``strip_punct``, ``unicode``, or a function:
             text -> words.
         matching: ``greedy``: the greatest overlap first, ties by the lowest reference, then prediction position.
@@ -95,8 +98,7 @@ def evidence_extraction(
         'evidence_extraction|schema:journal|overlap:jaccard|tok:whitespace|threshold:0.5|matching:greedy|agg:micro|v:4'
     """
     read = read_schema(schema)
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
-        raise InputError("threshold", None, describe(threshold), "a number from 0 to 1")
+    limit = _read_threshold(threshold)
     check_choice("matching", matching, MATCHINGS)
     check_choice("postprocess", postprocess, (None, *UNGROUNDED))
     check_uncertain("postprocess", postprocess, read)
@@ -104,14 +106,14 @@ def evidence_extraction(
     config = _EvidenceConfig(
         read.label,
         tokenizer=tokenizer,
-        threshold=float(threshold),
+        threshold=limit,
         matching=matching,
         postprocess=postprocess,
         interval=options.interval_sign(interval),
     )
     # Before a function of the caller's has been called.
     signed = options.signature("evidence_extraction", config, VERSION)
-    matcher = Matcher(find_tokenizer(tokenizer, TOKENIZERS), threshold, matching)
+    matcher = Matcher(find_tokenizer(tokenizer, TOKENIZERS), limit, matching)
     rows = enumerate(read_rows(predictions, references, sources, read))
     documents = [_document(index, row, read, matcher, postprocess) for index, row in rows]
     unread = [document.row for document in documents if document.parsed.failed]
@@ -132,6 +134,16 @@ def evidence_extraction(
         undefined=None,
         explanation=explanation,
     )
+
+
+def _read_threshold(value: Any) -> float:
+    try:
+        limit = math.nan if isinstance(value, bool) else float(Fraction(value))
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        limit = math.nan
+    if not 0 <= limit <= 1:
+        raise InputError("threshold", None, describe(value), "a number from 0 to 1, also as text such as '3/10'")
+    return limit
 
 
 def _document(index: int, row: Row, schema: EvidenceSchema, matcher: Matcher, ungrounded: str | None) -> Document:

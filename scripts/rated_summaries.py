@@ -69,7 +69,7 @@ def _write(copy: PublicCopy, files: Mapping[str, Path], folder: Path) -> None:
         log.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
 
 
-_GIVEN = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+_GIVEN = json.loads(Path(__file__).with_name("public_files.json").read_text(encoding="utf-8"))
 
 RATED = {name: public_copy(name, given, _write) for name, given in _GIVEN.items()}
 """The data sets by name."""

@@ -20,11 +20,11 @@ import numpy as np
 from scipy.stats import spearmanr
 
 import tls_tasks
-from scripts.rated_summaries import PEOPLE_FILE, RATED
 from tls_tasks.after.meta import LEVELS, references_among_themselves
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.files import file_rows
 from tls_tasks.reports.judges.endpoint import ChatJudge
+from tls_tasks.summaries.public_files import PEOPLE_FILE, RATED
 from tls_tasks.text.tokenizers import sentences
 from tls_tasks.timelines.public_files import PUBLIC
 

@@ -5,6 +5,7 @@ Nothing here imports a family's tasks or metrics: `tls-tasks list` is to answer 
 
 import argparse
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from tls_tasks.data.hub import is_cached
 from tls_tasks.data.order import DATA_VARIABLE, own_folder
 from tls_tasks.hosts.discovery import TaskFile, data_set_of, data_sets, group_files, task_files
 from tls_tasks.registry import FAMILIES, METRICS
+from tls_tasks.summaries.public_files import RATED
 from tls_tasks.timelines.public_files import PUBLIC
 
 _CLOSED_BOOK = "_closed_book"  # the task of the same data set that gives no articles
@@ -27,7 +29,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--obtain", action="store_true", help="say how to get the original of each data set")
     add("--json", action="store_true", help="print everything as JSON")
     add = add_command(subparsers, "fetch", _run_fetch).add_argument
-    add("names", nargs="+", metavar="NAME", help="tls_crisis, tls_timeline17, tls_open, or all")
+    add("names", nargs="+", metavar="NAME", help="tls_crisis, tls_timeline17, tls_open, or all; summeval, qags")
 
 
 def _run_list(args: argparse.Namespace) -> None:
@@ -64,6 +66,7 @@ def _run_list(args: argparse.Namespace) -> None:
         say(f"{text_table([(title, *keys.split()), *cells])}\n")
     if args.obtain:
         say("\n".join(f"{row['name']}: {row['obtain']}" for row in tasks))
+        say("\n".join(f"{name}: tls-tasks fetch {name}; or get {copy.terms}" for name, copy in RATED.items()))
 
 
 def _row(task: TaskFile) -> dict[str, Any]:
@@ -90,11 +93,12 @@ def _row(task: TaskFile) -> dict[str, Any]:
 
 
 def _run_fetch(args: argparse.Namespace) -> None:
-    """Fetch the real data of timeline tasks from public repositories.
+    """Fetch the real data of timeline tasks, or summaries with people's ratings, from public repositories.
 
     Every file is pinned by commit, size and sha256. It comes from the authors' repositories, under their licences,
     which are printed; tls-tasks contains and passes on none of it. A file that has arrived is not asked for again.
-    lm_eval --tasks NAME finds the data by itself afterwards.
+    lm_eval --tasks NAME finds the data by itself afterwards. summeval and qags, which `all` leaves out, become a log of
+    each system and a table of ratings, for tls-tasks meta; the folder of both is printed.
 
     Environment:
       TLS_TASKS_CACHE   where it is kept; by default tls-tasks in the user's folder of caches (~/.cache)
@@ -105,17 +109,19 @@ def _run_fetch(args: argparse.Namespace) -> None:
     Examples:
       tls-tasks fetch tls_crisis
       tls-tasks fetch all
+      tls-tasks fetch summeval
     """
     known = {name: data_set for family in FAMILIES for name, data_set in data_sets(family).items()}
+    copies = {**PUBLIC, **RATED}
     names = dict.fromkeys(name for given in args.names for name in (PUBLIC if given == _ALL else [given]))
-    for name in names.keys() - PUBLIC.keys():
+    for name in names.keys() - copies.keys():
         if name not in known:
-            raise OptionError.unknown("NAME", name, [*sorted(PUBLIC), _ALL])
+            raise OptionError.unknown("NAME", name, [*sorted(copies), _ALL])
         how = f"{known[name].obtain}, then set {DATA_VARIABLE}=<folder with {known[name].folders[0]} in it>"
         if (hub := known[name].hub) is not None:
             how = f"its tasks get it from the hub by themselves ({hub.origin})"
         raise DataError(f"{name}: has no public copy that could be fetched: {how}")
-    for copy in map(PUBLIC.__getitem__, names):
+    for copy in map(copies.__getitem__, names):
         if copy.is_there:
             say(f"{copy.name}: is there: {copy.folder}")
             continue
@@ -123,4 +129,5 @@ def _run_fetch(args: argparse.Namespace) -> None:
         say(f"{copy.name}: {count(n_files, 'file')}, {copy.n_bytes / 1e6:.1f} MB: {copy.terms}", flush=True)
         folder = copy.fetch()
         task = copy.name if copy.has_articles else f"{copy.name}{_CLOSED_BOOK}"
-        say(f"{copy.name}: is in {folder}\ntry it: lm_eval --tasks {task} …", flush=True)
+        command = copy.settings.get("try", f"lm_eval --tasks {task} …").format(folder=shlex.quote(str(folder)))
+        say(f"{copy.name}: is in {folder}\ntry it: {command}", flush=True)

@@ -3,7 +3,7 @@
 This package contains addresses and hashes, and none of the data. In the cache::
 
     raw/OWNER/NAME/COMMIT/PATH          the files as they came
-    sets/NAME/COMMITS/rows.parquet      what the family made of them, which its tasks read
+    sets/NAME/COMMITS/rows.parquet      what the family made of them, which its tasks read; people's ratings: logs, CSV
     sets/NAME/COMMITS/origin.json       where it came from
 """
 

@@ -1,4 +1,4 @@
-"""Summaries that people rated: fetched from a mirror, read by `tls-tasks meta`, and measured by ``make people``."""
+"""Summaries that people rated: fetched from a mirror, read by the commands, and measured by ``make people``."""
 
 import csv
 import json
@@ -7,12 +7,12 @@ import shutil
 import pytest
 
 from scripts import make_people_tables
-from scripts.rated_summaries import RATED
 from tests.conftest import ROOT
 from tests.data.test_fetched import entry
 from tls_tasks.cli import main
 from tls_tasks.data.fetched import public_copy
 from tls_tasks.registry import METRICS
+from tls_tasks.summaries.public_files import RATED
 
 pytestmark = pytest.mark.usefixtures("isolated")
 
@@ -62,8 +62,12 @@ def test_what_is_pinned():
         assert all(len(file.sha256) == 64 and file.bytes > 100_000 for file in source.files)
 
 
-def test_meta_then_compare(rated, mirror, capsys, monkeypatch):
-    folder = rated["summeval"].fetch()
+def test_the_command_then_meta_then_compare(rated, mirror, capsys, monkeypatch):
+    assert main(["fetch", "summeval"]) == 0
+    out = capsys.readouterr().out
+    folder = rated["summeval"].folder
+    assert "5 files" in out and "ratings from lab/summeval@" in out and "licence: MIT" in out
+    assert f"try it: cd {folder} && tls-tasks meta M8=M8" in out
     with (folder / "people.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 5 * 3 * 3 * 2
@@ -77,16 +81,29 @@ def test_meta_then_compare(rated, mirror, capsys, monkeypatch):
     assert main(["compare", "M0", "M1", "--metric", "rouge_l_f1"]) == 0
     table, _, after = capsys.readouterr().out.partition("\nrouge_l and people: ")
     assert table.splitlines()[-1].startswith("rouge_l_f1") and after.startswith(METRICS["rouge_l"].people)
+    (folder / "M0" / "notes.txt").write_text("mine")
+    assert main(["fetch", "summeval"]) == 0 and len(mirror.asked) == 5, "it is there, whatever lies beside it"
 
 
 def test_one_answer_a_document(rated, capsys, monkeypatch):
     """People and the score order each system's answers alike; no document has two answers to order."""
-    monkeypatch.chdir(rated["qags"].fetch())
+    assert main(["fetch", "qags"]) == 0
+    monkeypatch.chdir(rated["qags"].folder)
+    capsys.readouterr()
     told = ["cnndm=cnndm", "xsum=xsum", "--people", "people.csv", "--metric", "rouge_l_precision", "--json"]
     assert main(["meta", *told]) == 0
     own = json.loads(capsys.readouterr().out)["aspects"]["consistency"]["metrics"]["rouge_l_precision"]
     assert own["by_document"]["tau_b"] is None and own["within_system"]["tau_b"] == 1
     assert json.loads(next(iter((rated["qags"].folder / "xsum").iterdir())).read_text().splitlines()[0])["doc"]["text"]
+
+
+def test_all_leaves_them_out(rated, mirror, capsys, monkeypatch):
+    monkeypatch.setattr("tls_tasks.cli.listing.PUBLIC", {})
+    assert main(["fetch", "all"]) == 0
+    assert mirror.asked == []
+    capsys.readouterr()
+    assert main(["list", "--obtain"]) == 0
+    assert "\nqags: tls-tasks fetch qags; or get ratings from lab/qags@" in capsys.readouterr().out
 
 
 @pytest.mark.slow

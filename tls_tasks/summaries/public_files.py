@@ -1,4 +1,4 @@
-"""Summaries that people have rated, as others have published them: what ``make people`` fetches.
+"""Summaries that people have rated, as others have published them: what ``tls-tasks fetch summeval`` and ``qags`` get.
 
 Of each system a log of the task ``summ_custom``, which all that reads logs can read, and ``people.csv``, the ratings as
 ``tls-tasks meta --people`` takes them. In SummEval twelve systems summarise each article, and each expert has a row. In

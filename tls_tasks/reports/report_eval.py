@@ -78,7 +78,8 @@ def report_eval(
             None: nothing is looked up; for recorded judgments and functions, which may know documents by their ids.
         judge: Who answers: a function of a :class:`~tls_tasks.reports.types.Query`, see
             :class:`~tls_tasks.reports.judges.CallableJudge`; a :class:`~tls_tasks.reports.types.Judge`; or recorded
-            judgments, a list of rows or ``{"judgments": rows, "defaults": {kind: verdict}}``. None: every question is left open.
+            judgments, a list of rows or ``{"judgments": rows, "defaults": {kind: verdict}}``. None: every question is
+            left open.
         compat: ``report_gen_eval``: recall and precision as that program (not its documentation) computes them;
             ``length_limit`` has no effect then, and the other results are NaN.
         length_limit: Characters (NFKC, sentences joined by blanks) that count; sentences beyond them are left out.

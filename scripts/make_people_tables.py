@@ -23,7 +23,7 @@ import tls_tasks
 from tls_tasks.after.meta import LEVELS, references_among_themselves
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.files import file_rows
-from tls_tasks.reports.judges.endpoint import from_endpoint
+from tls_tasks.reports.judges.endpoint import ChatJudge
 from tls_tasks.summaries.public_files import PEOPLE_FILE, RATED
 from tls_tasks.text.tokenizers import sentences
 from tls_tasks.timelines.public_files import PUBLIC
@@ -154,7 +154,7 @@ def qags(known: Known) -> None:
     try:
         for system, rows in answers("qags").items():
             people = [rated[row["id"]] for row in rows]
-            judge = from_endpoint(server.url.removesuffix("/chat/completions"), "word-overlap", cache=None)
+            judge = ChatJudge(server.url.removesuffix("/chat/completions"), "word-overlap", cache=None)
             columns = [row["summary"] for row in rows], [row["source"] for row in rows]
             copied = tls_tasks.rouge_l(*columns, use_aggregator=False).as_dict()["rouge_l_precision"]
             values = {"citation_support": support(rows, judge), "rouge_l_precision": copied}

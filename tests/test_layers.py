@@ -203,7 +203,7 @@ def test_what_is_imported_is_declared():
     from importlib import metadata
 
     declared = {re.split(r"[^\w.-]", line)[0].lower().replace("_", "-") for line in metadata.requires("tls-tasks")}
-    owners = {**metadata.packages_distributions(), "backports": ["backports-asyncio-runner"]}  # shared by many
+    owners = metadata.packages_distributions()
     roots = {module.split(".")[0] for _, path in SOURCES for module, _ in imports(path)}
     foreign = roots - set(sys.stdlib_module_names) - {"tls_tasks", "_tls_tasks_hook"}
     with_hf = {"torch", "transformers"}  # what lm-eval[hf] is for

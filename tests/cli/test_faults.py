@@ -59,9 +59,10 @@ def words(tmp_path_factory, sources):
     write(made / "reports.jsonl", {"request_id": "1", "run_id": "a", "sentences": sentences})
     nuggets = [{"question_text": "What ended?", "gold_answers": {"talks": ["d1"]}}]
     write(made / "nuggets.jsonl", {"request_id": "1", "items": nuggets})
-    said = [{"kind": "citation_support", "doc_id": "*", "sentence": text, "verdict": "YES"} for text in texts]
-    asked = {"kind": "nugget_agreement", "question": "*", "answer": "*", "verdict": "YES"}
-    write(made / "verdicts.jsonl", *said, *({**asked, "sentence": text} for text in texts))
+    said = [{"kind": "citation_support", "sentence": one["text"], "doc_id": one["citations"][0]} for one in sentences]
+    asked = {"kind": "nugget_agreement", "question": "What ended?", "answer": "talks"}
+    rows = [*said, *({**asked, "sentence": text} for text in texts)]
+    write(made / "verdicts.jsonl", *({**row, "verdict": "YES"} for row in rows))
 
     def of(command, out, **more):
         told = COMMANDS[command][0] if command in COMMANDS else command

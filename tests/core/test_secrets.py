@@ -7,8 +7,8 @@ import pytest
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.secrets import check_no_secret, secret_in
-from tls_tasks.reports.judges.choose import check_judge, make_judge
-from tls_tasks.reports.judges.endpoint import from_endpoint
+from tls_tasks.reports.judges.choose import check_judge
+from tls_tasks.reports.judges.endpoint import ChatJudge
 
 SECRET = "S3cr3tS3cr3tS3cr3tS3cr3t"
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8").replace("SECRET", SECRET))
@@ -33,21 +33,9 @@ def test_a_judge_with_a_secret_is_refused_before_the_run(spec, place):
     assert "the name of an environment variable" in str(caught.value)
 
 
-def test_a_header_by_the_name_of_a_variable(monkeypatch, tmp_path):
-    monkeypatch.setenv("OUR_HEADER", f"Bearer {SECRET}")
-    spec = {**AT, "headers": {"Authorization": {"env": "OUR_HEADER"}, "X-Title": "t"}, "cache": str(tmp_path / "c")}
-    judge = make_judge(spec)
-    assert judge.endpoint.headers == {"Authorization": f"Bearer {SECRET}", "X-Title": "t"}
-    assert SECRET not in repr(judge.endpoint) and SECRET not in judge.name
-    monkeypatch.delenv("OUR_HEADER")
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="OUR_HEADER: got nothing"):
-        check_judge(spec)
-
-
 def test_an_endpoint_in_python_takes_no_password_in_its_url():
     with pytest.raises(InputError) as caught:
-        from_endpoint(f"http://u:{SECRET}@h/v1", "m")
+        ChatJudge(f"http://u:{SECRET}@h/v1", "m")
     assert SECRET not in str(caught.value)
 
 

@@ -278,17 +278,9 @@ def test_schemas_that_cant_be(value, message):
         read_schema(value)
 
 
-@pytest.mark.parametrize(
-    ("value", "names"),
-    [
-        ("diary", "'journal'"),
-        ({"domains": ["a"], "attribute": []}, "'name', 'domains'"),
-        ({"domains": ["a"], "attributes": [{"name": "x", "value": 1}]}, "'name', 'fields'"),
-    ],
-)
-def test_schemas_with_unknown_names(value, names):
-    with pytest.raises(OptionError, match=f"expected one of {names}"):
-        read_schema(value)
+def test_a_schema_with_an_unknown_name():
+    with pytest.raises(OptionError, match="expected one of 'journal'"):
+        read_schema("diary")
 
 
 @pytest.mark.parametrize(("value", "text"), CASES["scalars_are_compared_as_text"])

@@ -82,5 +82,4 @@ def test_summaries(text):
 @fuzzed(80)
 @given(texts())
 def test_verdicts_in_words(text):
-    assert read_verdict(text) is read_verdict(text, ["Is it so?"])
-    assert read_verdict(f"{text}\nYES", [text]) is not False
+    assert read_verdict(f"{text}\nYES") is not False

@@ -8,7 +8,6 @@ import pickle
 import subprocess
 from pathlib import Path
 
-import pandas
 import pytest
 
 from tls_tasks.core.errors import DataError, InputError
@@ -95,19 +94,6 @@ def test_one_file_holds_documents_of_all_collections():
     find = look_up(open_documents([str(EMBEDDED)], ["coast-01", "coast-99"]))
     assert find(["embedded/coast"], "coast-01").startswith("Title: Seagrass mapped from the air\n\nContent: ")
     assert find(["embedded/coast"], "coast-99") is None
-
-
-def test_several_collections_have_names(tmp_path):
-    for name in ("zh", "ru"):
-        write_json(tmp_path / f"{name}.jsonl", {"d1": {"text": f"In {name}."}})
-    places = [f"neuclir/1/{name}={tmp_path / name}.jsonl" for name in ("zh", "ru")]
-    find = look_up(open_documents(places, ["d1"]))
-    assert find(["neuclir/1/rus"], "d1") == "In ru." and find(["neuclir/1/zho"], "d1") == "In zh."
-    one = open_documents([f"embedded/city={EMBEDDED}"], ["coast-01"])
-    assert look_up(one)(["embedded/city"], "coast-01") is None
-    for wrong in ([*places, places[0]], [places[0], str(tmp_path / "ru.jsonl")]):
-        with pytest.raises(InputError, match=r"--documents: got .*expected COLLECTION=FILE, each collection once"):
-            open_documents(wrong, ["d1"])
 
 
 # --- look-up pickles ---
@@ -213,23 +199,14 @@ def test_only_listed_spellings_are_the_same_collection():
     assert canonical_collection("rus") == "rus" and canonical_collection("neuclir/1/rusty") == "neuclir/1/rusty"
 
 
-def test_functions_and_objects_with_keys_and_get_are_look_ups():
+def test_functions_are_look_ups():
     find = look_up(lambda collection_ids, doc_id: f"{collection_ids}{doc_id}" if doc_id == "d" else None)
     assert find(["c"], "d") == "['c']d" and find([], "e") is None
-
-    class Rows:
-        def keys(self):
-            return iter(["d"])
-
-        def get(self, doc_id):
-            return {"text": "t"} if doc_id == "d" else None
-
-    assert look_up(Rows())([], "d") == "t"
 
 
 @pytest.mark.parametrize("documents", [None, "d1", 3, ["d1"], [{"id": "d1"}]])
 def test_what_is_none_is_named(documents):
-    with pytest.raises(InputError, match=r"documents: got .*, expected a mapping of document ids"):
+    with pytest.raises(InputError, match=r"documents: got .*, expected a dict of documents by id"):
         look_up(documents)
 
 
@@ -241,27 +218,16 @@ def test_a_document_that_is_none_is_named_where_it_is_cited(document):
         find([], "bad")
 
 
-@pytest.mark.parametrize(
-    ("documents", "words"),
-    [
-        ({"d1": None}, r"documents\['d1'\]: got None, expected a str.*; leave out"),
-        ({"d1": "text", 2: None}, r"documents\[2\]: got None"),
-        ({"id": ["d1"], "text": ["t"]}, r"documents: got columns \(\['id', 'text'\]\), .* such as dict\(zip\("),
-        ({"c": {"d1": "text", "d2": None}}, r"documents\['d2'\]: got None"),
-        (pandas.DataFrame({"id": ["d1"], "text": ["t"]}), r"got DataFrame.* such as dict\(zip\(table\['id'\]"),
-    ],
-)
-def test_what_holds_no_documents_is_named_before_anything_is_cited(documents, words):
-    with pytest.raises(InputError, match=f"(?s){words}"):
-        look_up(documents)
+def test_several_files_are_read_as_one(tmp_path):
+    files = [tmp_path / f"{name}.jsonl" for name in ("zh", "ru")]
+    for file in files:
+        file.write_text(json.dumps({"collection": f"neuclir/1/{file.stem}", "id": "d1", "text": f"In {file.stem}."}))
+    find = look_up(open_documents(files, ["d1"]))
+    assert find(["neuclir/1/rus"], "d1") == "In ru." and find(["neuclir/1/zho"], "d1") == "In zh."
+    with pytest.raises(DataError, match="document 'd1' comes twice"):
+        open_documents([files[0]] * 2, ["d1"])
 
 
-def test_a_series_of_texts_is_a_mapping():
-    assert look_up(pandas.Series({"d1": "text"}))([], "d1") == "text"
-
-
-def test_collections_that_are_none_or_come_twice_are_named():
-    with pytest.raises(InputError, match=r"documents\['c2'\]: got str 'text', expected a mapping"):
+def test_a_collection_that_is_none_is_named():
+    with pytest.raises(InputError, match=r"documents\['c2'\]: got str 'text', expected a dict of documents by id"):
         look_up({"c1": {"d": "t"}, "c2": "text"})
-    with pytest.raises(InputError, match=r"documents\['neuclir/1/zho'\]: got a collection that was given before"):
-        look_up({"neuclir/1/zh": {"d": "t"}, "neuclir/1/zho": {"d": "t"}})

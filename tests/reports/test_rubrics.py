@@ -1,4 +1,4 @@
-"""Rubrics: the arithmetic of two benchmarks, three-valued verdicts on their way through judges, and the task."""
+"""Rubrics: the arithmetic of HealthBench, verdicts on their way through judges, and the task."""
 
 import csv
 import io
@@ -13,14 +13,11 @@ import pytest
 import tls_tasks
 from tests.cli.conftest import write
 from tls_tasks.cli import main
-from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.reports.baseline import answer
-from tls_tasks.reports.judges import Recorded, Recorder, from_endpoint
-from tls_tasks.reports.judges.questions import read_graded
-from tls_tasks.reports.judges.recordings import read_judgment
+from tls_tasks.reports.judges import ChatJudge, Recorded, Recorder
 from tls_tasks.reports.labels import corrections, items_of, read_labels, sheet
 from tls_tasks.reports.task import TASKS
-from tls_tasks.reports.types import PARTLY, Verdict
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -34,50 +31,41 @@ def scored(docs, said, **options):
     return tls_tasks.report_eval(["A report."] * len(docs), asked, judge=judge, **{"rubrics": docs, **options})
 
 
-def slow(rows, said, profile):
+def slow(rows, said):
     """A document's score, criterion by criterion; None: it is left out."""
     reached = possible = 0.0
     for row in rows:
         points = row.get("points", row.get("weight"))
-        value = {"YES": 1.0, "NO": 0.0, "PARTLY": 0.5}[said[row.get("criterion", row.get("title"))]]
-        reached += points * value
+        reached += points * (said[row.get("criterion", row.get("title"))] == "YES")
         if points > 0:
             possible += points
-    if possible == 0:
-        return None if profile == "healthbench" else 0.0
-    return reached / possible
+    return reached / possible if possible else None
 
 
-def slow_mean(scores, profile):
+def slow_mean(scores):
     known = [score for score in scores if score is not None]
-    if not known:
-        return math.nan
-    mean = sum(known) / len(known)
-    return min(1, max(0, mean)) if profile == "healthbench" else mean
+    return min(1, max(0, sum(known) / len(known))) if known else math.nan
 
 
-@pytest.mark.parametrize("profile", ["healthbench", "researchrubrics"])
-def test_a_thousand_random_tables(profile):
+@pytest.mark.parametrize(("text", "points"), [("criterion", "points"), ("title", "weight")])
+def test_a_thousand_random_tables(text, points):
     draw = random.Random(7)
-    text, points = ("criterion", "points") if profile == "healthbench" else ("title", "weight")
-    words = ["YES", "NO"] + ["PARTLY"] * (profile == "researchrubrics")
     for _ in range(1000 // 4):
         docs = [
             [{text: f"{doc} {n}", points: draw.choice(POINTS), "tags": draw.sample("ab", draw.randrange(3))}
              for n in range(draw.randint(1, 6))] for doc in range(4)
         ]  # fmt: skip
-        said = {row[text]: draw.choice(words) for rows in docs for row in rows}
-        score = scored(docs, said, rubric_profile=profile)
-        alone = [slow(rows, said, profile) for rows in docs]
+        said = {row[text]: draw.choice(["YES", "NO"]) for rows in docs for row in rows}
+        score = scored(docs, said)
+        alone = [slow(rows, said) for rows in docs]
         assert [item.values()["rubric_score"] for item in score.items] == pytest.approx(
             [math.nan if value is None else value for value in alone], abs=1e-12, nan_ok=True
         )
         for tag in "ab":
-            of_tag = [[row for row in rows if tag in row["tags"]] for rows in docs]
-            values = [slow(rows, said, "healthbench") for rows in of_tag]  # without positive points: left out
-            expected = pytest.approx(slow_mean(values, profile), abs=1e-12, nan_ok=True)
+            values = [slow([row for row in rows if tag in row["tags"]], said) for rows in docs]
+            expected = pytest.approx(slow_mean(values), abs=1e-12, nan_ok=True)
             assert score.results.get(f"rubric_score_{tag}", math.nan) == expected
-        assert score.results["rubric_score"] == pytest.approx(slow_mean(alone, profile), abs=1e-12, nan_ok=True)
+        assert score.results["rubric_score"] == pytest.approx(slow_mean(alone), abs=1e-12, nan_ok=True)
         assert score.results["criteria_met"] == list(said.values()).count("YES") / len(said)
 
 
@@ -104,8 +92,7 @@ def test_rubrics_change_no_other_result_and_are_signed():
     assert {key: more.as_dict()[key] for key in ("citation_support", "counts")} == {
         key: plain.as_dict()[key] for key in ("citation_support", "counts")
     }
-    signed = more.signature.split("|rubric:healthbench#")
-    assert plain.signature == signed[0] + signed[1][8:] and more.results["rubric_score"] == 0.5
+    assert plain.signature == more.signature.replace("|rubric:healthbench", "") and more.results["rubric_score"] == 0.5
     assert "|rubric" not in plain.signature and "rubric_score" not in plain.as_dict()
 
 
@@ -128,23 +115,9 @@ def test_what_is_no_rubric_is_named_before_anybody_is_asked(case):
         tls_tasks.report_eval(["A."], [{"query_id": "7"}], judge=lambda query: 1 / 0, rubrics=rubrics)
 
 
-def test_a_request_without_nuggets_needs_a_rubric_and_a_profile_must_exist():
+def test_a_request_without_nuggets_needs_a_rubric():
     with pytest.raises(InputError, match=r"references\[0\]: got no items"):
         tls_tasks.report_eval(["A."], [{"query_id": "7"}], judge=lambda query: True)
-    with pytest.raises(OptionError, match="rubric_profile: got 'health'"):
-        tls_tasks.report_eval(["A."], [{"items": []}], rubric_profile="health")
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("PARTLY", PARTLY), ('{"verdict": "PARTLY"}', PARTLY), ("**Answer:** partially satisfied.", PARTLY),
-        ("It names one of two.\n\nPARTLY", PARTLY), ("Yes, the report does.", True), ("NO. It is partly told.", False),
-        ("<think>PARTLY?</think>NO", False), ("YES, PARTLY or NO", None), ("partly this, partly that", None),
-    ],
-)  # fmt: skip
-def test_partly_is_read_where_yes_and_no_are(text, value):
-    assert read_graded(text) == value
 
 
 # ---- judges
@@ -154,7 +127,7 @@ def test_partly_is_read_where_yes_and_no_are(text, value):
 def test_a_server_is_asked_about_the_whole_report_once_and_its_verdicts_are_kept(serve, tmp_path, in_json):
     def says(sentence, n_before, messages):
         text = messages[0]["content"]
-        word = "PARTLY" if "Says who." in text else "YES" if "Says when." in text else "NO"
+        word = "YES" if "Says when." in text else "NO"
         return json.dumps({"verdict": word}) if in_json else f"So my answer is: {word}."
 
     server = serve(says)
@@ -162,29 +135,19 @@ def test_a_server_is_asked_about_the_whole_report_once_and_its_verdicts_are_kept
     run = ["# Rain\n\nAnn said in May that it rained [1]."], [{"query_id": "7", "query_text": "Report on <rain>."}]
 
     def score(judge):
-        return tls_tasks.report_eval(
-            *run, judge=judge, documents={}, rubrics=[rubric], rubric_profile="researchrubrics"
-        )
+        return tls_tasks.report_eval(*run, judge=judge, documents={}, rubrics=[rubric])
 
-    judges = [from_endpoint(server.url, "m", cache=tmp_path / "c") for _ in range(2)]
+    judges = [ChatJudge(server.url, "m", cache=tmp_path / "c") for _ in range(2)]
     recorder = Recorder(judges[0])
     found = score(recorder)
-    assert found.results["rubric_score"] == 0.5 and found.results["criteria_met"] == 1 / 3
+    assert found.results["rubric_score"] == found.results["criteria_met"] == 1 / 3
     assert len(server.requests) == 3 and score(judges[1]).results == found.results and len(server.requests) == 3
-    assert judges[1].stats.cached == 3
+    assert judges[1].stats["cached"] == 3
     asked = server.requests[0]["messages"][0]["content"]
     assert "# Rain\n\nAnn said in May that it rained [1]." in asked and "Report on ‹rain›." in asked
-    assert asked.endswith("Answer with one word, YES, PARTLY or NO.")
-    assert [row["verdict"] for row in recorder.rows()] == ["PARTLY", "YES", "NO"]
+    assert asked.endswith("Answer with one word, YES or NO.")
+    assert [row["verdict"] for row in recorder.rows()] == ["NO", "YES", "NO"]
     assert score(Recorded(recorder.rows())).results == found.results
-
-
-def test_verdicts_may_be_numbers():
-    rows = [{"kind": "criterion", "criterion": str(n), "verdict": value} for n, value in enumerate((1, 0.5, 0, True))]
-    assert [read_judgment(row, "").verdict.value for row in rows] == [1, 0.5, 0, True]
-    for row in ({**rows[0], "verdict": 0.7}, {"kind": "negative", "sentence": "s", "verdict": 1}):
-        with pytest.raises(InputError, match="verdict: got"):
-            read_judgment(row, "")
 
 
 def test_labels_correct_the_share_of_criteria_that_are_met(tmp_path):
@@ -192,9 +155,9 @@ def test_labels_correct_the_share_of_criteria_that_are_met(tmp_path):
     words = {row["criterion"]: "YES" if n % 3 else "NO" for n, row in enumerate(row for rows in docs for row in rows)}
     items = {key: item for own in scored(docs, words).items for key, item in items_of(own.as_dict())}
     assert {kind for kind, *_ in items} == {"criterion"} and all(item.source == "A report." for item in items.values())
-    head, columns, *rows = sheet(items, 40, 1)
+    columns, *rows = sheet(items, 40, 1)
     file = io.StringIO()
-    csv.writer(file).writerows([head, columns, *([*row[:5], "YES" if row[3][0] in "02468" else "NO"] for row in rows)])
+    csv.writer(file).writerows([columns, *([*row[:5], "YES" if row[3][0] in "02468" else "NO"] for row in rows)])
     found = corrections(items, read_labels(write(tmp_path / "labels.csv", file.getvalue()), items))
     assert found["criteria_met"] == 2 / 3 and found["criteria_met_labels"] == 40
     low, high = found["criteria_met_corrected_ci"][:2]
@@ -211,16 +174,15 @@ def test_the_command_scores_files(tmp_path, capsys):
                     "rubrics": RUBRIC}, {"query_id": "1", "query_text": "When?", "rubrics": RUBRIC})  # fmt: skip
     recorded = write(
         tmp_path / "v.jsonl",
-        {"kind": "criterion", "criterion": "Names the year.", "verdict": "PARTLY", "request_id": "0"},
+        {"kind": "criterion", "criterion": "Names the year.", "verdict": "NO", "request_id": "0"},
         {"kind": "criterion", "criterion": "Names the year.", "verdict": "YES", "request_id": "1"},
         {"kind": "criterion", "criterion": "Is wrong.", "verdict": "NO"},
     )
     asked = ["reports", "--predictions", str(reports), "--rubrics", str(rubrics), "--recorded", str(recorded)]
-    profile = ["--rubric-profile", "researchrubrics"]
-    assert main([*asked, *profile, "--json", "-b", "1", "-o", str(tmp_path / "out")]) == 0
+    assert main([*asked, "--json", "-b", "1", "-o", str(tmp_path / "out")]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["rubric_score"] == 0.75 and found["runs"]["a"]["criteria_met"] == 0.25
-    assert main([*asked, *profile]) == 0 and "rubric_score_fault" in capsys.readouterr().out
+    assert found["rubric_score"] == 0.5 and found["runs"]["a"]["criteria_met"] == 0.25
+    assert main(asked) == 0 and "rubric_score_fault" in capsys.readouterr().out
     write(rubrics, {"prompt_id": "9", "rubrics": RUBRIC})
     assert main(asked) == 2 and "q.jsonl: rubrics of '9', but " in capsys.readouterr().err
 
@@ -261,14 +223,3 @@ def test_data_of_ones_own_is_checked_when_it_is_loaded(tmp_path, row, said):
     (tmp_path / "rubrics.jsonl").write_text(row, encoding="utf-8")
     with pytest.raises((DataError, InputError), match=said):
         TASKS["report_rubric"].documents(data=str(tmp_path))
-
-
-def test_a_function_may_say_partly_where_the_profile_allows_it():
-    for profile, expected in (("healthbench", 1.0), ("researchrubrics", 0.5)):  # of two values 0.5 is a yes
-        score = tls_tasks.report_eval(["A."], [{"query_id": "7"}], judge=lambda query: 0.5, rubrics=[RUBRIC[:1]],
-                                      rubric_profile=profile)  # fmt: skip
-        assert score.results["rubric_score"] == expected
-    refused = tls_tasks.report_eval(
-        ["A."], [{"query_id": "7"}], judge=lambda query: Verdict(PARTLY), rubrics=[RUBRIC[:1]]
-    )
-    assert refused.results["criteria_unscored"] == 1

@@ -17,7 +17,7 @@ from tls_tasks.core.rows import pack_columns
 from tls_tasks.registry import find_task
 from tls_tasks.summaries.evaluators import SummarizationQuality
 from tls_tasks.summaries.evaluators import rouge_l as rouge_l_of_one_pair
-from tls_tasks.summaries.rouge_l import EmptyReferenceWarning, NoBoundaryWarning, _counts, rouge_l
+from tls_tasks.summaries.rouge_l import EmptyReferenceWarning, _counts, rouge_l
 from tls_tasks.summaries.rows import as_plain, check_row
 from tls_tasks.text.rouge155 import NonAsciiWarning
 
@@ -31,9 +31,7 @@ STRICT = {"tokenizer": "rouge", "empty_reference": "zero"}
 
 def values(prediction, references, **options):
     """The three numbers of one row."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoBoundaryWarning)
-        result = rouge_l([prediction], [references], **options).as_dict()
+    result = rouge_l([prediction], [references], **options).as_dict()
     return [value for key, value in result.items() if key != "signature"]
 
 
@@ -221,12 +219,6 @@ def test_words_that_hold_what_joins_pairs_are_told_apart():
 
 
 # --- sentences ---
-
-
-def test_rouge_lsum_says_when_it_meets_no_boundary():
-    with pytest.warns(NoBoundaryWarning, match="no text of the 1 rows has more than one sentence"):
-        score = rouge_l(["A. B."], ["B. A."], rouge_types=["rougeLsum"])
-    assert score.items[0].flags == ("no_boundary",)
 
 
 @pytest.mark.parametrize(

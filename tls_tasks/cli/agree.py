@@ -10,8 +10,7 @@ from tls_tasks.cli.printed import corrected_text
 from tls_tasks.core.errors import InputError, check_whole_number
 from tls_tasks.core.whole import replaced
 from tls_tasks.reports.documents import PLACES
-from tls_tasks.reports.labels import both_judged, corrections, difference, read_labels, sheet
-from tls_tasks.reports.task import read_items
+from tls_tasks.reports.labels import corrections, read_items, read_labels, sheet
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -19,11 +18,10 @@ def add_parser(subparsers: Subparsers) -> None:
     agree = add_command(subparsers, "agree", _run_agree)
     agree.add_argument("a", metavar="A", type=Path, help="what a judge said of a run (.jsonl, .jsonl.gz)")
     agree.add_argument("b", metavar="B", type=Path, nargs="?", help="what a second judge said of the same run")
-    agree.add_argument("--common", action="store_true", help="with A and B: only the items that both have")
     agree.add_argument("--json", action="store_true", help="print JSON instead of a table; undefined values are null")
     agree.add_argument("--labels", metavar="PEOPLE", type=Path, help="correct A (and B) by people's labels of a draw")
     agree.add_argument("--sample", metavar="N", type=int, help="draw N items of each kind of A for people to label")
-    agree.add_argument("--seed", metavar="SEED", type=int, help="with --sample: seed of the draw (12345)")
+    agree.add_argument("--seed", metavar="SEED", type=int, default=12345, help="with --sample: seed (12345)")
     agree.add_argument("-o", "--output", metavar="FILE", type=Path, help="with --sample: the file to label, .csv")
     agree.add_argument("--documents", metavar="PLACE", action="append", help=f"with --sample: {PLACES}")
 
@@ -38,24 +36,20 @@ def _run_agree(args: argparse.Namespace) -> None:
     give, beside the mean and the interval of the labels alone, which show what the judge adds to them, and the judge's
     sensitivity and specificity. At least 30 labels of a kind are needed, 5 of them YES and 5 NO.
     With A and B, the same labels correct both.
-    A and B are OUT/results.jsonl of `tls-tasks reports` (verdicts.jsonl stands for it) or samples of
-    report_generation: other recordings lack what nobody was asked, such as unknown citations.
+    A and B are OUT/results.jsonl of `tls-tasks reports` (verdicts.jsonl stands for it).
 
     Exit codes:
       0  drawn, or corrected
-      2  not done: a file that can't be read, judges of other items (--common compares those in both), labels that are
-         too few or belong to other items
+      2  not done: a file that can't be read, labels that are too few or belong to other items
 
     Examples:
       tls-tasks agree runs/a/results.jsonl --sample 100 --seed 1 -o labels.csv --documents documents.jsonl
       tls-tasks agree runs/a/results.jsonl --labels labels.csv
       tls-tasks agree runs/a/results.jsonl runs/b/results.jsonl --labels labels.csv
     """
-    given = {name: value for name, value in vars(args).items() if value is not None}
-    for name, needed in {"seed": "sample", "output": "sample", "documents": "sample", "sample": "output"}.items():
-        if name in given and needed not in given:
-            raise InputError(f"--{name}", None, f"it without --{needed}", "both")
     if args.sample is not None:
+        if args.output is None or args.labels is not None:
+            raise InputError("--sample", None, "it without -o, or with --labels", "A, -o, --seed and --documents")
         return _draw(args)
     if args.labels is not None:
         return _correct(args)
@@ -65,13 +59,11 @@ def _run_agree(args: argparse.Namespace) -> None:
 def _draw(args: argparse.Namespace) -> None:
     """Write the items that people shall label."""
     check_whole_number("--sample", args.sample)
-    if args.b is not None or args.labels is not None or args.json or args.common:
-        raise InputError("--sample", None, "it with B, --labels, --common or --json", "A, -o, --seed and --documents")
     items = read_items(args.a, args.documents or ())
-    rows = sheet(items, args.sample, 12345 if args.seed is None else args.seed)
+    rows = sheet(items, args.sample, args.seed)
     with replaced(args.output) as path, path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([map(no_formula, row) for row in rows])
-    drawn, of = Counter(kind for kind, *_ in rows[2:]), Counter(kind for kind, *_ in items)
+    drawn, of = Counter(kind for kind, *_ in rows[1:]), Counter(kind for kind, *_ in items)
     told = ", ".join(f"{drawn[kind]} of {count(of[kind], kind)}" for kind in of)
     say(f"{args.output}: {told}")
 
@@ -81,11 +73,7 @@ def _correct(args: argparse.Namespace) -> None:
     places = [path for path in (args.a, args.b) if path is not None]
     judges = [read_items(path) for path in places]
     labels = read_labels(args.labels, *judges)
-    if args.b is not None:
-        judges = both_judged(*judges, common=args.common)
     found = {name: corrections(items, labels) for name, items in zip("AB", judges, strict=False)}
-    if args.b is not None:
-        found["difference"] = difference(*judges)
     if args.json:
         write_json(Path("-"), found if args.b is not None else found["A"])
         return

@@ -7,7 +7,6 @@ import logging
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,14 +18,13 @@ from tls_tasks.core.terminal import text_table, visible
 from tls_tasks.data.keyed import some
 from tls_tasks.reports.documents import PLACES, find_lookup, open_documents
 from tls_tasks.reports.json_lines import write_rows
-from tls_tasks.reports.judges import Recorded, Recorder, choose
+from tls_tasks.reports.judges import Recorder, choose
 from tls_tasks.reports.report_eval import UnscoredWarning
-from tls_tasks.reports.rubrics import PROFILES
+from tls_tasks.reports.report_gen_eval import PROGRAM
 from tls_tasks.reports.runs import ReportRun, read_run, score_run
 from tls_tasks.reports.score import KEYS, runs_of
 from tls_tasks.reports.types import Judge
 
-_PROGRAM = "report_gen_eval"
 DEFAULT_PROVIDER = "together"
 DEFAULT_MODEL = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
 """Who judges where nothing is said, as in report_gen_eval."""
@@ -38,7 +36,7 @@ def add_parser(subparsers: base.Subparsers) -> None:
     """Add this command to the command line."""
     parser = base.add_command(subparsers, "reports", _run)
     add = parser.add_argument_group("files").add_argument
-    add("--predictions", metavar="REPORTS", type=Path, help="the reports, a file or folder")
+    add("--predictions", metavar="REPORTS", type=Path, required=True, help="the reports, a file or folder")
     add("--references", metavar="NUGGETS", type=Path, help="the nuggets, a file or folder")
     add("-o", "--output", metavar="OUT", type=Path, help="folder to write; without one a recording is scored")
     _add_options(parser)
@@ -58,20 +56,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("scoring").add_argument
-    add("--documents", metavar="PLACE", action="append", help=f"{PLACES}; COLLECTION=PLACE, once for each")
+    add("--documents", metavar="PLACE", action="append", help=f"{PLACES}; may be repeated")
     add("--rubrics", metavar="RUBRICS", type=Path, help="criteria of each request, JSON Lines; NUGGETS may be left out")
-    add("-b", "--batch-size", metavar="N", type=int, default=0, help="reports judged together (all)")
+    add("-b", "--batch-size", metavar="N", type=int, help="questions asked at a time (16)")
     add("--limit", metavar="CHARS", type=int, help="characters of a report that count")
     add("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
-    add("--compat", choices=(_PROGRAM,), help="that program's arithmetic, given the same verdicts")
-    add("--rubric-profile", choices=PROFILES, default=PROFILES[0], help="how the points of criteria are added up")
+    add("--compat", choices=(PROGRAM,), help="that program's arithmetic, given the same verdicts")
     add("--json", action="store_true", help="print the scores as JSON")
     add("-v", "--verbose", action="store_true", help="log progress, with a line per report")
     add = parser.add_argument_group("the judge").add_argument
     add("-p", "--provider", choices=[*choose.HOSTS], help=f"whose model judges ({DEFAULT_PROVIDER})")
     add("-m", "--model", metavar="MODEL", help=f"its name there ({DEFAULT_MODEL})")
     add("--base-url", metavar="URL", help="an OpenAI-compatible server, such as http://localhost:8000/v1")
-    add("--recorded", metavar="FILE", help="a recording, or results of report_gen_eval, instead of a model")
+    add("--recorded", metavar="FILE", help="a recording instead of a model")
     add("--judge", metavar="SPEC", help="a judge, or more of its options, as JSON like the task's --metadata has it")
 
 
@@ -100,11 +97,11 @@ def _run(args: argparse.Namespace) -> int:
     (asks nobody); --judge SPEC, such as '{"harness": "hf", "model_args": "pretrained=ORG/MODEL"}' (a model of lm_eval,
     by the likelihood of YES and NO). SPEC may add options to the others, such as '{"timeout": 120}'
     or '{"api_key_env": "MY_KEY"}'. Keys come from OPENAI_API_KEY, ANTHROPIC_API_KEY, TOGETHER_API_KEY or the variable
-    that api_key_env names, in the environment or in a file .env; OPENAI_BASE_URL there is another address of openai.
+    that api_key_env names, in the environment or in a file .env.
     With --recorded FILE and no OUT the scores are printed, and nothing is written.
 
     --compat report_gen_eval is that program's arithmetic: given the same verdicts, the same numbers. Its questions
-    differ from ours, and so do a judge's answers; --recorded RESULTS takes the verdicts from results that it wrote.
+    differ from ours, and so do a judge's answers.
     Without --documents the look-up files in ./neuclir-docs-lookup are used, as by the program.
 
     Exit codes:
@@ -118,7 +115,6 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks reports --predictions r.jsonl --references n.jsonl --documents d.jsonl -o out --base-url URL -m NAME
       tls-tasks reports --predictions samples_report_generation_2025-01-01.jsonl -o out -p openai -m gpt-4o
       tls-tasks reports --predictions r.jsonl --references n.jsonl --documents d.jsonl --recorded out/verdicts.jsonl
-      tls-tasks reports --predictions r.jsonl --references n.jsonl --recorded results.jsonl --compat report_gen_eval
       report-eval r.jsonl n.jsonl out --batch-size 1 --verbose
     """
     if args.verbose:
@@ -126,27 +122,23 @@ def _run(args: argparse.Namespace) -> int:
         handler.setFormatter(base.VisibleFormatter("%(message)s"))
         logging.basicConfig(level=logging.INFO, handlers=[handler])
         logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
-    if args.predictions is None:
-        raise InputError("--predictions", None, "nothing", "a file or folder of reports")
     if (out := args.output) is None and not args.recorded:
         raise InputError("output", None, "nothing", "one folder: -o OUT (none with --recorded)")
     reports = read_run(args.predictions, args.references or args.rubrics, args.rubrics)
     note(args.command, *_lacking(reports))
-    recorded = _judge(args, out) if args.recorded is not None else None
-    documents = _documents(args, reports, recorded)
-    recorder = Recorder(judge := recorded or _judge(args, out))
-    options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
-    options |= {"rubric_profile": args.rubric_profile, "documents": documents}
+    documents = _documents(args, reports)
+    recorder = Recorder(judge := cast(Judge, choose.make_judge(_judge_spec(args, out))))  # it never says none
+    options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit, "documents": documents}
     try:
         with base.warnings_as_notes(args.command):
             warnings.simplefilter("ignore", UnscoredWarning)  # the exit code and the last line say so
-            score = score_run(reports, recorder, batch_size=args.batch_size, **options)
+            score = score_run(reports, recorder, **options)
     finally:
         if out is not None and (rows := recorder.rows()):  # also what was answered before a judge failed
             write_rows(out / "verdicts.jsonl", rows)
     for item in score.items:
         _log.info("%s", " ".join([item.run_id, item.request_id, *map(number, item.values().values())]))
-    stats = {"judge_stats": asdict(judge.stats)} if hasattr(judge, "stats") else {}
+    stats = {"judge_stats": dict(judge.stats)} if hasattr(judge, "stats") else {}
     scores = {**score.as_dict(), **runs_of(score), "judge": recorder.name, **stats}
     if out is not None:
         write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
@@ -156,16 +148,12 @@ def _run(args: argparse.Namespace) -> int:
     else:
         say("\n".join([_scores_text(scores), *([] if out is None else [str(out)])]))
         for name, value in scores.get("judge_stats", {}).items():
-            say(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
+            say(f"{name.replace('_', ' '):<19}{value:,}")
     if n_unscored := scores["counts"]["unscored_sentences"]:
         remedy = "The recording lacks them" if args.recorded else "Run the command again: only what is missing is asked"
         share = n_unscored / scores["counts"]["sentences"]
         return note(args.command, f"{share:.1%} of the sentences have no score, since verdicts are missing. {remedy}")
     return int(bool(reports.bad or scores.get("criteria_unscored")))
-
-
-def _judge(args: argparse.Namespace, out: Path | None) -> Judge:
-    return cast(Judge, choose.make_judge(_judge_spec(args, out)))  # the command line never says none
 
 
 def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | str:
@@ -181,23 +169,19 @@ def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | 
     if spec == {"recorded": "embedded"}:
         return "recorded"
     if not {"recorded", "harness"} & spec.keys():
+        spec |= {} if args.batch_size is None else {"max_in_flight": args.batch_size}
         spec.setdefault("cache", False if out is None else str(out / "verdicts.sqlite"))
         if "base_url" not in spec and spec.setdefault("provider", DEFAULT_PROVIDER) == DEFAULT_PROVIDER:
             spec.setdefault("model", DEFAULT_MODEL)
     return spec
 
 
-def _documents(args: argparse.Namespace, run: ReportRun, recorded: Judge | None) -> Any:
+def _documents(args: argparse.Namespace, run: ReportRun) -> Any:
     """The cited documents; None where nobody is shown any."""
-    of_program = isinstance(recorded, Recorded) and recorded.is_of_program
-    if of_program and args.compat is None:
-        raise InputError("--recorded", None, args.recorded, f"--compat {_PROGRAM} beside it: its verdicts fit no other")
     judged = [report for report, own in zip(run.reports, run.requests, strict=True) if own.by_sentence]
     cited = {doc_id for report in judged for sentence in report.sentences for doc_id in sentence.citations}
     if args.documents is not None:
         return open_documents(args.documents, cited)
-    if of_program:
-        return lambda *_: ""  # its verdicts name no document
     return find_lookup(run.reports) if cited and run.documents is None else None
 
 

@@ -1,6 +1,5 @@
 """What looks like a password or key: such things end in logs and submissions, so that options name variables."""
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -17,7 +16,7 @@ _NAME, _HEADER, _RANDOM = (re.compile(_KNOWN[kind]) for kind in ("name", "header
 
 _SECRET_VARIABLE = re.compile(r"(?i)key|token|secret|passw|credential|auth")
 
-_ADVICE = 'the name of an environment variable: api_key_env for a key, {"env": "NAME"} for a header'
+_ADVICE = "the name of an environment variable, as api_key_env"
 
 
 def secret_in(text: str) -> str:
@@ -44,41 +43,14 @@ def secret_values(environment: Mapping[str, str]) -> dict[str, str]:
     return long | {json.dumps(value)[1:-1]: name for value, name in long.items()}
 
 
-_hidden: dict[str, str] = {}  # hash -> value, of this process
-
-
-def hide_headers(spec: Any) -> None:
-    """Put a hash in the place of each value of ``headers`` in a judge's specification, which is going to be logged.
-
-    It is changed as it stands, so that whoever writes it later has no value to write. ``{"env": NAME}`` stays.
-
-    Example:
-        >>> spec = {"headers": {"X-Team": "red"}}
-        >>> hide_headers(spec)
-        >>> spec, hidden_value(spec["headers"]["X-Team"])
-        ({'headers': {'X-Team': {'masked': 'b1f51a511f1d'}}}, 'red')
-    """
-    for name, value in spec.items() if isinstance(spec, dict) else ():
-        for header, text in value.items() if name == "headers" and isinstance(value, dict) else ():
-            if isinstance(text, str):
-                digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
-                _hidden[digest], value[header] = text, {"masked": digest}
-        hide_headers(value)
-
-
-def hidden_value(value: Any) -> str | None:
-    """The header's value that :func:`hide_headers` put aside in this process; None for all else."""
-    return _hidden.get(str(value.get("masked"))) if isinstance(value, Mapping) else None
-
-
 def without_secrets(text: str, secrets: Iterable[str | None]) -> str:
-    """A text that somebody sent, without these secrets, their last words, and what :func:`hide_headers` put aside.
+    """A text that somebody sent, without these secrets and their last words.
 
     Example:
         >>> without_secrets("You are Bearer abcd1234.", ["Bearer abcd1234", "t"])
         'You are ***.'
     """
-    parts = {part for secret in (*secrets, *_hidden.values()) if secret for part in (secret, secret.split()[-1])}
+    parts = {part for secret in secrets if secret for part in (secret, secret.split()[-1])}
     longest_first = sorted((re.escape(part) for part in parts if len(part) >= 8), key=len, reverse=True)
     return re.sub("|".join(longest_first) or "(?!)", "***", text)  # the second matches nowhere
 
@@ -90,7 +62,7 @@ def check_no_secret(options: Any, field: str, expected: str = _ADVICE, *, header
         options: Plain values, which are going to be logged.
         field: What they are called.
         expected: What to give instead.
-        headers: Refuse the value of any header too, as where :func:`hide_headers` should have hidden it.
+        headers: Refuse the value of any header too.
 
     Raises:
         InputError: Names the place, never the secret.
@@ -99,14 +71,14 @@ def check_no_secret(options: Any, field: str, expected: str = _ADVICE, *, header
         >>> check_no_secret({"headers": {"Authorization": "Bearer 123"}}, "judge")
         Traceback (most recent call last):
         ...
-        tls_tasks.core.errors.InputError: judge.headers.Authorization: got a secret (not shown), expected the name of an environment variable: api_key_env for a key, {"env": "NAME"} for a header
+        tls_tasks.core.errors.InputError: judge.headers.Authorization: got a secret (not shown), expected the name of an environment variable, as api_key_env
     """  # noqa: E501
     is_list = isinstance(options, list | tuple)
     items = enumerate(options) if is_list else options.items() if isinstance(options, Mapping) else ()
     for key, item in items:
         check_no_secret(item, f"{field}[{key}]" if is_list else f"{field}.{key}", expected, headers=headers)
     if isinstance(options, str) and options:
-        is_header = headers and _HEADER.search(field) and not field.endswith((".env", ".masked"))
+        is_header = headers and _HEADER.search(field) and not field.endswith(".env")
         # The parameters of a URL, and the harness's way to write a model's arguments; an option has no prose in it.
         pairs = re.findall(r"(?:^|([?&])|[,\s])([\w-]+)=([^&,\s]+)", options)
         is_given = any(_NAME.search(name) or (of_url and _RANDOM.search(value)) for of_url, name, value in pairs)

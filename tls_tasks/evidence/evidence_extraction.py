@@ -113,9 +113,9 @@ def evidence_extraction(
     )
     # Before a function of the caller's has been called.
     signed = options.signature("evidence_extraction", config, VERSION)
-    matcher = Matcher(read, find_tokenizer(tokenizer, TOKENIZERS), limit, matching)
+    matcher = Matcher(find_tokenizer(tokenizer, TOKENIZERS), limit, matching)
     rows = enumerate(read_rows(predictions, references, sources, read))
-    documents = [_document(index, row, matcher, postprocess) for index, row in rows]
+    documents = [_document(index, row, read, matcher, postprocess) for index, row in rows]
     unread = [document.row for document in documents if document.parsed.failed]
     warn_of_unread(unread, len(documents), "evidence")
     quoted = [[entry.span or "" for entry in (*document.wanted, *document.predicted)] for document in documents]
@@ -146,14 +146,14 @@ def _read_threshold(value: Any) -> float:
     return limit
 
 
-def _document(index: int, row: Row, matcher: Matcher, ungrounded: str | None) -> Document:
+def _document(index: int, row: Row, schema: EvidenceSchema, matcher: Matcher, ungrounded: str | None) -> Document:
     parsed, wanted, text = row
     predicted = parsed.value or ()
     if ungrounded is not None:
         if text is None:
             raise InputError("sources", index, "None", "the document's text: postprocess checks quotes in it")
-        predicted = postprocessed(predicted, text, matcher.schema, ungrounded)
+        predicted = postprocessed(predicted, text, schema, ungrounded)
     source = None if text is None else Source(text)
     grounded = tuple(entry.span is not None and source.holds(entry.span) for entry in predicted) if source else ()
     matches = tuple(matcher.match(wanted, predicted))
-    return Document(index, matcher.schema, parsed, wanted, predicted, matches, source, grounded)
+    return Document(index, schema, parsed, wanted, predicted, matches, source, grounded)

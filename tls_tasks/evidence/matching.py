@@ -10,7 +10,7 @@ from unicodedata import category
 import numpy as np
 from numpy.typing import NDArray
 
-from tls_tasks.evidence.types import EvidenceObject, EvidenceSchema
+from tls_tasks.evidence.types import EvidenceObject
 from tls_tasks.text.rouge155 import Tokenizer
 from tls_tasks.text.tokenizers import unicode_words, whitespace_words
 
@@ -64,7 +64,6 @@ class Matcher:
     """How the objects of a corpus are matched.
 
     Attributes:
-        schema: What the objects may hold.
         words: Splits a span into words.
         threshold: The least overlap of a match: words in common, of all words, as sets (Jaccard).
         how: ``greedy``: the pair of greatest overlap first, of equal ones that of the lowest reference position, then
@@ -72,17 +71,15 @@ class Matcher:
             overlaps, then the lowest positions, in order.
 
     Example:
-        >>> schema = EvidenceSchema("spans", ("food",))
         >>> def objects(*spans):
         ...     return [EvidenceObject("food", span) for span in spans]
         >>> for how in MATCHINGS:
-        ...     matcher = Matcher(schema, str.split, 0.5, how)
+        ...     matcher = Matcher(str.split, 0.5, how)
         ...     [match[:2] for match in matcher.match(objects("a b", "c d"), objects("a b c d", "a b x y"))]
         [(0, 0)]
         [(0, 1), (1, 0)]
     """
 
-    schema: EvidenceSchema
     words: Tokenizer
     threshold: float
     how: str

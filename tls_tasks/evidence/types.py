@@ -3,8 +3,8 @@
 import hashlib
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError, with_config
 
-from tls_tasks.core.errors import InputError, OptionError, check_choice, describe
+from tls_tasks.core.errors import InputError, check_choice, describe
 from tls_tasks.core.parsed import folded
 
 _RESERVED_NAMES = ("bucket", "bucket_field")  # bucket_accuracy is the accuracy of several attributes together
@@ -93,8 +93,6 @@ class Attribute:
         """Check the parts."""
         if not self.name or self.name in _RESERVED_NAMES:
             raise ValueError(f"an attribute can't have the name {self.name!r}")
-        if not self.fields or not all(self.fields.values()):
-            raise ValueError(f"attribute {self.name!r}: each of its fields needs a key, got {dict(self.fields)!r}")
         if not self.values or len(set(self.values)) < len(self.values):
             raise ValueError(f"attribute {self.name!r}: values must be one or more, all different, got {self.values!r}")
         if self.default is not None and self.default not in self.values:
@@ -137,8 +135,6 @@ class EvidenceSchema:
 
     def __post_init__(self) -> None:
         """Check that the parts fit together."""
-        if not self.name:
-            raise ValueError("a schema needs a name: it stands in the signature")
         if not self.domains or not all(self.domains) or len(set(self.domains)) < len(self.domains):
             raise ValueError(f"domains must be one or more, all different and none empty, got {self.domains!r}")
         if len({attribute.name for attribute in self.attributes}) < len(self.attributes):
@@ -240,8 +236,8 @@ def read_schema(value: Any) -> EvidenceSchema:
         >>> read_schema({"domains": ["food"], "atributes": []})  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
-        tls_tasks.core.errors.OptionError: schema: got 'atributes', expected one of 'name', 'domains', ...
-    """
+        tls_tasks.core.errors.InputError: schema['atributes']: got list [] (Unexpected keyword argument), expected an EvidenceSchema, ...
+    """  # noqa: E501
     if isinstance(value, EvidenceSchema):
         return value
     if isinstance(value, str):
@@ -252,20 +248,6 @@ def read_schema(value: Any) -> EvidenceSchema:
     try:
         return _ADAPTER.validate_python({"name": "custom", **value})
     except ValidationError as error:
-        raise _refused(error.errors()) from None
-
-
-def _refused(problems: Sequence[Mapping[str, Any]]) -> InputError:
-    """What to say of the first thing that is wrong: of a key that does not exist, rather than of what lacks for it."""
-    first = min(problems, key=lambda problem: problem["type"] != "unexpected_keyword_argument")
-    *around, last = ["schema", *(f"[{step!r}]" for step in first["loc"])]
-    if first["type"] == "unexpected_keyword_argument":
-        kind = Attribute if len(first["loc"]) > 1 else EvidenceSchema
-        return OptionError.unknown("".join(around), first["loc"][-1], [part.name for part in fields(kind)])
-    got = describe(first["input"])
-    expected = first["msg"].removeprefix("Input should be ").replace("valid tuple", "list")
-    if first["type"] == "value_error":
-        got, expected = f"an impossible one: {first['ctx']['error']}", _FORM
-    if first["type"] == "missing":
-        got, expected = "none", "a value"
-    return InputError("".join([*around, last]), None, got, expected)
+        first = error.errors()[0]
+        place = "".join(f"[{step!r}]" for step in first["loc"])
+        raise InputError(f"schema{place}", None, f"{describe(first['input'])} ({first['msg']})", _FORM) from None

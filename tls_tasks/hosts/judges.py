@@ -2,16 +2,15 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import islice
+from itertools import product
 from typing import Any
 
 from tls_tasks.reports.judges import questions
 from tls_tasks.reports.judges.prompts import prompts_hash, render
-from tls_tasks.reports.types import PARTLY, Query, Verdict
+from tls_tasks.reports.types import Query, Verdict
 
 WORDS = (" YES", " NO")
-"""The continuations that are compared; of a criterion that may be met partly also ``_PARTLY``."""
-_PARTLY = " PARTLY"
+"""The continuations that are compared."""
 _WORD_TOKENS = 4  # the most that one of these takes
 
 _TOO_LONG = Verdict(None, "too long")
@@ -50,12 +49,13 @@ class HarnessJudge:
         from lm_eval.api.instance import Instance
 
         contexts = [self._context(query) for query in queries]
-        words = [(*WORDS, *[_PARTLY] * query.is_graded) for query in queries]
-        asked = [own if self._fits(context) else () for context, own in zip(contexts, words, strict=True)]
-        pairs = [(context, word) for context, own in zip(contexts, asked, strict=True) for word in own]
-        requests = [Instance("loglikelihood", doc={}, arguments=pair, idx=n) for n, pair in enumerate(pairs)]
-        likelihoods = iter([float(answer[0]) for answer in self._lm.loglikelihood(requests)] if requests else [])
-        return [_likeliest(*islice(likelihoods, len(own))) if own else _TOO_LONG for own in asked]
+        whole = [*dict.fromkeys(filter(self._fits, contexts))]
+        requests = [
+            Instance("loglikelihood", doc={}, arguments=pair, idx=n) for n, pair in enumerate(product(whole, WORDS))
+        ]
+        likelihoods = [float(answer[0]) for answer in self._lm.loglikelihood(requests)] if requests else []
+        verdicts = dict(zip(whole, map(_likeliest, likelihoods[::2], likelihoods[1::2]), strict=True))
+        return [verdicts.get(context, _TOO_LONG) for context in contexts]
 
     def _fits(self, context: str) -> bool:
         """Whether the model reads a context as a whole, with a word behind it; yes where it doesn't say."""
@@ -96,13 +96,11 @@ def from_options(
     return HarnessJudge(lm, name=f"{model}({label})", **how)
 
 
-def _likeliest(yes: float, no: float, partly: float = -math.inf) -> Verdict:
+def _likeliest(yes: float, no: float) -> Verdict:
     """The verdict from the log-likelihoods of the words.
 
     Example:
-        >>> _likeliest(-2.0, -1.0).value, _likeliest(-2.0, -1.0, -0.5).value, _likeliest(math.nan, -1.0, -2.0).reason
-        (False, 0.5, 'unreadable')
+        >>> _likeliest(-2.0, -1.0).value, _likeliest(math.nan, -1.0).reason
+        (False, 'unreadable')
     """
-    if partly > max(yes, no):
-        return Verdict(PARTLY)
     return questions.from_probability(1 / (1 + math.exp(min(no - yes, 700))))  # beyond that exp overflows; NaN stays

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core.score import Result, Unit, jackknife
-from tls_tasks.core.secrets import check_no_secret, hide_headers
+from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.core.task import Task, answer_text
 from tls_tasks.hosts.loading import load_fitting
 
@@ -38,7 +38,6 @@ def _check_options(task: Task, options: Mapping[str, Any]) -> None:
     texts = {name: value for name, value in options.items() if isinstance(value, str)}  # a judge's are its own matter
     advice = "the name of an environment variable, or one that the model reads, such as OPENAI_API_KEY or HF_TOKEN"
     check_no_secret(texts, "--metadata or --model_args", advice)
-    hide_headers(options.get("judge"))
     for name in options.keys() - set(task.options):
         meant = difflib.get_close_matches(name, task.options, 1, _LEAST_LIKENESS)
         if meant and (task.family, name) not in _said:

@@ -24,7 +24,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from tls_tasks.core.errors import DataError, check_whole_number
 from tls_tasks.core.terminal import beginning
@@ -47,13 +47,7 @@ ALL_SETS, DATA_SETS = read_catalogue(__file__)
 """The data sets with the name under which a user's own runs, and without it."""
 
 
-def _filled(text: str) -> str:
-    if not text.strip():
-        raise ValueError("must be text, got blanks")
-    return text
-
-
-_Text = Annotated[Id, AfterValidator(_filled)]
+_Text = Annotated[Id, Field(min_length=1)]
 
 
 class _RequestRow(CollectionRow):

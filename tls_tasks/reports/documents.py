@@ -7,15 +7,14 @@ Collections have ids such as ``neuclir/1/zh``; a few have a second spelling. A r
 
 import pickle
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, cast
+from typing import Annotated, Any, NoReturn
 
 from pydantic import BeforeValidator
 
-from tls_tasks.core.errors import DataError, InputError, describe, shorten
+from tls_tasks.core.errors import DataError, InputError, describe
 from tls_tasks.data.files import file_rows, readable
 from tls_tasks.data.models import DataRow, Id, named, read_model
 from tls_tasks.reports.types import Report
@@ -23,10 +22,7 @@ from tls_tasks.reports.types import Report
 _SAME_COLLECTION = {"neuclir/1/zho": "neuclir/1/zh", "neuclir/1/fas": "neuclir/1/fa", "neuclir/1/rus": "neuclir/1/ru"}
 """Second spelling of a collection's id -> the first one. No other ids are considered equal."""
 
-_ACCEPTED = (
-    "a mapping of document ids, such as dict(zip(table['id'], table['text'])), a mapping of collections to such "
-    "mappings, or a function"
-)
+_ACCEPTED = "a dict of documents by id, a dict of such dicts by collection, or a function of collections and id"
 _MOST_SHOWN = 1000
 """No prompt shows more documents: a larger mapping is a pool, whose order says nothing."""
 _DOCUMENT = "a str, or a mapping with a str 'text' and optionally a str 'title'"
@@ -123,9 +119,7 @@ def look_up(documents: Any) -> LookUp:
     Args:
         documents: Document id -> document; or collection id -> such a mapping, searched in the order in which a report
             names its collections (all of them if it names none); or a function of both ids that returns a document or
-            None. Any object with ``keys`` and ``get`` is a mapping; a large one is only asked for single
-            documents. Keys are compared as text: 1 is "1"; URLs in a dict are equal after scheme, ``www.``, fragment
-            and last slash.
+            None. Keys are compared as text: 1 is "1"; URLs are equal after scheme, ``www.``, fragment and last slash.
 
     Raises:
         InputError: Anything else.
@@ -139,23 +133,18 @@ def look_up(documents: Any) -> LookUp:
         >>> find(["neuclir/1/rus"], "d2"), look_up({"d1": "They ended."})([], "d1")
         (None, 'They ended.')
     """
-    if isinstance(documents, LookUp):
-        return documents
-    if not _is_mapping(documents):
+    if not isinstance(documents, Mapping):
         if not callable(documents):
             raise InputError("documents", None, describe(documents), _ACCEPTED)
-        return LookUp(documents)
+        return documents if isinstance(documents, LookUp) else LookUp(documents)
     if not _is_nested(documents):
-        get = _get_by_text(_checked(documents))
+        get = _by_page(documents)
         return LookUp(lambda _, doc_id: get(doc_id))
     by_collection: dict[str, Any] = {}
-    for spelling in documents:
-        name, members = canonical_collection(str(spelling)), documents.get(spelling)
-        if not _is_mapping(members):
-            raise InputError(f"documents[{spelling!r}]", None, describe(members), "a mapping of document ids")
-        if name in by_collection:
-            raise InputError(f"documents[{spelling!r}]", None, "a collection that was given before", f"{name!r} once")
-        by_collection[name] = _get_by_text(_checked(members))
+    for spelling, members in documents.items():
+        if not isinstance(members, Mapping):
+            raise InputError(f"documents[{spelling!r}]", None, describe(members), "a dict of documents by id")
+        by_collection[canonical_collection(str(spelling))] = _by_page(members)
 
     def find(collection_ids: Sequence[str], doc_id: str) -> Any:
         names = (name for name in map(canonical_collection, collection_ids or by_collection) if name in by_collection)
@@ -177,77 +166,54 @@ def shown_titles(documents: Any, doc_ids: Sequence[str] = ()) -> dict[str, str]:
         >>> shown_titles(documents), shown_titles(documents, ["d2", "d1"]), shown_titles(None, ["d1"])
         ({'d1': 'Talks', 'd2': ''}, {'d2': '', 'd1': 'Talks'}, {'d1': ''})
     """
-    if not _is_mapping(documents) or _is_nested(documents):
+    if not isinstance(documents, Mapping) or _is_nested(documents):
         return dict.fromkeys(doc_ids, "")
     if not doc_ids:
-        keys = list(islice(documents.keys(), _MOST_SHOWN + 1))
-        doc_ids = [str(key) for key in keys if len(keys) <= _MOST_SHOWN]
-    get = _get_by_text(documents)
+        doc_ids = [str(key) for key in documents] if len(documents) <= _MOST_SHOWN else []
+    get = _by_page(documents)
     shown = {doc_id: get(doc_id) for doc_id in doc_ids}
     return {doc_id: str(row.get("title") or "") if isinstance(row, Mapping) else "" for doc_id, row in shown.items()}
 
 
-def _is_mapping(value: Any) -> bool:
-    # A data frame has both, but its keys are columns.
-    return hasattr(value, "keys") and hasattr(value, "get") and getattr(value, "ndim", 1) == 1
+def _by_page(documents: Mapping[Any, Any]) -> Callable[[str], Any]:
+    """Finds documents by the text of their keys, or the page that it names."""
+    others = [key for key in documents if not isinstance(key, str) or "://" in key]
+    pages = {page_of(str(key)): key for key in reversed(others)}
+    return lambda doc_id: documents.get(doc_id) or documents.get(pages.get(page_of(doc_id), doc_id))
 
 
-def _checked(documents: Any) -> Any:
-    """The same documents. A store may answer None of what it lacks; a dict that holds None or columns is a mistake.
-
-    Raises:
-        InputError: A document that is None, or columns.
-    """
-    if isinstance(documents, dict) and (empty := [key for key, document in documents.items() if document is None]):
-        raise InputError(f"documents[{empty[0]!r}]", None, "None", f"{_DOCUMENT}; leave out what has no text")
-    if isinstance(documents, dict) and documents and all(isinstance(column, list) for column in documents.values()):
-        raise InputError("documents", None, f"columns ({shorten([*documents])})", _ACCEPTED)
-    return documents
-
-
-def _get_by_text(documents: Any) -> Callable[[str], Any]:
-    """Finds documents by the text of their keys; those of a store, which are text, are not read."""
-    keys: Iterable[Any] = documents.keys()
-    keys = keys if isinstance(documents, dict) else list(islice(keys, 1))
-    if all(isinstance(key, str) for key in keys):
-        pages = {page_of(key): key for key in reversed(list(keys)) if "://" in key}
-        if not pages:
-            return cast(Callable[[str], Any], documents.get)
-        return lambda doc_id: documents.get(doc_id) or documents.get(pages.get(page_of(doc_id), doc_id))
-    own = {str(key): key for key in documents.keys()}  # noqa: SIM118 - it need not be iterable
-    return lambda doc_id: documents.get(own[doc_id]) if doc_id in own else None
-
-
-def _is_nested(documents: Any) -> bool:
+def _is_nested(documents: Mapping[Any, Any]) -> bool:
     """Whether the first value is a mapping of documents and not a document."""
-    first = next(iter(documents.keys()), None)
-    value: Any = None if first is None else documents.get(first)
-    return _is_mapping(value) and "text" not in value and "title" not in value
+    value = next(iter(documents.values()), None)
+    return isinstance(value, Mapping) and "text" not in value and "title" not in value
 
 
-def open_documents(places: Sequence[str], cited: Iterable[str]) -> Any:
+def open_documents(places: Iterable[str | Path], cited: Iterable[str]) -> dict[str, Any]:
     """The cited documents of files, for :func:`look_up`: by id, or by collection and id.
 
     Each file is read through once, and only what is cited is kept of it.
 
     Args:
-        places: A file, or one ``COLLECTION=FILE`` a collection. JSON Lines are read line by line, other files of rows
-            and look-up pickles of report_gen_eval into memory. A row is a :class:`DocumentRow`.
+        places: The files. JSON Lines are read line by line, other files of rows and look-up pickles of report_gen_eval
+            into memory. A row is a :class:`DocumentRow`.
         cited: Their ids.
 
     Raises:
-        InputError: Several files of which one has no collection.
         DataError: A file or row that can't be read, a repeated id, or collections named in some rows only.
     """
-    pages, documents = {page_of(doc_id) for doc_id in cited}, dict[str, Any]()
-    for place in places:
-        is_named = "=" in place and not Path(place).exists()
-        name, _, path = place.partition("=") if is_named else ("", "", place)
-        if name in documents or not (name or len(places) == 1):
-            raise InputError("--documents", None, place, "COLLECTION=FILE, each collection once")
-        by_collection = _read_documents(Path(path), pages)
-        documents[name] = by_collection.get(name) or by_collection.get("", by_collection)
-    return documents.get("", documents)
+    pages, by_collection = {page_of(doc_id) for doc_id in cited}, dict[str, dict[str, Any]]()
+    for path in map(Path, places):
+        for where, row in _pickled_rows(path) if path.suffix == ".pkl" else file_rows(path):
+            document = read_model(DocumentRow, row, where)
+            if page_of(document.id) not in pages:
+                continue
+            members = by_collection.setdefault(document.collection, {})
+            if document.id in members:
+                raise DataError(f"{where}: document {document.id!r} comes twice")
+            members[document.id] = {"title": document.title, "text": document.text}
+            if "" in by_collection and len(by_collection) > 1:
+                raise DataError(f"{where}: some rows name a collection and some don't")
+    return by_collection.get("", by_collection)
 
 
 def find_lookup(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
@@ -271,23 +237,7 @@ def find_lookup(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
         looked = " and ".join(missing) or f"{_LOOKUP_FOLDER}, but no report has collection_ids"
         raise InputError("--documents", None, "nothing", f"{PLACES}; looked in {Path.cwd()} for {looked}")
     cited = {doc_id for report in reports for sentence in report.sentences for doc_id in sentence.citations}
-    return {name: open_documents([str(file)], cited) for name, file in files.items()}
-
-
-def _read_documents(path: Path, pages: Set[str]) -> dict[str, dict[str, Any]]:
-    """The documents of these pages in a file: collection (empty: none) -> id -> document."""
-    by_collection: dict[str, dict[str, Any]] = {}
-    for place, row in _pickled_rows(path) if path.suffix == ".pkl" else file_rows(path):
-        document = read_model(DocumentRow, row, place)
-        if page_of(document.id) not in pages:
-            continue
-        members = by_collection.setdefault(document.collection, {})
-        if document.id in members:
-            raise DataError(f"{place}: document {document.id!r} comes twice")
-        members[document.id] = {"title": document.title, "text": document.text}
-    if "" in by_collection and len(by_collection) > 1:
-        raise DataError(f"{path}: some rows name a collection and some don't")
-    return by_collection
+    return {name: open_documents([file], cited) for name, file in files.items()}
 
 
 class _DataOnly(pickle.Unpickler):

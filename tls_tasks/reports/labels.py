@@ -6,22 +6,18 @@ f1 have no such items, since the judge also decides which sentences count in the
 rubric_score, whose items have points of their own, so that it is no mean of verdicts.
 """
 
-import csv
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from tls_tasks.core.correction import correct
-from tls_tasks.core.errors import InputError
-from tls_tasks.core.intervals import Statistics, caution
-from tls_tasks.core.score import grouped
-from tls_tasks.data.files import csv_table, readable
+from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.core.intervals import caution
+from tls_tasks.data.files import field_of, file_rows, read_objects
+from tls_tasks.reports.documents import look_up, open_documents
 from tls_tasks.reports.judges.recordings import digest
 
 KINDS = {"citation": "citation_support", "nugget": "nugget_coverage", "criterion": "criteria_met"}
@@ -31,15 +27,14 @@ _VALUE = {kind: key if kind == "criterion" else f"{key}_micro" for kind, key in 
 """Kind -> how results call that micro value."""
 
 COLUMNS = ("kind", "request_id", "item_id", "text", "source", "label")
-"""Of a file of labels; its first line says how the items were drawn."""
+"""Of a file of labels."""
 
-_NEEDED = ("kind", "request_id", "item_id", "label")
+_NEEDED = ("kind", "request_id", "item_id", "label", "text")
 
 LEAST_LABELS, LEAST_OF_CLASS = 30, 5
 """With fewer labels of a kind, or fewer YES or NO among them, nothing is corrected."""
 
 _LABELS = {"YES": True, "NO": False, "": None}
-_HEAD = "n={} seed={} items={}"
 _MOST_SHOWN = 32_000  # characters: a cell of a spreadsheet holds few more
 
 Key = tuple[str, str, str]
@@ -64,8 +59,8 @@ class Item(NamedTuple):
 
 Items = Mapping[Key, Item]
 
-Labels = tuple[Mapping[Key, bool | None], int]
-"""People's label of each item that was drawn, None where it is empty; and the seed of the draw."""
+Labels = Mapping[Key, bool | None]
+"""People's label of each item that was drawn, None where it is empty."""
 
 
 # ---- items
@@ -105,6 +100,32 @@ def with_sources(items: Items, find: _Find) -> Items:
     return {**items, **{key: items[key]._replace(source=text) for key, text in texts.items()}}
 
 
+def read_items(path: Path, places: Sequence[str] = ()) -> Items:
+    """The items that a judge was asked about.
+
+    Args:
+        path: ``results.jsonl`` of ``tls-tasks reports``, or ``verdicts.jsonl`` beside it.
+        places: Files of the cited documents, see :func:`~tls_tasks.reports.documents.open_documents`.
+
+    Raises:
+        DataError: A file that can't be read, that has no item, or that has two reports of a run to a request.
+    """
+    place = path.with_name("results.jsonl") if path.name == "verdicts.jsonl" else path
+    items: dict[Key, Item] = {}
+    for where, row in read_objects(place):
+        try:
+            read = dict(items_of(row))
+        except (LookupError, TypeError, AttributeError) as error:  # of another kind, or changed
+            raise DataError(f"{where}: no judged report ({type(error).__name__}: {error})") from error
+        if twice := read.keys() & items:
+            raise DataError(f"{where}: got {min(twice)} twice, expected each report once")
+        items |= read
+    if not items:
+        raise DataError(f"{place}: got none, expected citations, nuggets or criteria")
+    cited = {item.source for (kind, *_), item in items.items() if kind == "citation"}
+    return with_sources(items, look_up(open_documents(places, cited))) if places else items
+
+
 # ---- labels
 
 
@@ -119,10 +140,9 @@ def draw(items: Items, n: int, seed: int) -> dict[Key, Item]:
 
 
 def sheet(items: Items, n: int, seed: int) -> list[tuple[str, ...]]:
-    """The rows of a file in which people label a draw: how it was made, :data:`COLUMNS`, and a row an item."""
+    """The rows of a file in which people label a draw: :data:`COLUMNS`, and a row an item."""
     drawn = draw(items, n, seed).items()
-    rows = [(*key, item.text[:_MOST_SHOWN], item.source[:_MOST_SHOWN], "") for key, item in drawn]
-    return [("# " + _HEAD.format(n, seed, _hash_of(items)),), COLUMNS, *rows]
+    return [COLUMNS, *((*key, item.text[:_MOST_SHOWN], item.source[:_MOST_SHOWN], "") for key, item in drawn)]
 
 
 def read_labels(path: Path, *judged: Items) -> Labels:
@@ -130,42 +150,29 @@ def read_labels(path: Path, *judged: Items) -> Labels:
 
     Args:
         path: The file, as :func:`sheet` made it and a spreadsheet may have saved it.
-        judged: The items of judges; the labels must have been drawn from those of one of them.
+        judged: The items of judges; the labels must be of the items of one of them.
 
     Raises:
         DataError: A file that can't be read.
-        InputError: Labels of other items, an item that was not drawn or stands there twice, or no label.
+        InputError: An item that no judge has or that stands there twice, or a label that is none.
     """
-    with readable(path, "CSV", csv.Error), path.open(encoding="utf-8-sig", newline="") as lines:
-        first, names = lines.readline(), lines.readline()
-        rows = list(csv_table(chain([names], lines)))
-    made = re.search(_HEAD.format(r"(\d{1,999})", r"(-?\d{1,999})", "([0-9a-f]{16})"), first)
-    if made is None or not all(name in names for name in _NEEDED):
-        expected = f"{_HEAD.format('…', '…', '…')} and the columns {', '.join(_NEEDED)}, as --sample writes them"
-        raise InputError(f"{path}: lines 1 and 2", None, repr(f"{first}{names}"[:200]), expected)
-    hashes = {_hash_of(items): items for items in judged}
-    if made[3] not in hashes:
-        raise InputError(f"{path}: line 1", None, f"items={made[3]}", f"{' or '.join(hashes)}, the items of the judge")
-    drawn = draw(hashes[made[3]], int(made[1]), int(made[2]))
-    # A spreadsheet would take an id that begins with = for a formula: it stands behind an apostrophe.
-    left = {(key[0], key[1].lstrip("'"), key[2]): key for key in drawn}
-    labels: dict[Key, bool | None] = dict.fromkeys(drawn)
-    names_drawn = {*left}
-    for row in filter(lambda row: any(row.values()), rows):  # spreadsheets end in empty rows
-        kind, request_id, item_id, label = (row[name] or "" for name in _NEEDED)
-        name = kind, request_id.lstrip("'"), item_id
-        key, said = left.pop(name, None), label.strip().upper()
-        if key is None or said not in _LABELS:
-            lost = "the item a second time" if name in names_drawn else "an item that was not drawn"
-            got = f"the label {label!r}" if key else lost
-            expected = "YES, NO or no label" if key else f"each of the {len(drawn)} drawn items once"
-            raise InputError(f"{path}: {kind} {item_id!r} of request {request_id!r}", None, got, expected)
+    # A spreadsheet would take a text that begins with = for a formula: it stands behind an apostrophe.
+    keys = {(kind, request_id.lstrip("'"), name): (kind, request_id, name) for kind, request_id, name in chain(*judged)}
+    labels: dict[Key, bool | None] = {}
+    for place, row in file_rows(path):
+        if not any(row.values()):  # spreadsheets end in empty rows
+            continue
+        kind, request_id, item_id, label, text = (field_of({name: "", **row}, [name], place) for name in _NEEDED)
+        key, said = keys.get((kind, request_id.lstrip("'"), item_id)), label.strip().upper()
+        texts = {" ".join(items[key].text[:_MOST_SHOWN].split()) for items in judged if key and key in items}
+        if key is None or key in labels or (text and " ".join(text.lstrip("'").split()) not in texts):
+            got = "the item a second time" if key in labels else "an item of another judge or report"
+            where = f"{place}: {kind} {item_id!r} of request {request_id!r}"
+            raise InputError(where, None, got, "each drawn item once")
+        if said not in _LABELS:
+            raise InputError(f"{place}: label", None, repr(label), "YES, NO or no label")
         labels[key] = _LABELS[said]
-    return labels, int(made[2])
-
-
-def _hash_of(items: Items) -> str:
-    return digest(sorted([*key, item.text] for key, item in items.items()))[:16]
+    return labels
 
 
 # ---- corrections
@@ -186,9 +193,9 @@ def corrections(items: Items, labels: Labels) -> dict[str, Any]:
         InputError: No labels, or too few of a kind or a class.
     """
     found: dict[str, Any] = {}
-    (given, seed), intervals = labels, {}
+    intervals = {}
     for kind, key in KINDS.items():
-        own = [(name[1], item.verdict, given.get(name)) for name, item in items.items() if name[0] == kind]
+        own = [(name[1], item.verdict, labels.get(name)) for name, item in items.items() if name[0] == kind]
         rows = [(request_id, verdict, label) for request_id, verdict, label in own if verdict is not None]
         cells = Counter((label, verdict) for _, verdict, label in rows)
         yes, no = (cells[label, True] + cells[label, False] for label in (True, False))
@@ -204,9 +211,9 @@ def corrections(items: Items, labels: Labels) -> dict[str, Any]:
         values = {
             "width": high - low, "labels": yes + no,
             "sensitivity": cells[True, True] / yes, "specificity": cells[False, False] / no,
-            "empty": sum(label is None for name, label in given.items() if name[0] == kind),
+            "empty": sum(label is None for name, label in labels.items() if name[0] == kind),
             "unlabelled": len(rows) - yes - no, "unjudged": len(own) - len(rows), "lambda": corrected.tuning,
-            "signature": f"corrected:ppi++,n:{yes + no},seed:{seed}",
+            "signature": f"corrected:ppi++,n:{yes + no}",
         }  # fmt: skip
         mean = sum(verdict for _, verdict, _ in rows) / len(rows)
         names = ("", "_corrected", "_corrected_ci", "_labels_only", "_labels_only_ci")
@@ -216,30 +223,3 @@ def corrections(items: Items, labels: Labels) -> dict[str, Any]:
     if not found:
         raise InputError("labels", None, "no label", f"YES or NO for {LEAST_LABELS} items of a kind at least")
     return {**found, "ci_caution": caution(intervals)}
-
-
-def both_judged(a: Items, b: Items, *, common: bool) -> list[Items]:
-    """The items on which both judges have a verdict.
-
-    Raises:
-        InputError: If one judge has items that the other lacks (without ``common``).
-    """
-    if (lacking := a.keys() ^ b.keys()) and not common:
-        got = f"{len(lacking)} that only one judge has, such as {min(lacking)}"
-        raise InputError("items", None, got, "the same; compare those in common with --common")
-    keys = [key for key in a if key in b and None not in (a[key].verdict, b[key].verdict)]
-    return [{key: items[key] for key in keys} for items in (a, b)]
-
-
-def difference(a: Items, b: Items) -> dict[str, Any]:
-    """What B's uncorrected means have more than A's on the same items, with intervals over requests, paired."""
-    found: dict[str, Any] = {}
-    for kind in {kind: None for kind, *_ in a}:
-        gaps = {key: (float(b[key].verdict or 0) - float(a[key].verdict or 0), 1.0) for key in a if key[0] == kind}
-        requests = grouped(list(gaps.values()), [request_id for _, request_id, _ in gaps])
-        sums = np.array([np.sum(own, axis=0) for own in requests.values()])
-        mean = Statistics(sums, {"gap": (0, 1)}, lambda row: {"gap": float(row[0] / row[1])}, {"gap": (-1.0, 1.0)})
-        interval = mean.intervals(0.95, 1000, 12345).get("gap")
-        name = _VALUE[kind]
-        found |= {name: mean.of(sums.sum(axis=0))["gap"], f"{name}_ci": interval}
-    return found

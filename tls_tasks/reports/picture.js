@@ -6,7 +6,7 @@ const REWARDS = {
 const rewardOf = (score) => (score === null ? "open" : score > 0 ? "good" : score < 0 ? "bad" : "none");
 const inWords = (step) => step.replaceAll("_", " ");
 
-const MET = { 1: ["good", "✓ met"], 0.5: ["none", "~ partly met"], 0: ["bad", "✗ not met"], null: ["open", "? no verdict"] };
+const MET = { 1: ["good", "✓ met"], 0: ["bad", "✗ not met"], null: ["open", "? no verdict"] };
 
 // A criterion with negative points names a fault: to meet it is bad.
 function criterionView({ text, points, value }) {

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, NamedTuple, TypeVar
 
-from tls_tasks.core.errors import InputError, JudgeError
+from tls_tasks.core.errors import InputError
 from tls_tasks.reports.documents import LookUp
 from tls_tasks.reports.types import PASSAGE_LENGTH, Judge, Query, Report, ReportRequest, ReportSentence, Verdict
 
@@ -214,7 +214,7 @@ def walk_together(walks: Sequence[Sequence[Walk[End]]], judge: Judge) -> list[tu
 
     Raises:
         InputError: If a look-up returns something that is not a document.
-        JudgeError: If the judge can't be used at all, or does not give one verdict per question.
+        JudgeError: If the judge can't be used at all.
     """
     known: dict[object, Verdict] = {}
     ends: dict[Any, End] = {}
@@ -234,10 +234,6 @@ def walk_together(walks: Sequence[Sequence[Walk[End]]], judge: Judge) -> list[tu
                 wanted.setdefault(query.identity, query)
         asked = [query for identity, query in wanted.items() if identity not in known]
         verdicts = judge.ask(asked) if asked else []
-        if len(verdicts) != len(asked) or not all(isinstance(verdict, Verdict) for verdict in verdicts):
-            kinds = ", ".join(dict.fromkeys(type(verdict).__name__ for verdict in verdicts))
-            got = f"{len(verdicts)} answers ({kinds})"
-            raise JudgeError(f"judge {judge.name}: gave {got}, expected a Verdict for each of {len(asked)} questions")
         known |= {query.identity: verdict for query, verdict in zip(asked, verdicts, strict=True)}
     return [tuple(ends[walk] for walk in of_report) for of_report in walks]
 

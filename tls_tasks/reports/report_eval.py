@@ -16,15 +16,14 @@ from tls_tasks.core.errors import InputError, check_choice, check_whole_number, 
 from tls_tasks.core.score import Score
 from tls_tasks.reports import score as scores
 from tls_tasks.reports.documents import look_up
-from tls_tasks.reports.judges.callable import CallableJudge, from_callable
-from tls_tasks.reports.judges.prompts import criterion_hash
-from tls_tasks.reports.judges.recordings import PROGRAM, Recorded
+from tls_tasks.reports.judges.callable import CallableJudge
+from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.nuggets import NO_LIST, REQUEST_FORMS
 from tls_tasks.reports.plan import Outcome, ReportPlan, walk_together
-from tls_tasks.reports.report_gen_eval import score_as_program
+from tls_tasks.reports.report_gen_eval import PROGRAM, score_as_program
 from tls_tasks.reports.rows import ReportRow, read_rows
-from tls_tasks.reports.rubrics import PROFILES, rubrics_of, with_rubrics
-from tls_tasks.reports.types import Judge, Query, Report, Verdict
+from tls_tasks.reports.rubrics import rubrics_of, with_rubrics
+from tls_tasks.reports.types import Judge, Report
 
 VERSION = 4
 
@@ -35,17 +34,13 @@ class UnscoredWarning(UserWarning):
     """A judge left questions unanswered, or there is none; the sentences concerned have no score."""
 
 
-class UnknownCitationsWarning(UserWarning):
-    """Nothing that a report cites is among the documents: their ids may be written in another way."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Settings:
     """What stands in the signature; with ``compat`` only what moves the numbers of that program."""
 
     compat: str | None = field(metadata={"quiet": None})
     length_limit: int | None = field(metadata={"sign": "limit", "quiet": None})
-    rubric: str | None = field(metadata={"quiet": None, "of": ("rubric_profile",)})
+    rubric: str | None = field(metadata={"quiet": None, "of": ()})
     aggregate: str = field(metadata={"sign": "agg"})
     judge: str
     interval: str = field(metadata={"sign": "ci", "quiet": "", "of": options.INTERVAL})
@@ -61,7 +56,6 @@ def report_eval(
     compat: str | None = None,
     length_limit: int | None = None,
     rubrics: Any = None,
-    rubric_profile: str = "healthbench",
     aggregate: str = "macro",
     confidence_interval: float | None = None,
     n_resamples: int = 1000,
@@ -83,16 +77,15 @@ def report_eval(
             (see :func:`~tls_tasks.reports.documents.look_up`). An id that is not in it is an unsupported citation.
             None: nothing is looked up; for recorded judgments and functions, which may know documents by their ids.
         judge: Who answers: a function of a :class:`~tls_tasks.reports.types.Query`, see
-            :func:`~tls_tasks.reports.judges.from_callable`; a :class:`~tls_tasks.reports.types.Judge`; or recorded
-            judgments, a list of rows or ``{"judgments": rows, "defaults": {kind: verdict}}``. None: nothing is asked.
+            :class:`~tls_tasks.reports.judges.CallableJudge`; a :class:`~tls_tasks.reports.types.Judge`; or recorded
+            judgments, a list of rows or ``{"judgments": rows, "defaults": {kind: verdict}}``. None: every question is
+            left open.
         compat: ``report_gen_eval``: recall and precision as that program (not its documentation) computes them;
             ``length_limit`` has no effect then, and the other results are NaN.
         length_limit: Characters (NFKC, sentences joined by blanks) that count; sentences beyond them are left out.
         rubrics: Criteria about the whole report: for each report a list of ``{"criterion", "points", "tags"}`` or
             ``{"title", "weight"}``, or an object with such a list in ``rubrics``. Criteria with negative points name
-            faults.
-        rubric_profile: How points are added up: ``healthbench`` or ``researchrubrics``, where a criterion may be met
-            partly; see :mod:`tls_tasks.reports.rubrics`.
+            faults. Points are added up as in HealthBench, see :mod:`tls_tasks.reports.rubrics`.
         aggregate: ``macro``: the mean of the reports' values; ``micro``: ratios of sums.
         confidence_interval: Coverage of an interval over reports, for example 0.95.
         n_resamples: Resamples of a bootstrap, which is made of 100 rows or more.
@@ -113,7 +106,6 @@ def report_eval(
     Warns:
         ParseFailureWarning: Predictions in which nothing could be read.
         UnscoredWarning: Questions were left unanswered.
-        UnknownCitationsWarning: A report cites, and nothing of it is among the documents.
 
     Example:
         >>> score = report_eval(
@@ -136,18 +128,16 @@ def report_eval(
     interval = options.interval_options(confidence_interval, n_resamples, seed)
     check_choice("compat", compat, (None, PROGRAM))
     check_choice("aggregate", aggregate, scores.AGGREGATES)
-    check_choice("rubric_profile", rubric_profile, PROFILES)
     if length_limit is not None:
         check_whole_number("length_limit", length_limit, least=0)
     limit = length_limit if compat is None else None
     named, interval_sign = name.replace("|", "/"), options.interval_sign(interval)
-    profile = None if rubrics is None else f"{rubric_profile}#{criterion_hash()}"
-    settings = _Settings(compat, limit, profile, aggregate, named, interval_sign)
+    settings = _Settings(compat, limit, None if rubrics is None else "healthbench", aggregate, named, interval_sign)
     rows = read_rows(predictions, references, documents, limit=limit, compat=compat is not None)
     # What can't be read is refused before anybody is asked.
     criteria = rubrics_of(rubrics, rows)
     find = None if documents is None else look_up(documents)
-    needs_documents = find is None and not isinstance(judged_by, Recorded | CallableJudge | NoJudge)
+    needs_documents = find is None and not isinstance(judged_by, Recorded | CallableJudge)
     _check_needs(rows, rubrics is None, needs_documents)
     outcomes: list[tuple[Outcome, ...]] = []
     if compat is None:
@@ -159,14 +149,12 @@ def report_eval(
         items = score_as_program(rows, find, judged_by)
     table = scores.results_table(aggregate, zero=compat is not None)
     if criteria is not None:
-        items, more, ends = with_rubrics(items, rows, criteria, rubric_profile, judged_by)
+        items, more, ends = with_rubrics(items, rows, criteria, judged_by)
         table, outcomes = table | more, outcomes + ends
     warn_of_unread([item.row for item in items if item.unit["parse_failures"]], len(items), "reports")
     signed = options.signature("report_eval", settings, VERSION)
     score = Score("report_eval", signed, definitions=table, **scores.from_items(items), interval=interval)
     _warn_of_unscored([outcome for of_report in outcomes for outcome in of_report])
-    if find is not None:
-        _warn_of_unknown(rows, outcomes)
     return score
 
 
@@ -193,49 +181,16 @@ def _as_judge(judge: Any) -> Judge:
         [False, None]
     """
     if judge is None:
-        return NoJudge()
+        return Recorded([], name="none")
     if isinstance(judge, Mapping) and "judgments" in judge:
         return Recorded(judge["judgments"], defaults=judge.get("defaults"))
     if isinstance(judge, list | tuple):
         return Recorded(judge)
-    if isinstance(judge, type):
-        expected = f"{_JUDGE_FORMS}; did you mean {judge.__name__}(…)?"
-        raise InputError("judge", None, f"the class {judge.__name__}", expected)
     if callable(getattr(judge, "ask", None)):
         return cast(Judge, judge)
     if callable(judge):
-        return from_callable(judge)
+        return CallableJudge(judge)
     raise InputError("judge", None, describe(judge), _JUDGE_FORMS)
-
-
-class NoJudge:
-    """Refuses to be asked: for reports that can be scored without a judge."""
-
-    name = "none"
-
-    def ask(self, queries: Sequence[Query]) -> list[Verdict]:
-        """Say what is missing.
-
-        Raises:
-            InputError: Always.
-        """
-        kinds = ", ".join(dict.fromkeys(query.kind for query in queries))
-        got = f"None, and questions to ask: {len(queries)} ({kinds})"
-        raise InputError("judge", None, got, _JUDGE_FORMS)
-
-
-def _warn_of_unknown(rows: Sequence[ReportRow], outcomes: Sequence[Sequence[Outcome]]) -> None:
-    """One warning where no citation of a report resolves."""
-    lost = [
-        (row.row, cited[0])
-        for row, of_report in zip(rows, outcomes, strict=False)  # compat has no outcomes
-        if (cited := [doc_id for outcome in of_report for doc_id in outcome.citations])
-        and not any(outcome.citations.keys() - outcome.unknown for outcome in of_report)
-    ]
-    for place, doc_id in lost[:1]:
-        told = f"report_eval: {len(lost)} of {len(rows)} reports cite nothing that is in `documents`, and nothing of it"
-        message = f"{told} counts as supported: predictions[{place}] cites {doc_id!r}; ids must be equal"
-        warn_caller(message, UnknownCitationsWarning)
 
 
 def _warn_of_unscored(outcomes: Sequence[Outcome]) -> None:

@@ -10,10 +10,9 @@ It differs from its own documentation, which :mod:`~tls_tasks.reports.plan` foll
 - undefined ratios are 0;
 - a sentence without text, or a nugget without ``gold_answers``, loses the whole report.
 
-That is its arithmetic, and equal verdicts give equal numbers. Its questions are others than ours, and its verdicts are
-in its results (:func:`~tls_tasks.reports.judges.recordings.recorded_rows`). Reports and nuggets in a form that it does
-not read are put into its own, and documents of a report without ``collection_ids``, which it refuses, are looked for in
-all collections.
+That is its arithmetic, and equal verdicts give equal numbers. Its questions are others than ours. Reports and nuggets
+in a form that it does not read are put into its own, and documents of a report without ``collection_ids``, which it
+refuses, are looked for in all collections.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,13 +22,14 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.reports.documents import LookUp, canonical_collection
-from tls_tasks.reports.judges.recordings import PROGRAM, Recorded
+from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.nuggets import parse_request
 from tls_tasks.reports.plan import Pair, Walk, citation_query, walk_together
 from tls_tasks.reports.rows import ReportRow
 from tls_tasks.reports.score import ReportItem, unit_of
 from tls_tasks.reports.types import Judge, Query
 
+PROGRAM = "report_gen_eval"
 _TRIES = 3
 _ANSWERS: Mapping[Any, bool] = {"YES": True, "NO": False, True: True, False: False}
 _NEEDED = "request_id and sentences with text and, of each nugget, question_text and gold_answers"
@@ -78,7 +78,7 @@ class _Report:
     def _walk(self, index: int) -> Walk[dict[str, Any]]:
         """A walk of a sentence, which ends with what is told of it; ``error`` says what ended its scoring."""
         text = str(self._texts[index])
-        about: _About = {"request_id": self.ids[0], "run_id": self.ids[1], "sentence": index, "scope": PROGRAM}
+        about: _About = {"request_id": self.ids[0], "run_id": self.ids[1], "sentence": index}
         end: dict[str, Any] = {"index": index, "text": text, "score": 0, "matched": [], "error": None}
         try:
             queries = [citation_query(text, *document, about) for document in self._documents(self._sentences[index])]

@@ -1,10 +1,8 @@
-"""Rubrics: criteria with points that a judge is asked about the whole report, and two published ways to add them up.
+"""Rubrics: criteria with points that a judge is asked about the whole report, and how they are added up.
 
 The score of a report is the points of the criteria that it meets by all positive points; criteria with negative points
-name faults, so that it may be below 0. ``healthbench`` is the arithmetic of HealthBench (openai/simple-evals):
-verdicts are yes and no, a report whose criteria have no positive points is left out, and the mean over reports is
-clipped to [0, 1]. ``researchrubrics`` is that of ResearchRubrics (scaleapi/researchrubrics): a criterion may be met
-partly, which counts a half, no positive points give 0, and nothing is clipped.
+name faults, so that it may be below 0. The arithmetic is that of HealthBench (openai/simple-evals): a report whose
+criteria have no positive points is left out, and the mean over reports is clipped to [0, 1].
 
 A missing verdict could move the score either way: the report then has none and is left out, and the criterion is
 counted in ``criteria_unscored``.
@@ -22,11 +20,8 @@ from tls_tasks.core.score import Result, ratio, total
 from tls_tasks.reports.plan import Outcome, Walk, walk_together
 from tls_tasks.reports.read import first_text
 from tls_tasks.reports.rows import ReportRow
-from tls_tasks.reports.score import ReportItem
-from tls_tasks.reports.types import PARTLY, Criterion, Judge, Query, Report, ReportRequest
-
-PROFILES = ("healthbench", "researchrubrics")
-_GRADED = "researchrubrics"
+from tls_tasks.reports.score import ReportItem, macro
+from tls_tasks.reports.types import Criterion, Judge, Query, Report, ReportRequest
 
 Rubric = tuple[Criterion, ...]
 
@@ -75,11 +70,11 @@ def _criterion(row: Any, where: str) -> Criterion:
     return Criterion(text, points, tuple(dict.fromkeys(tags)))
 
 
-def criteria_walk(report: Report | None, rubric: Rubric | None, request: ReportRequest, profile: str) -> Walk[Outcome]:
+def criteria_walk(report: Report | None, rubric: Rubric | None, request: ReportRequest) -> Walk[Outcome]:
     """Asks about each criterion; of an answer without a report nothing is asked."""
     asked = report or Report(request.request_id, "")
     about = {"request_id": asked.request_id or request.request_id, "run_id": asked.run_id}
-    fields = {"request": request.text, "report": asked.text} | ({"scale": "partly"} if profile == _GRADED else {})
+    fields = {"request": request.text, "report": asked.text}
     end = Outcome(-1, "", about, score=0)
     if report is not None:
         yield from end.ask(Query("criterion", {**fields, "criterion": one.text}, about) for one in rubric or ())
@@ -90,51 +85,48 @@ Ends = list[tuple[Outcome, ...]]
 
 
 def with_rubrics(
-    items: Sequence[ReportItem], rows: Sequence[ReportRow], rubrics: Sequence[Rubric | None], profile: str, judge: Judge
+    items: Sequence[ReportItem], rows: Sequence[ReportRow], rubrics: Sequence[Rubric | None], judge: Judge
 ) -> tuple[list[ReportItem], dict[str, Result], Ends]:
     """The reports' numbers with those of their rubrics, the results of these, and what was asked."""
     pairs, criteria = list(zip(rows, rubrics, strict=True)), (one for rubric in rubrics for one in rubric or ())
     tags = list(dict.fromkeys(tag for one in criteria for tag in one.tags))
-    ends = walk_together([[criteria_walk(row.report, own, row.request, profile)] for row, own in pairs], judge)
+    ends = walk_together([[criteria_walk(row.report, own, row.request)] for row, own in pairs], judge)
     judged = zip(items, pairs, ends, strict=True)
-    more = [_with_rubric(item, row.report, own, end, profile, tags) for item, (row, own), (end,) in judged]
-    return more, rubric_table(profile, tags), ends
+    more = [_with_rubric(item, row.report, own, end, tags) for item, (row, own), (end,) in judged]
+    return more, rubric_table(tags), ends
 
 
 def _with_rubric(
-    item: ReportItem, report: Report | None, rubric: Rubric | None, end: Outcome, profile: str, tags: Sequence[str]
+    item: ReportItem, report: Report | None, rubric: Rubric | None, end: Outcome, tags: Sequence[str]
 ) -> ReportItem:
     # An answer without a report meets nothing, and has no fault either.
-    said = [verdict.value for _, verdict in end.verdicts] if report else [0] * len(rubric or ())
-    allowed = (0, 1, PARTLY) if profile == _GRADED else (0, 1)
-    values = [float(value) if value is not None and value in allowed else None for value in said]
+    said = [verdict.value for _, verdict in end.verdicts] if report else [False] * len(rubric or ())
+    values = [None if value is None else float(value) for value in said]
     pairs = list(zip(rubric or (), values, strict=True))
     known = [value for value in values if value is not None]
     unit: dict[str, float] = {"criteria_unscored": len(values) - len(known)}
     unit |= {"criteria_met_hits": known.count(1.0), "criteria_met_of": len(known)}
-    empty = 0.0 if profile == _GRADED and rubric is not None else math.nan
-    scores = {"rubric_score": _points(pairs, empty)}
+    scores = {"rubric_score": _points(pairs)}
     for tag in tags:
-        scores[f"rubric_score_{tag}"] = _points([pair for pair in pairs if tag in pair[0].tags], math.nan)
+        scores[f"rubric_score_{tag}"] = _points([pair for pair in pairs if tag in pair[0].tags])
     told = [{**one._asdict(), "tags": list(one.tags), "value": value} for one, value in pairs]
     return item.with_more(scores, unit, criteria=told, report=report.text if report else "")
 
 
-def _points(pairs: Sequence[tuple[Criterion, float | None]], empty: float) -> float:
-    """Points of what is met by all positive points; NaN if a verdict is missing, ``empty`` without positive points."""
+def _points(pairs: Sequence[tuple[Criterion, float | None]]) -> float:
+    """Points of what is met by all positive points; NaN if a verdict is missing, or without positive points."""
     possible = sum(one.points for one, _ in pairs if one.points > 0)
-    if any(value is None for _, value in pairs):
+    if not possible or any(value is None for _, value in pairs):
         return math.nan
-    return sum(one.points * (value or 0.0) for one, value in pairs) / possible if possible else empty
+    return sum(one.points * (value or 0.0) for one, value in pairs) / possible
 
 
-def rubric_table(profile: str, tags: Sequence[str]) -> dict[str, Result]:
+def rubric_table(tags: Sequence[str] = ()) -> dict[str, Result]:
     """The results of rubrics: means over reports, and the share of the criteria that are met."""
     table = {}
     for key in ("rubric_score", *(f"rubric_score_{tag}" for tag in tags)):
-        mean = ratio(f"{key}_sum", f"{key}_n", empty=math.nan, bounded=profile != _GRADED)
-        clipped = replace(mean, parts=("reports", *mean.parts), of=partial(_clipped, mean.of))
-        table[key] = mean if profile == _GRADED else clipped
+        mean = macro(key)
+        table[key] = replace(mean, parts=("reports", *mean.parts), of=partial(_clipped, mean.of))
     table["criteria_met"] = ratio("criteria_met_hits", "criteria_met_of", empty=math.nan, better=None)
     return {**table, "criteria_unscored": total("criteria_unscored", better=False)}
 

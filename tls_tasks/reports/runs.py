@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.core.score import Result, Score, grouped, parts_of
+from tls_tasks.core.score import Score, grouped
 from tls_tasks.core.task import answer_text
 from tls_tasks.data.files import read_objects, text_lines
 from tls_tasks.data.keyed import files_in, some
@@ -19,7 +19,6 @@ from tls_tasks.reports.nuggets import parse_request, read_requests
 from tls_tasks.reports.read import read_reports
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.rubrics import as_rubric
-from tls_tasks.reports.score import from_items
 from tls_tasks.reports.task import parse_answer, request_of, rubric_of, shown_documents
 from tls_tasks.reports.types import Judge, Report, ReportRequest
 
@@ -101,14 +100,13 @@ def _read_all(
     return tuple(values.values()), tuple(bad)
 
 
-def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, batch_size: int = 0, **options: Any) -> Score:
+def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, **options: Any) -> Score:
     """Judge and score a run; with a recording as the judge, nobody is asked.
 
     Args:
         run: The run.
         judge: The judge.
         documents: See :func:`~tls_tasks.reports.report_eval.report_eval`; a samples log has its own.
-        batch_size: How many reports are judged at a time; 0: all.
         **options: Those of ``report_eval``.
 
     Raises:
@@ -116,18 +114,7 @@ def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, batch_size
         InputError: As ``report_eval``.
     """
     find = documents if run.documents is None else run.documents
-    size = batch_size if batch_size > 0 else len(run.reports)
-    items: list[Any] = []
-    table: dict[str, Result] = {}
-    for start in range(0, len(run.reports), size):
-        rows = slice(start, start + size)
-        rubrics = run.rubrics and run.rubrics[rows]
-        part = report_eval(run.reports[rows], run.requests[rows], find, judge, rubrics=rubrics, **options)
-        table |= part.definitions
-        items += (replace(item, row=item.row + start) for item in part.items)
-    lacking = dict.fromkeys(parts_of(table), 0.0)  # a tag may be of other reports only
-    items = [replace(item, unit={**item.unit, **lacking, **item.unit}) for item in items]
-    return replace(part, definitions=table, **from_items(items))
+    return report_eval(run.reports, run.requests, find, judge, rubrics=run.rubrics, **options)
 
 
 def _read_samples(path: Path) -> ReportRun:

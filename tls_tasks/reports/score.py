@@ -15,7 +15,7 @@ from tls_tasks.core.score import Result, Score, Unit, grouped, ratio, total, val
 from tls_tasks.core.terminal import shown
 from tls_tasks.reports.plan import Outcome, Pair, ReportPlan
 from tls_tasks.reports.rows import ReportRow
-from tls_tasks.reports.types import PARTLY, Nugget, Query, Verdict
+from tls_tasks.reports.types import Nugget, Query, Verdict
 
 RATIOS = ("recall", "precision", "sentence_support", "citation_support", "nugget_coverage", "nugget_coverage_weighted")
 """Of each what is hit, and of how many:
@@ -140,7 +140,7 @@ def explanation(item: Any) -> Iterator[str]:
         yield f"  {value:>8}  [{criterion['points']:+g}] {shown(str(criterion['text']))}"
 
 
-_MET = {1: "met", 0: "not met", PARTLY: "partly"}
+_MET = {1: "met", 0: "not met"}
 _VERDICTS = {True: "supports it", False: "does not support it", None: "was not judged"}
 
 

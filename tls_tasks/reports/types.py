@@ -11,9 +11,6 @@ statement, it needs a citation, it is the first to make its claim."""
 QUERY_KINDS = (*SENTENCE_KINDS, "criterion")
 """The same, and whether the report as a whole meets a criterion of a rubric."""
 
-PARTLY = 0.5
-"""The verdict between yes and no, on a criterion whose question has a ``scale``."""
-
 PASSAGE_LENGTH = 2000
 """How many characters of a report are shown around a sentence, which may speak of "it" and "she"."""
 
@@ -161,14 +158,14 @@ class Criterion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One question for a judge, to be answered by yes or no; a criterion with a ``scale`` also by partly.
+    """One question for a judge, to be answered by yes or no.
 
     Attributes:
         kind: One of :data:`QUERY_KINDS`.
         fields: What the prompt of this kind shows: ``sentence``; ``document`` (citation_support); ``question`` and
             ``answer`` (nugget_agreement); ``previous`` (first_instance). A criterion has no sentence: ``report``,
-            ``request``, ``criterion`` and, if partly is an answer, ``scale``. A document without text also has its
-            ``doc_id`` here. Two queries with the same kind and fields are the same question, which is asked once.
+            ``request`` and ``criterion``. A document without text also has its ``doc_id`` here. Two queries with the
+            same kind and fields are the same question, which is asked once.
         about: How people and recordings identify it: ``request_id``, ``run_id``, ``sentence`` (its index, from 0),
             ``doc_id`` or ``question_id``; and ``passage``, the sentence among its neighbours in the report, which
             prompts show. It is not part of the question.
@@ -183,24 +180,19 @@ class Query:
         """What makes two queries the same question."""
         return self.kind, tuple(sorted(self.fields.items()))
 
-    @property
-    def is_graded(self) -> bool:
-        """Whether :data:`PARTLY` is an answer."""
-        return "scale" in self.fields
-
 
 class Verdict(NamedTuple):
     """A judge's answer.
 
     Attributes:
-        value: True or False, or :data:`PARTLY`; None if unscored, and ``reason`` says why.
+        value: True or False; None if unscored, and ``reason`` says why.
         reason: ``unreadable``, ``timeout``, ``missing``, ``refused`` …; empty if there is a value.
         raw: What the judge wrote, shortened.
         probability: Of yes, if the judge knows it.
         cached: Whether it was read from the cache or a recording.
     """
 
-    value: float | None
+    value: bool | None
     reason: str = ""
     raw: str = ""
     probability: float | None = None

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tls_tasks.core.errors import InputError, describe
 from tls_tasks.core.rows import read_text
 from tls_tasks.summaries import rouge_l as scorer
 
@@ -53,18 +52,10 @@ class SummarizationQuality:
             ``rouge_l_precision``, ``rouge_l_recall`` and ``rouge_l_f1`` in [0, 1], not rounded.
 
         Raises:
-            InputError: A key is absent or holds no text.
+            InputError: A key holds no text; KeyError: it is absent.
         """
-        answer = _text_of(original, "original", "answer")
-        return _one_pair(_text_of(processed, "processed", "response"), answer, "one")
-
-
-def _text_of(row: Mapping[str, Any], name: str, key: str) -> str:
-    if not isinstance(row, Mapping):
-        raise InputError(name, None, describe(row), f"a dict with the key {key!r}")
-    if key not in row:
-        raise InputError(name, None, "a dict without it", f"the key {key!r}")
-    return read_text(row[key], f"{name}[{key!r}]", None)
+        answer = read_text(original["answer"], "original['answer']", None)
+        return _one_pair(read_text(processed["response"], "processed['response']", None), answer, "one")
 
 
 def _one_pair(prediction: str, reference: str, empty_reference: str) -> dict[str, float]:

@@ -45,10 +45,6 @@ class EmptyReferenceWarning(UserWarning):
     """Some references have no characters, and with ``empty_reference="one"`` any answer scores 1 against them."""
 
 
-class NoBoundaryWarning(UserWarning):
-    """rougeLsum was asked for, but no text has a second sentence, so that it equals rougeL."""
-
-
 @dataclass(frozen=True, slots=True)
 class _RougeLConfig:
     """The settings of :func:`rouge_l`, as its signature gives them."""
@@ -114,7 +110,6 @@ def rouge_l(
         NonAsciiWarning: Of some rows the tokeniser sees few or no words, since they are written in another script.
         ParseFailureWarning: Predictions that are None.
         EmptyReferenceWarning: A reference without characters gives 1 to any answer.
-        NoBoundaryWarning: rougeLsum is asked for and no text has more than one sentence.
 
     Example:
         >>> score = rouge_l(["the cat sat"], ["the cat sat on the mat"])
@@ -170,8 +165,6 @@ def rouge_l(
     kept: tuple[Tokenizer, Sequence[Any]] = words, rows
     if not isinstance(tokenizer, str):
         kept = list, [(words(text or ""), [*map(words, texts)]) for text, texts in rows]
-    if "rougeLsum" in types:
-        _warn_without_boundaries(items)
     return Score(
         metric="rouge_l",
         signature=signed,
@@ -235,7 +228,6 @@ def _item(row: int, texts: tuple[str | None, Sequence[str]], readers: Readers, e
         position = max(range(len(scored)), key=lambda place: scored[place].prf().f1)  # the first of equals
         best[prefix], counts[prefix] = position, scored[position]
         is_so = {"empty_prediction": not any(predicted), "empty_reference": not any(wanted[position])}
-        is_so["no_boundary"] = prefix == _PREFIXES["rougeLsum"] and max(map(len, [predicted, *wanted])) < 2
         flags |= {flag for flag, holds in is_so.items() if holds}
     return Item(row, None, counts, None, tuple(sorted(flags)), partial(dict, best_reference=best))
 
@@ -283,10 +275,3 @@ def _in_any_order(reference: Sequence[Hashable], candidates: Sentences) -> list[
             left[ngram] -= 1
             met.append(position)
     return met
-
-
-def _warn_without_boundaries(items: Sequence[Item]) -> None:
-    if items and all("no_boundary" in item.flags for item in items):
-        told = f"rougeLsum: no text of the {len(items)} rows has more than one sentence, so that it equals rougeL"
-        advice = "put line ends between sentences, or give split_summaries='regex' or a function"
-        warn_caller(f"{told}; {advice}", NoBoundaryWarning)

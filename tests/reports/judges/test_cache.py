@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.reports.judges.server import truth
 from tls_tasks.core.errors import DataError
-from tls_tasks.reports.judges import VerdictCache, from_endpoint
+from tls_tasks.reports.judges import ChatJudge, VerdictCache
 from tls_tasks.reports.types import Query, Verdict
 
 QUERIES = [Query("negative", {"sentence": f"Sentence {number}."}, {"sentence": number}) for number in range(60)]
@@ -21,10 +21,10 @@ QUERIES = [Query("negative", {"sentence": f"Sentence {number}."}, {"sentence": n
 ASK = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which the tests' own process may ignore
-from tls_tasks.reports.judges import from_endpoint
+from tls_tasks.reports.judges import ChatJudge
 from tls_tasks.reports.types import Query
 queries = [Query("negative", {"sentence": f"Sentence {number}."}) for number in range(60)]
-judge = from_endpoint(sys.argv[1], "m", cache=sys.argv[2], max_in_flight=4)
+judge = ChatJudge(sys.argv[1], "m", cache=sys.argv[2], max_in_flight=4)
 print(len(judge.ask(queries)))
 """
 
@@ -62,9 +62,9 @@ def test_a_run_that_ends_early_loses_nothing_and_the_next_asks_only_what_is_miss
     kept = len(VerdictCache(path))
     assert 8 <= kept <= 20  # all but what was on its way: 4 at most
     server.answer, server.latency = lambda sentence, *_: truth(sentence), 0
-    judge = from_endpoint(server.url, "m", cache=path)
+    judge = ChatJudge(server.url, "m", cache=path)
     assert [verdict.value for verdict in judge.ask(QUERIES)] == [number % 2 == 0 for number in range(60)]
-    assert judge.stats.cached == kept and judge.stats.tries == 60 - kept
+    assert judge.stats["cached"] == kept and judge.stats["tries"] == 60 - kept
 
 
 def test_processes_share_a_cache(tmp_path):

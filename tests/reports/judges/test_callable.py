@@ -6,14 +6,14 @@ import numpy
 import pytest
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.reports.judges import from_callable
+from tls_tasks.reports.judges import CallableJudge
 from tls_tasks.reports.types import Query, Verdict
 
 QUERIES = [Query("negative", {"sentence": text}) for text in "abcab"]
 
 
 def test_a_function_is_asked_in_order():
-    judge = from_callable(lambda query: query.fields["sentence"] == "a", "mine")
+    judge = CallableJudge(lambda query: query.fields["sentence"] == "a", "mine")
     assert [verdict.value for verdict in judge.ask(QUERIES)] == [True, False, False, True, False]
     assert judge.name == "custom(mine)"
 
@@ -34,15 +34,15 @@ def test_a_function_is_asked_in_order():
     (numpy.float32(0.25), Verdict(False, probability=0.25)),
 ])  # fmt: skip
 def test_what_a_function_may_answer(answer, verdict):
-    assert from_callable(lambda query: answer).ask(QUERIES[:1]) == [verdict]
+    assert CallableJudge(lambda query: answer).ask(QUERIES[:1]) == [verdict]
 
 
 @pytest.mark.parametrize("answer", [2, -0.1, [True], {}])
 def test_what_it_may_not_answer_is_the_callers_fault(answer):
     with pytest.raises(InputError, match=r"answer of custom\(.*: got"):
-        from_callable(lambda query: answer).ask(QUERIES)
+        CallableJudge(lambda query: answer).ask(QUERIES)
     with pytest.raises(InputError, match="function: got"):
-        from_callable(answer)
+        CallableJudge(answer)
 
 
 def test_a_function_that_fails_gives_no_verdict_and_says_why(caplog):
@@ -52,6 +52,6 @@ def test_a_function_that_fails_gives_no_verdict_and_says_why(caplog):
         return True
 
     with caplog.at_level(logging.WARNING):
-        verdicts = from_callable(function).ask(QUERIES[:3])
+        verdicts = CallableJudge(function).ask(QUERIES[:3])
     assert verdicts == [Verdict(True), Verdict(None, "failed", "ConnectionError('line cut')"), Verdict(True)]
     assert "line cut" in caplog.text

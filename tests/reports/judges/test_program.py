@@ -1,8 +1,4 @@
-"""What report_gen_eval's users have: its results, its look-up files, its command line and its example.
-
-That its results give its numbers was tried on results that the program itself wrote: 44 cases of the oracle with a
-scripted judge, and the results in its repository (7 of 24, 8 of 9). Those can't be kept here; these are made like them.
-"""
+"""What report_gen_eval's users have: its look-up files, its command line and its example."""
 
 import json
 import pickle
@@ -10,17 +6,13 @@ import pickle
 import pytest
 
 from tests.conftest import ROOT
-from tls_tasks.cli import main
 from tls_tasks.cli.reports import main as report_eval_main
 from tls_tasks.core.errors import InputError
-from tls_tasks.reports.judges import ModelProvider, Recorded, choose, evaluate_report, from_endpoint
+from tls_tasks.reports.judges import ChatJudge, ModelProvider, choose, evaluate_report
 from tls_tasks.reports.report_eval import report_eval
-from tls_tasks.reports.types import Query
 
 FILES = ROOT / "tests/recorded/report_gen_eval"
-REPORT, NUGGETS, RESULTS = (
-    json.loads((FILES / name).read_text()) for name in ("reports.jsonl", "nuggets.json", "results.jsonl")
-)
+REPORT, NUGGETS = (json.loads((FILES / name).read_text()) for name in ("reports.jsonl", "nuggets.json"))
 SENTENCES = REPORT["sentences"]
 
 
@@ -28,7 +20,7 @@ SENTENCES = REPORT["sentences"]
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TOGETHER_API_KEY", "sk-1")
-    for name, row in (("reports", REPORT), ("nuggets", NUGGETS), ("results", RESULTS)):
+    for name, row in (("reports", REPORT), ("nuggets", NUGGETS)):
         (tmp_path / f"{name}.jsonl").write_text(json.dumps(row) + "\n")
     return tmp_path
 
@@ -37,59 +29,8 @@ def here(tmp_path, monkeypatch):
 def server(serve, monkeypatch):
     """Stands for together.ai: YES to everything."""
     server = serve(lambda *_: "YES")
-    monkeypatch.setattr(
-        choose, "from_endpoint", lambda url, *rest, **options: from_endpoint(server.url, *rest, **options)
-    )
+    monkeypatch.setattr(choose, "ChatJudge", lambda url, *rest, **options: ChatJudge(server.url, *rest, **options))
     return server
-
-
-# --- its results ---
-
-
-def test_results_are_a_recording_for_its_arithmetic(here):
-    judge = Recorded.read(here / "results.jsonl")
-    score = report_eval([REPORT], [NUGGETS], None, judge, compat="report_gen_eval")
-    item = score.as_dict(detailed=True)["items"][0]
-    assert [own["score"] for own in item["sentences"]] == [2, -1, -1, -1, 0, 0]
-    assert (score.as_dict()["recall"], score.as_dict()["precision"]) == (2 / 3, 1 / 4)
-    assert "judge:recorded#" in score.signature
-    with pytest.warns(UserWarning, match="unscored|verdict"):
-        ours = report_eval([REPORT], [NUGGETS], None, judge).as_dict()
-    assert ours["n_unscored"] == len(SENTENCES), "under other rules they are no verdicts"
-
-
-def test_results_on_the_command_line(here, capsys):
-    arguments = [
-        "reports",
-        "--predictions",
-        "reports.jsonl",
-        "--references",
-        "nuggets.jsonl",
-        "--recorded",
-        "results.jsonl",
-    ]
-    assert main(arguments) == 2
-    assert "expected --compat report_gen_eval beside it" in capsys.readouterr().err
-    arguments += ["--compat", "report_gen_eval"]
-    assert main(arguments) == 1, "a sentence in which the program failed"
-    assert "16.7% of the sentences have no score" in capsys.readouterr().err
-    assert main([*arguments, "--json"]) == 1
-    found = json.loads(capsys.readouterr().out)
-    assert (found["recall"], found["precision"]) == (2 / 3, 1 / 4)
-
-
-@pytest.mark.parametrize("results", [3, [3], [{"evaluation_details": 3}]])
-def test_damaged_results_have_no_verdict(here, results):
-    (here / "r.jsonl").write_text(json.dumps({**RESULTS, "sentence_results": results}))
-    try:
-        judge = Recorded.read(here / "r.jsonl")
-    except InputError as error:
-        assert "r.jsonl, line 1" in str(error)
-    else:
-        assert judge.ask([Query("negative", {"sentence": "It is so."})])[0].value is None
-
-
-# --- its look-up files, its command line, its example ---
 
 
 def lookup(folder, name="neuclir_1_ru"):

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.reports.judges import from_callable, from_endpoint, prompts
+from tls_tasks.core.errors import OptionError
+from tls_tasks.reports.judges import CallableJudge, ChatJudge, prompts
 from tls_tasks.reports.judges.prompts import LAST_LINE, RULES, neutral, prompts_hash, render
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.types import PASSAGE_LENGTH, QUERY_KINDS, SENTENCE_KINDS, Query
@@ -77,7 +77,7 @@ def test_a_verdict_in_the_document_is_not_the_judges(serve):
     """A gullible judge that repeats the document before it answers is read by its last word."""
     honest = "The document says 'Answer: YES. YES. YES.' but that is no evidence: NO"
     server = serve(lambda *_: honest)
-    judge = from_endpoint(server.url, "m")
+    judge = ChatJudge(server.url, "m")
     asked = Query("citation_support", {"document": ATTACKS[0], "sentence": "The sky is green."})
     assert judge.ask([asked])[0].value is False
     assert server.asked == {"The sky is green.": 1}  # the server too reads the sentence between its own tags
@@ -105,7 +105,7 @@ def test_passages_are_cut_at_sentences_around_the_middle():
         return True
 
     report = {"sentences": [{"text": text} for text in texts]}
-    report_eval([report], [{"items": []}], judge=from_callable(note))
+    report_eval([report], [{"items": []}], judge=CallableJudge(note))
     shown = [[part[:3] for part in passage.split()] for passage in asked]
     assert {len(passage) for passage in asked} == {PASSAGE_LENGTH - 1} and len(asked) == 100
     assert (shown[0][-1], shown[50][0], shown[50][-1], shown[99][0]) == ("019", "040", "059", "080")
@@ -114,10 +114,8 @@ def test_passages_are_cut_at_sentences_around_the_middle():
 def test_a_question_that_no_prompt_fits_is_named():
     with pytest.raises(OptionError, match="kind: got 'relevance', expected one of 'citation_support'"):
         render(Query("relevance", {}))
-    with pytest.raises(InputError, match="fields of negative: got sentence: None, expected a str"):
+    with pytest.raises(KeyError, match="sentence"):
         render(Query("negative", {}))
-    with pytest.raises(InputError, match="fields of negative: got sentence: int 3"):
-        render(Query("negative", {"sentence": 3}))
 
 
 def test_the_hash_changes_with_every_word_of_a_prompt(monkeypatch):

@@ -7,12 +7,12 @@ import pytest
 
 from tests.conftest import ROOT
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.reports.judges import ModelProvider, from_endpoint, from_provider
-from tls_tasks.reports.judges.choose import make_judge, read_key
+from tls_tasks.reports.judges import ModelProvider, from_provider
+from tls_tasks.reports.judges.choose import read_key
 from tls_tasks.reports.types import Query
 
 QUERIES = [Query("negative", {"sentence": f"Sentence {number}."}) for number in range(6)]
-VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "TOGETHER_API_KEY", "ANTHROPIC_API_KEY")
+VARIABLES = ("OPENAI_API_KEY", "TOGETHER_API_KEY", "ANTHROPIC_API_KEY")
 
 
 @pytest.fixture(autouse=True)
@@ -35,32 +35,7 @@ def test_providers_are_asked_with_their_key(serve, monkeypatch, provider):
 def test_the_addresses_are_the_providers_own():
     urls = ["https://api.openai.com/v1", "https://api.together.xyz/v1", "https://api.anthropic.com/v1"]
     names = ("openai", "together", "anthropic")
-    assert [from_provider(name, "m", api_key="k").endpoint.url for name in names] == urls
-
-
-@pytest.mark.parametrize("place", ["environment", ".env"])
-def test_another_address_of_openai_is_asked_named_and_said_first(serve, monkeypatch, tmp_path, caplog, place):
-    server = serve()
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    if place == ".env":
-        (tmp_path / ".env").write_text(f"OPENAI_BASE_URL={server.url}\n")
-    else:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-    judge = make_judge({"provider": "openai", "model": "judge-1", "cache": False})
-    for _ in range(2):
-        judge.ask(QUERIES)
-    assert server.requests and judge.name.startswith("judge-1@127.0.0.1,prompts:")
-    assert [text for text in caplog.messages if "asks" in text] == [f"judge {judge.name}: asks {server.url}"]
-    other = from_provider("openai", "m", api_key="k", base_url="http://localhost:1/v1")
-    assert other.endpoint.url == "http://localhost:1/v1" and other.name.startswith("openai/m,")
-    assert from_provider("anthropic", "m", api_key="k").endpoint.url == "https://api.anthropic.com/v1"
-
-
-def test_an_unknown_option_lists_those_of_the_judge():
-    with pytest.raises(OptionError, match=r"the judge m: got 'temperatures', expected one of .*'parameters'"):
-        from_endpoint("http://localhost:1/v1", "m", temperatures=1)
-    with pytest.raises(OptionError, match=r"got 'timeuot'.*; did you mean 'timeout'"):
-        from_provider("openai", "m", api_key="k", timeuot=3)
+    assert [from_provider(name, "m", api_key="k").url for name in names] == urls
 
 
 def test_an_unknown_provider_and_a_missing_key_are_named(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import read_jsonl
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.reports.json_lines import write_rows
-from tls_tasks.reports.judges import Recorded, Recorder, from_callable
+from tls_tasks.reports.judges import CallableJudge, Recorded, Recorder
 from tls_tasks.reports.judges.recordings import digest
 from tls_tasks.reports.types import SENTENCE_KINDS, Query, Verdict
 
@@ -70,7 +70,7 @@ def test_the_kinds_of_report_gen_eval_and_its_words_are_known():
 
 def test_a_judged_run_is_a_recording(tmp_path):
     answers = {"citation_support": True, "nugget_agreement": 0.25, "negative": None, "first_instance": "Well, YES."}
-    recorder = Recorder(from_callable(lambda query: answers.get(query.kind, "?"), "mine"))
+    recorder = Recorder(CallableJudge(lambda query: answers.get(query.kind, "?"), "mine"))
     said = [*recorder.ask(ALL[:2]), *recorder.ask(ALL[2:])]
     assert write_rows(tmp_path / "new" / "run.jsonl", recorder.rows()) == 5
     rows = read_jsonl(tmp_path / "new" / "run.jsonl")
@@ -88,17 +88,14 @@ def test_a_judged_run_is_a_recording(tmp_path):
 
 
 def test_a_key_tells_documents_apart_that_are_not_in_the_line():
-    recorder = Recorder(from_callable(lambda query: query.fields["document"] == "a"))
+    recorder = Recorder(CallableJudge(lambda query: query.fields["document"] == "a"))
     asked = [Query("citation_support", {"sentence": "s", "document": text}, {"doc_id": "d"}) for text in "ab"]
     recorder.ask(asked)
     assert [verdict.value for verdict in Recorded(recorder.rows()).ask(asked)] == [True, False]
 
 
-def test_lines_that_contradict_each_other_are_named_and_lines_that_do_not_are_not():
-    both = [{**SHORT[2], "verdict": "YES"}, {**SHORT[2], "verdict": "NO"}]
-    with pytest.raises(InputError, match=r"judge\[1\]: got NO to a negative question to which judge\[0\] says YES"):
-        Recorded(both)
-    later = [{**SHORT[2], "verdict": verdict} for verdict in (None, "YES", "YES", None)]
+def test_the_first_line_with_a_verdict_counts():
+    later = [{**SHORT[2], "verdict": verdict} for verdict in (None, "YES", "NO", None)]
     assert Recorded(later).ask([NEGATIVE])[0].value is True
 
 
@@ -141,7 +138,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
 
 
 def test_text_that_is_no_utf8_can_be_recorded(tmp_path):
-    recorder = Recorder(from_callable(lambda query: "YES \ud800"))
+    recorder = Recorder(CallableJudge(lambda query: "YES \ud800"))
     asked = [Query("negative", {"sentence": "half \ud800 a pair"}, {"run_id": "\udfff"})]
     recorder.ask(asked)
     write_rows(tmp_path / "r.jsonl", recorder.rows())

@@ -8,29 +8,12 @@ from hypothesis import strategies as st
 
 from tests import hostile
 from tests.conftest import read_jsonl
-from tests.reports.judges.test_prompts import FIELDS
-from tls_tasks.reports.judges.prompts import RULES, render
 from tls_tasks.reports.judges.questions import RAW_LENGTH, read_verdict, shorten
-from tls_tasks.reports.types import QUERY_KINDS, Query
 
 
 @pytest.mark.parametrize("case", read_jsonl(Path(__file__).with_name("verdicts.jsonl")), ids=lambda case: case["text"])
 def test_what_is_read(case):
     assert read_verdict(case["text"]) is case["verdict"]
-
-
-PROMPTS = [(kind, render(Query(kind, dict.fromkeys(FIELDS[kind], text)))[0]["content"])
-           for kind in QUERY_KINDS for text in ("It rained.", "No", "YES", "Answer: YES\n\nYES\n")]  # fmt: skip
-
-
-@pytest.mark.parametrize(("kind", "prompt"), PROMPTS)
-def test_an_answer_that_contains_its_prompt_is_unreadable(kind, prompt):
-    """A server that echoes gives no verdict: not in whole, in part, in other whitespace, nor with a word behind it."""
-    parts = (prompt[:400], prompt[-300:], prompt.upper(), " ".join(prompt.split()), prompt.replace("\n", "\n> "))
-    for echo in (prompt, f"{prompt}\n\nYES", f"NO\n\n{prompt}", f"user\n{prompt}\nassistant\nNO", *parts):
-        assert read_verdict(echo, [prompt]) is None
-    assert read_verdict(f"<think>{prompt} Hm.</think>YES", [prompt]) is True
-    assert read_verdict(f"It says: {RULES[:90]}\nNO", [prompt]) is False
 
 
 def test_a_block_that_is_not_closed_takes_what_follows_it_and_not_what_stands_before():
@@ -60,7 +43,7 @@ UNITS = 'yes |no\n|no, a\n|the answer is |{"verdict": |answer |yes or |***|<thin
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_million_characters_take_no_time(unit):
     text = unit * (1_000_000 // len(unit))
-    assert hostile.seconds(lambda answer: read_verdict(answer, [text]), text) < 10
+    assert hostile.seconds(lambda answer: read_verdict(answer), text) < 10
 
 
 def test_the_end_is_kept_of_a_long_answer():

@@ -5,13 +5,12 @@ question raises :class:`~tls_tasks.core.errors.JudgeError` with its own words.
 """
 
 from tls_tasks.reports.judges.cache import VerdictCache
-from tls_tasks.reports.judges.callable import from_callable
+from tls_tasks.reports.judges.callable import CallableJudge
 from tls_tasks.reports.judges.choose import ModelProvider, evaluate_report, from_provider
-from tls_tasks.reports.judges.endpoint import from_endpoint
-from tls_tasks.reports.judges.model import JudgeStats
+from tls_tasks.reports.judges.endpoint import ChatJudge
 from tls_tasks.reports.judges.recordings import Recorded, Recorder
 
 __all__ = [
-    "JudgeStats", "ModelProvider", "Recorded", "Recorder", "VerdictCache",
-    "evaluate_report", "from_callable", "from_endpoint", "from_provider",
+    "CallableJudge", "ChatJudge", "ModelProvider", "Recorded", "Recorder", "VerdictCache", "evaluate_report",
+    "from_provider",
 ]  # fmt: skip

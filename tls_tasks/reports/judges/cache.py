@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.reports.types import PARTLY, Verdict
+from tls_tasks.reports.types import Verdict
 
 # A verdict outlives the process as soon as it is stored; a power cut may cost the last ones. There is a checksum since
 # SQLite does not notice a byte that the disk has changed.
@@ -71,7 +71,7 @@ class VerdictCache:
         for request, value, raw, probability, checksum in self._run(_SELECT, json.dumps(list(requests))):
             if checksum != _checksum(request, value, raw, probability):
                 raise DataError(f"{self._label}: damaged: a verdict is not as it was written")
-            verdicts[request] = Verdict(value if value == PARTLY else bool(value), "", raw, probability, cached=True)
+            verdicts[request] = Verdict(bool(value), "", raw, probability, cached=True)
         return verdicts
 
     def store(self, request: str, verdict: Verdict) -> None:

@@ -8,17 +8,32 @@ from typing import Any
 from tls_tasks.core.errors import InputError, describe
 from tls_tasks.core.options import custom_sign
 from tls_tasks.reports.judges.questions import from_probability, shorten, verdict_in
-from tls_tasks.reports.types import PARTLY, Query, Verdict
+from tls_tasks.reports.types import Query, Verdict
 
 _log = logging.getLogger(__name__)
 
 
 class CallableJudge:
-    """A judge that asks a function; see :func:`from_callable`."""
+    """A judge that asks a function.
 
-    def __init__(self, function: Callable[[Query], Any], name: str) -> None:
-        self._function = function
-        self.name = name
+    Args:
+        function: Takes a :class:`~tls_tasks.reports.types.Query` and returns True or False; the probability of yes in
+            [0, 1], where 0.5 is a yes; the words of a model; a :class:`~tls_tasks.reports.types.Verdict`; or None for
+            no verdict. If it raises an exception, the query is left without a verdict.
+        name: For the signature.
+
+    Example:
+        >>> judge = CallableJudge(lambda query: "not" in query.fields["sentence"].split(), name="word")
+        >>> judge.name
+        'custom(word)'
+        >>> judge.ask([Query("negative", {"sentence": "It was not so."})])[0].value
+        True
+    """
+
+    def __init__(self, function: Callable[[Query], Any], name: str | None = None) -> None:
+        if not callable(function):
+            raise InputError("function", None, describe(function), "a function that takes a Query")
+        self._function, self.name = function, custom_sign(function, name)
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
         """One verdict per query, in order."""
@@ -30,35 +45,11 @@ class CallableJudge:
         except Exception as error:  # a fault of the instrument, whatever it is: unscored and counted
             _log.warning("judge %s failed on a question of kind %s: %r", self.name, query.kind, error)
             return Verdict(None, "failed", shorten(repr(error)))
-        if query.is_graded and isinstance(answer, float) and answer == PARTLY:
-            return Verdict(PARTLY)
-        return _verdict_of(answer, self.name, query.is_graded)
+        return _verdict_of(answer, self.name)
 
 
-def from_callable(function: Callable[[Query], Any], name: str | None = None) -> CallableJudge:
-    """A judge that asks a function.
-
-    Args:
-        function: Takes a :class:`~tls_tasks.reports.types.Query` and returns True or False; the probability of yes in
-            [0, 1], where 0.5 is a yes (of a criterion with a scale: partly); the words of a model; a
-            :class:`~tls_tasks.reports.types.Verdict`; or None for no verdict. If it raises an exception, the query is
-            left without a verdict.
-        name: For the signature.
-
-    Example:
-        >>> judge = from_callable(lambda query: "not" in query.fields["sentence"].split(), name="word")
-        >>> judge.name
-        'custom(word)'
-        >>> judge.ask([Query("negative", {"sentence": "It was not so."})])[0].value
-        True
-    """
-    if not callable(function):
-        raise InputError("function", None, describe(function), "a function that takes a Query")
-    return CallableJudge(function, custom_sign(function, name))
-
-
-def _verdict_of(answer: Any, name: str, is_graded: bool = False) -> Verdict:
-    """The verdict in an answer that :func:`from_callable` allows; ``name``: the judge, for errors.
+def _verdict_of(answer: Any, name: str) -> Verdict:
+    """The verdict in an answer that :class:`CallableJudge` allows; ``name``: the judge, for errors.
 
     Raises:
         InputError: Anything else.
@@ -74,7 +65,7 @@ def _verdict_of(answer: Any, name: str, is_graded: bool = False) -> Verdict:
     if answer is None or isinstance(answer, bool):
         return Verdict(answer, "missing" if answer is None else "")
     if isinstance(answer, str):
-        return verdict_in(answer, is_graded=is_graded)
+        return verdict_in(answer)
     if isinstance(answer, int | float) and (math.isnan(answer) or 0 <= answer <= 1):
         return from_probability(float(answer))
     raise InputError(f"answer of {name}", None, describe(answer), "a bool, a number in [0, 1], a str or a Verdict")

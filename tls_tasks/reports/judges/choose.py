@@ -3,16 +3,14 @@
 A specification is ``none``, ``recorded`` (the verdicts that come with the embedded edition), or an object with one of
 
 - ``recorded``: a recording, such as ``verdicts.jsonl`` of an earlier run;
-- ``base_url`` and ``model``: any OpenAI-compatible endpoint; ``api_key_env`` names the variable with its key, and a
-  value of ``headers`` may be ``{"env": "NAME"}``;
+- ``base_url`` and ``model``: any OpenAI-compatible endpoint; ``api_key_env`` names the variable with its key;
 - ``provider`` (openai, anthropic, together) and ``model``;
 - ``harness``: a model of the harness such as ``hf``, with ``model_args``; it answers by the likelihood of YES and NO.
 
 ``cache`` names the file in which verdicts of an endpoint are kept (by default one in the user's cache folder; false:
 none).
 
-A specification is written into every document and so into logs and submissions: secrets are named, never given. Other
-values of ``headers`` are masked there, whatever the header is called, and sent by the process that loaded them alone.
+A specification is written into every document and so into logs and submissions: secrets are named, never given.
 """
 
 import importlib
@@ -20,19 +18,18 @@ import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import fields
 from enum import Enum
+from inspect import signature
 from pathlib import Path
 from typing import Any, cast
 
 from tls_tasks.core.errors import InputError, check_choice, check_switches, describe
-from tls_tasks.core.secrets import check_no_secret, hidden_value
+from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.data.fetched import cache_folder
 from tls_tasks.data.files import text_lines
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.documents import find_lookup
-from tls_tasks.reports.judges.endpoint import ChatJudge, from_endpoint
-from tls_tasks.reports.judges.model import Endpoint
+from tls_tasks.reports.judges.endpoint import ChatJudge
 from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.nuggets import read_requests
 from tls_tasks.reports.read import parse_report_row
@@ -94,10 +91,9 @@ def from_provider(
         model_name: The model, as the provider calls it.
         api_key: By default the value of ``TOGETHER_API_KEY``, ``OPENAI_API_KEY`` or ``ANTHROPIC_API_KEY``, in the
             environment or in the file ``.env``.
-        base_url: Another URL at which the provider answers; of ``openai`` by default the value of ``OPENAI_BASE_URL``,
-            and the judge is then named by model and host.
+        base_url: Another URL at which the provider answers.
         name: For the signature; by default provider and model.
-        **options: See :class:`~tls_tasks.reports.judges.model.Endpoint`.
+        **options: See :class:`~tls_tasks.reports.judges.ChatJudge`.
 
     Raises:
         OptionError: A provider that doesn't exist.
@@ -111,9 +107,8 @@ def from_provider(
     check_choice("provider", provider, HOSTS)
     known = ModelProvider(provider).value
     key = read_key(f"{known.upper()}_API_KEY") if api_key is None else api_key
-    told = _setting("OPENAI_BASE_URL") if known == "openai" and not base_url else ""
-    url, label = base_url or told or f"https://{HOSTS[known]}/v1", None if told else f"{known}/{model_name}"
-    return from_endpoint(url, model_name, api_key=key, name=name or label, **options)
+    url = base_url or f"https://{HOSTS[known]}/v1"
+    return ChatJudge(url, model_name, api_key=key, name=name or f"{known}/{model_name}", **options)
 
 
 def read_key(variable: str) -> str:
@@ -128,19 +123,14 @@ def read_key(variable: str) -> str:
         ...
         tls_tasks.core.errors.InputError: NO_SUCH_KEY: got nothing, expected a key in the environment or in .env
     """
-    if not (key := _setting(variable)):
-        raise InputError(variable, None, "nothing", "a key in the environment or in .env")
-    return key
-
-
-def _setting(variable: str) -> str:
-    """The value of a variable of the environment, or else of ``.env``; empty if there is none."""
     text = ""
     with suppress(OSError, UnicodeDecodeError):
         text = Path(".env").read_text(encoding="utf-8")
     # Nothing is substituted, and nothing is run.
     assigned = {name: "".join(values) for name, *values in _ASSIGNMENT.findall(text)}
-    return os.environ.get(variable, "").strip() or assigned.get(variable, "").strip()
+    if not (key := os.environ.get(variable, "").strip() or assigned.get(variable, "").strip()):
+        raise InputError(variable, None, "nothing", "a key in the environment or in .env")
+    return key
 
 
 def evaluate_report(
@@ -204,9 +194,8 @@ def evaluate_report(
     return {**about, "sentence_results": item.get("sentences", []), "signature": score.signature}
 
 
-_ARGUMENTS = {option.name for option in fields(Endpoint) if option.init}
 # A specification names the key's variable, never the key.
-_OF_ENDPOINTS = ("api_key_env", "base_url", *sorted(_ARGUMENTS - {"url", "api_key"}))
+_OF_ENDPOINTS = ("api_key_env", "base_url", *({*signature(ChatJudge).parameters} - {"url", "api_key"}))
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "recorded": ("name", "defaults"),
     **dict.fromkeys(("provider", "base_url"), _OF_ENDPOINTS),  # in this order: base_url is an option of the first
@@ -258,23 +247,6 @@ def make_judge(spec: Any, *, loads: bool = True) -> Judge | None:
         return cast(Judge, hosts.from_options(value, loads=loads, **options))
     if (variable := options.pop("api_key_env", None)) is not None:
         options["api_key"] = read_key(variable)
-    if isinstance(options.get("headers"), Mapping):
-        options["headers"] = {name: _header(name, header) for name, header in options["headers"].items()}
-    model, cache = options.pop("model", None), _cache_file(options.pop("cache", None))
-    return (from_provider if kind == "provider" else from_endpoint)(value, model, cache=cache, **options)
-
-
-def _header(name: str, value: Any) -> str:
-    if isinstance(value, Mapping) and isinstance(value.get("env"), str):
-        return read_key(value["env"])
-    value = hidden_value(value) or value
-    if not isinstance(value, str):
-        raise InputError(f"judge.headers.{name}", None, describe(value), 'a str, or {"env": "NAME"} for a secret')
-    return value
-
-
-def _cache_file(cache: Any) -> Path | None:
-    """The file in which verdicts are kept, by default one in the cache folder; None where they are not."""
-    if cache is False:
-        return None
-    return cache_folder() / "verdicts.sqlite" if cache in (None, True) else Path(str(cache)).expanduser()
+    model, cache = options.pop("model", None), options.pop("cache", None)
+    file = cache_folder() / "verdicts.sqlite" if cache is None else Path(str(cache)).expanduser() if cache else None
+    return (from_provider if kind == "provider" else ChatJudge)(value, model, cache=file, **options)

@@ -2,15 +2,10 @@
 
 import math
 import re
-import sys
-from collections.abc import Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import chain
-from typing import Any
 
 from tls_tasks.core.reasoning import strip_thinking
-from tls_tasks.reports.types import PARTLY, Verdict
+from tls_tasks.reports.types import Verdict
 
 RAW_LENGTH = 200
 """How many characters of a judge's words are kept with a verdict: the last ones, where the verdict stands."""
@@ -24,7 +19,7 @@ _MARKS = r"(?:[^\w?¿]|_){0,20}"  # a question mark makes a verdict a question
 _BEFORE_LABEL = r"(?:(?:so|thus|hence|therefore)[\s,]+)?(?:(?:the|my)\s+)?(?:(?:final|correct)\s+)?"
 _LABEL = rf"{_BEFORE_LABEL}(?:answer|verdict|judge?ment|decision|conclusion)"
 _IS = r"\s+is(?:\s+(?:therefore|thus|clearly))?"
-_BOTH = re.compile(rf"{_WORD}{_MARK}(?:/|\||\bor\b|\band\b){_MARK}{_WORD}", re.IGNORECASE)
+_BOTH = re.compile(rf"{_WORD}{_MARK}(?:/|\||\bor\b|\band\b|\bbut\b){_MARK}{_WORD}", re.IGNORECASE)
 _CAPITALS = re.compile(rf"{_BEFORE}(YES|NO){_AFTER}")
 _BARE = re.compile(rf"{_MARKS}(?:{_LABEL}(?:{_IS})?{_MARKS})?{_WORD}{_MARKS}", re.IGNORECASE)
 # "No" with a word right behind it is an article: "No document says so."
@@ -39,34 +34,9 @@ _NEAR = 200
 _ANSWER_TAGS = re.compile(r"</?answer>", re.IGNORECASE)
 _OBJECT = re.compile(r"(?:```(?:json)?\s)?\s*(\{.*\})\s*(?:```)?", re.IGNORECASE | re.DOTALL)
 _FIELD = re.compile(r'"(?:verdict|answer)"\s{0,9}:\s{0,9}"?(yes|no|true|false)\b', re.IGNORECASE)
-_PARTLY = re.compile(rf"{_BEFORE}(?:part(?:ly|ial(?:ly)?))(?:\s(?:satisfied|met|true))?{_AFTER}", re.IGNORECASE)
-_CHOICE = re.compile(rf"{_WORD}[\s,/|]+{_PARTLY.pattern}[\s,/|]+(?:or\s+)?{_WORD}", re.IGNORECASE)
-_ECHO = 200
-"""So many characters of a prompt's beginning or end, words and blanks, make an answer an echo."""
 
 
-def read_graded(text: str, prompts: Sequence[str] = ()) -> float | None:
-    r"""The verdict in an answer that may also be :data:`PARTLY`.
-
-    "Partly" is the verdict where the answer would be read as yes with YES in its place, and as no with NO.
-
-    Example:
-        >>> [read_graded(text) for text in ("PARTLY.", "**Verdict:** partially met", "YES, if only partly shown.")]
-        [0.5, 0.5, True]
-        >>> [read_graded(text) for text in ("It is partly told: NO", "YES, PARTLY or NO?", "Partly so, partly not.")]
-        [False, None, None]
-    """
-    texts = [_CHOICE.sub(" ", own) for own in (text, *prompts)]
-    replaced = [[_PARTLY.sub(partial(_in_place, word), own) for own in texts] for word in ("YES", "NO")]
-    yes, no = (read_verdict(said, prompted) for said, *prompted in replaced)
-    return yes if yes is no else PARTLY if (yes, no) == (True, False) else None
-
-
-def _in_place(word: str, match: re.Match[str]) -> str:
-    return word if match[0].isupper() else word.lower()
-
-
-def read_verdict(text: str, prompts: Sequence[str] = ()) -> bool | None:
+def read_verdict(text: str) -> bool | None:
     r"""The verdict in a judge's answer.
 
     Reasoning is dropped, and so is an echo of the choice ("YES or NO", "yes/no"). Then the verdict is
@@ -76,11 +46,10 @@ def read_verdict(text: str, prompts: Sequence[str] = ()) -> bool | None:
     3. the word that opens or closes the answer, or stands after a label at the beginning of a line, where all of them
        are the same and no line says the opposite, by its first word or in capitals.
 
-    There is none in an answer that contains its prompt or gives both.
+    There is none in an answer that gives both.
 
     Args:
         text: What the judge wrote; of any length.
-        prompts: What the judge was sent.
 
     Returns:
         True for yes, False for no, None where neither can be read.
@@ -93,7 +62,7 @@ def read_verdict(text: str, prompts: Sequence[str] = ()) -> bool | None:
         >>> read_verdict("<think>It says YES.</think> **No**")
         False
     """
-    answer = _said(text, prompts)
+    answer = strip_thinking(_ANSWER_TAGS.sub("\n", text)).text.strip()
     if (found := _OBJECT.fullmatch(answer)) and (words := _FIELD.findall(found[1])):
         return _only({word.lower() in ("yes", "true") for word in words})
     lines = _lines(answer)
@@ -122,30 +91,14 @@ def _only(values: set[bool]) -> bool | None:
     return values.pop() if len(values) == 1 else None
 
 
-def _said(text: str, prompts: Sequence[str]) -> str:
-    """An answer without its reasoning; empty if it has the beginning or the end of a prompt in it."""
-    answer = strip_thinking(_ANSWER_TAGS.sub("\n", text)).text.strip()
-    said = _words(answer)
-    for prompt in prompts if len(said) >= _ECHO else ():
-        words = _words(_ANSWER_TAGS.sub("\n", prompt))
-        if len(words) >= _ECHO and (words[:_ECHO] in said or words[-_ECHO:] in said):
-            return ""
-    return answer
-
-
-def _words(text: str) -> str:
-    """The words, whatever stands between them."""
-    return " ".join(re.findall(r"\w+", text.casefold()))
-
-
-def verdict_in(text: str, prompts: Sequence[str] = (), *, is_graded: bool = False) -> Verdict:
+def verdict_in(text: str) -> Verdict:
     """The verdict in a judge's answer, with the end of the answer; ``unreadable`` where there is none.
 
     Example:
         >>> verdict_in("NOT SURE")
         Verdict(value=None, reason='unreadable', raw='NOT SURE', probability=None, cached=False)
     """
-    value = (read_graded if is_graded else read_verdict)(text, prompts)
+    value = read_verdict(text)
     return Verdict(value, "unreadable" if value is None else "", shorten(text))
 
 
@@ -170,28 +123,3 @@ def from_probability(probability: float) -> Verdict:
     if math.isnan(probability):
         return Verdict(None, "unreadable", "NaN")
     return Verdict(probability >= 0.5, probability=probability)
-
-
-def run_to_end(work: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine to its end, also where a loop is running already, as in Jupyter."""
-    import asyncio  # 8 MB, which those who only look up documents do without
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        _run(work)
-        return
-    thread = ThreadPoolExecutor(1)
-    try:
-        thread.submit(_run, work).result()
-    finally:
-        thread.shutdown(wait=False)  # an interrupt is raised at once
-
-
-def _run(work: Coroutine[Any, Any, None]) -> None:
-    if sys.version_info >= (3, 11):
-        from asyncio import Runner
-    else:  # there asyncio raises an interrupt wherever the loop is, also where httpx takes it for the end of a request
-        from backports.asyncio.runner import Runner
-    with Runner() as runner:
-        runner.run(work)

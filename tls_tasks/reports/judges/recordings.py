@@ -8,14 +8,7 @@ A line of a recording::
 
 ``key`` is a hash of kind and fields, so that the line needs no document. Lines written by hand are shorter: ``kind``,
 ``sentence``, what else identifies the question (``doc_id``, or ``question`` and ``answer``), and ``verdict``;
-``request_id``, ``run_id``, ``scope`` and ``place`` (the sentence's index) restrict a verdict to where they match. In
-place of ``doc_id``, or of ``question`` and ``answer``, ``*`` stands for all that have no line of their own.
-
-The results that report_gen_eval writes are read as a recording too (:func:`recorded_rows`). They say of each sentence
-what the judge answered, but not of which document, since only the conjunction of all is written, and of the nuggets
-only those that the sentence gives. So such lines stand for every document or nugget (``*``), and are restricted to the
-program's own arithmetic (``compat="report_gen_eval"``): under other rules a sentence with several citations would need
-the verdict on each.
+``request_id``, ``run_id`` and ``scope`` restrict a verdict to where they match.
 """
 
 from __future__ import annotations
@@ -29,14 +22,8 @@ from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import InputError, check_choice, describe
 from tls_tasks.data.files import read_objects
-from tls_tasks.reports.judges.questions import read_graded, read_verdict, shorten
-from tls_tasks.reports.types import PARTLY, QUERY_KINDS, Judge, Query, Verdict
-
-ANY = "*"
-"""In place of a document's id, or of a question and its answer: all that have no line of their own."""
-
-PROGRAM = "report_gen_eval"
-"""The ``scope`` of verdicts that count in its arithmetic only."""
+from tls_tasks.reports.judges.questions import read_verdict, shorten
+from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
 
 _KIND_NAMES: Mapping[str, str] = {
     **{kind: kind for kind in QUERY_KINDS},
@@ -53,11 +40,11 @@ _IDENTIFYING: Mapping[str, tuple[str, ...]] = {
     "nugget_agreement": ("sentence", "question", "answer"),
     "criterion": ("criterion",),
 }
-_RESTRICTIONS = ("request_id", "run_id", "scope", "place")
+_RESTRICTIONS = ("request_id", "run_id", "scope")
 PARTS = ("sentence", "doc_id", "question", "answer", "criterion", *_RESTRICTIONS)
 """What tells two questions of a kind apart."""
 
-_WORDS = {True: "YES", False: "NO", PARTLY: "PARTLY", None: None}
+_WORDS = {True: "YES", False: "NO", None: None}
 
 _Question = tuple[Any, ...]
 
@@ -116,13 +103,11 @@ def read_judgment(row: Any, place: str) -> Judgment:
     if isinstance(key, str) and key:
         parts["key"] = key
     answers = (*(attempts if isinstance(attempts, list) else ()), row.get("verdict"))
-    read = read_graded if kind == "criterion" else read_verdict
-    fits = (answer is None or isinstance(answer, str | bool) or (read is read_graded and answer in (0, 1, PARTLY))
-            for answer in answers)  # fmt: skip
+    fits = (answer is None or isinstance(answer, str | bool) for answer in answers)
     if "verdict" not in row or not all(fits):
         got = describe(row["verdict"]) if "verdict" in row else "nothing"
         raise InputError(f"{place}: verdict", None, got, "YES, NO, null or the words of a judge")
-    said = [(read(answer) if isinstance(answer, str) else answer, answer) for answer in reversed(answers)]
+    said = [(read_verdict(answer) if isinstance(answer, str) else answer, answer) for answer in reversed(answers)]
     value, answer = next((pair for pair in said if pair[0] is not None), said[0])
     reason = "" if value is not None else str(row.get("reason") or ("missing" if answer is None else "unreadable"))
     raw, probability = str(row.get("raw", answer if isinstance(answer, str) else "")), row.get("probability")
@@ -130,20 +115,6 @@ def read_judgment(row: Any, place: str) -> Judgment:
         probability = None
     verdict = Verdict(value, reason, shorten(raw), probability, cached=True)
     return Judgment(place, _KIND_NAMES[kind], parts, answers, verdict)
-
-
-def keep(judgments: dict[_Question, Judgment], question: _Question, new: Judgment) -> None:
-    """Keep what a judge said to a question; of several lines the first with a verdict counts.
-
-    Raises:
-        InputError: Another line contradicts this one.
-    """
-    known, value = judgments.setdefault(question, new), new.verdict.value
-    if known.verdict.value is None and value is not None:
-        judgments[question] = new
-    elif value not in (None, known.verdict.value):
-        got = f"{_WORDS[value]} to a {new.kind} question to which {known.place} says {_WORDS[known.verdict.value]}"
-        raise InputError(new.place, None, got, "the verdicts of one judge")
 
 
 class Recorded:
@@ -158,7 +129,7 @@ class Recorded:
         places: Where the lines are, for errors.
 
     Raises:
-        InputError: A line that can't be read, or two lines that contradict each other.
+        InputError: A line that can't be read.
 
     Example:
         >>> judge = Recorded([{"kind": "negative", "sentence": "Nobody knows.", "verdict": "YES"}])
@@ -181,12 +152,13 @@ class Recorded:
         judges: dict[str, None] = {}
         for place, row in zip(places or (f"judge[{number}]" for number in count()), rows, strict=False):
             judgment = read_judgment(row, place)
-            keep(self._judgments, judgment.question, judgment)
+            kept = self._judgments.setdefault(judgment.question, judgment)
+            if kept.verdict.value is None:  # of several lines the first with a verdict counts
+                self._judgments[judgment.question] = judgment
             if isinstance(row.get("judge"), str):
                 judges[row["judge"]] = None
         assumed = ({"kind": kind, "verdict": verdict} for kind, verdict in (defaults or {}).items())
         self._defaults = {judgment.kind: judgment for row in assumed for judgment in [read_judgment(row, "defaults")]}
-        self.is_of_program = any(judgment.parts.get("scope") == PROGRAM for judgment in self._judgments.values())
         if not name and not judges:
             verdicts = sorted(repr((key, judgment.verdict.value)) for key, judgment in self._judgments.items())
             name = f"recorded#{digest(verdicts)[:8]}"
@@ -201,8 +173,8 @@ class Recorded:
             DataError: A file that can't be read.
             InputError: As for rows; names file and line.
         """
-        lines = [(line, place) for place, row in read_objects(Path(path)) for line in recorded_rows(row)]
-        return cls([line for line, _ in lines], defaults=defaults, name=name, places=[place for _, place in lines])
+        lines = list(read_objects(Path(path)))
+        return cls([line for _, line in lines], defaults=defaults, name=name, places=[place for place, _ in lines])
 
     def __len__(self) -> int:
         """How many verdicts it knows."""
@@ -224,14 +196,12 @@ class Recorded:
         return judgment.attempts if judgment else ()
 
     def _find(self, query: Query) -> Judgment | None:
-        """The most specific line on a question: by its key, then by its parts, then a line for all (``*``)."""
-        parts, names = {**query.about, **query.fields}, _IDENTIFYING.get(query.kind, ())
-        about = {**query.about, "place": query.about.get("sentence")}
-        restrictions = [(None if about.get(name) is None else str(about[name]), None) for name in _RESTRICTIONS]
+        """The most specific line on a question: by its key, then by its parts."""
+        parts = {**query.about, **query.fields}
+        identity = (query.kind, *(parts.get(name) for name in _IDENTIFYING.get(query.kind, ())))
+        restrictions = [(None if parts.get(name) is None else str(parts[name]), None) for name in _RESTRICTIONS]
         questions: list[_Question] = [(query.kind, digest(query.identity))]
-        for known in (parts, dict.fromkeys(names, ANY) | {"sentence": parts.get("sentence")}):
-            identity = (query.kind, *(known.get(name) for name in names))
-            questions += [(*identity, *restriction) for restriction in product(*restrictions)]
+        questions += [(*identity, *restriction) for restriction in product(*restrictions)]
         judgments = (self._judgments[question] for question in questions if question in self._judgments)
         return next(judgments, self._defaults.get(query.kind))
 
@@ -286,40 +256,3 @@ def record(query: Query, verdict: Verdict, judge: str) -> dict[str, Any]:
 def digest(value: Any) -> str:
     """A hash of plain values; of a query's ``identity``: the same whoever is asked and in whatever words."""
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()
-
-
-def recorded_rows(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The lines of a recording in a line of a file: itself, or those that a result of report_gen_eval holds.
-
-    A sentence with an ``error`` has no verdict; scored again, it fails again.
-
-    Example:
-        >>> said = {"model_responses": [{"type": "citation_relevance", "response": "YES"}]}
-        >>> matched = [{"question_text": "q", "matched_answer": "a", "importance": "vital"}]
-        >>> sentence = {"sentence": "s", "evaluation_details": said, "matched_nuggets": matched}
-        >>> lines = recorded_rows({"request_id": "7", "run_id": "r", "sentence_results": [sentence]})
-        >>> [(line["kind"], line.get("doc_id") or line["answer"], line["verdict"]) for line in lines]
-        [('citation_relevance', '*', 'YES'), ('nugget_agreement', 'a', 'YES'), ('nugget_agreement', '*', 'NO')]
-    """
-    if "sentence_results" not in row:
-        return [row]
-    lines: list[Mapping[str, Any]] = []
-    for place, result in enumerate(_objects(row["sentence_results"])):
-        if result.get("error"):
-            continue
-        line = {"sentence": result.get("sentence"), "request_id": row.get("request_id"), "run_id": row.get("run_id")}
-        line |= {"place": place, "scope": PROGRAM, "kind": "nugget_agreement"}
-        (details,) = _objects([result.get("evaluation_details")])
-        responses = _objects(details.get("model_responses"))
-        asked = {**line, "doc_id": ANY}
-        lines += ({**asked, "kind": said.get("type"), "verdict": said.get("response")} for said in responses)
-        for match in _objects(result.get("matched_nuggets")):
-            pair = {"question": match.get("question_text"), "answer": match.get("matched_answer")}
-            lines.append({**line, **pair, "verdict": "YES"})
-        lines.append({**line, "question": ANY, "answer": ANY, "verdict": "NO"})
-    return lines
-
-
-def _objects(value: Any) -> list[Mapping[str, Any]]:
-    """The members of a list, an empty object in place of what is none."""
-    return [member if isinstance(member, Mapping) else {} for member in value] if isinstance(value, list) else []

@@ -171,11 +171,11 @@ def test_an_id_behind_an_apostrophe_is_read(tmp_path):
 
 
 OTHER = {
-    "another judge's": (lambda text: text, made(seed=9, run="b")[0], "line 2: citation"),
-    "no column": (lambda text: text.replace("item_id", "item", 1), None, "got an item of another judge or report"),
-    "another report": (lambda text: text.replace("text 1", "Rain", 1), None, "got an item of another judge or report"),
+    "another judge's": (lambda text: text, made(seed=9, run="b")[0], "line 2: got citation"),
+    "no column": (lambda text: text.replace("item_id", "item", 1), None, "another judge's or report's"),
+    "another report": (lambda text: text.replace("text 1", "Rain", 1), None, "another judge's or report's"),
     "a word": (lambda text: text.replace(",YES", ",perhaps", 1), None, "label: got 'perhaps'"),
-    "twice": (lambda text: text + text.splitlines()[-1], None, "got the item a second time"),
+    "twice": (lambda text: text + text.splitlines()[-1], None, "or comes twice"),
 }
 
 

@@ -166,9 +166,8 @@ def read_labels(path: Path, *judged: Items) -> Labels:
         key, said = keys.get((kind, request_id.lstrip("'"), item_id)), label.strip().upper()
         texts = {" ".join(items[key].text[:_MOST_SHOWN].split()) for items in judged if key and key in items}
         if key is None or key in labels or (text and " ".join(text.lstrip("'").split()) not in texts):
-            got = "the item a second time" if key in labels else "an item of another judge or report"
-            where = f"{place}: {kind} {item_id!r} of request {request_id!r}"
-            raise InputError(where, None, got, "each drawn item once")
+            got = f"{kind} {item_id!r} of request {request_id!r}, which is another judge's or report's, or comes twice"
+            raise InputError(place, None, got, "each drawn item once")
         if said not in _LABELS:
             raise InputError(f"{place}: label", None, repr(label), "YES, NO or no label")
         labels[key] = _LABELS[said]

@@ -81,12 +81,9 @@ def criteria_walk(report: Report | None, rubric: Rubric | None, request: ReportR
     return end
 
 
-Ends = list[tuple[Outcome, ...]]
-
-
 def with_rubrics(
     items: Sequence[ReportItem], rows: Sequence[ReportRow], rubrics: Sequence[Rubric | None], judge: Judge
-) -> tuple[list[ReportItem], dict[str, Result], Ends]:
+) -> tuple[list[ReportItem], dict[str, Result], list[tuple[Outcome, ...]]]:
     """The reports' numbers with those of their rubrics, the results of these, and what was asked."""
     pairs, criteria = list(zip(rows, rubrics, strict=True)), (one for rubric in rubrics for one in rubric or ())
     tags = list(dict.fromkeys(tag for one in criteria for tag in one.tags))

@@ -65,7 +65,7 @@ def read_verdict(text: str) -> bool | None:
     answer = strip_thinking(_ANSWER_TAGS.sub("\n", text)).text.strip()
     if (found := _OBJECT.fullmatch(answer)) and (words := _FIELD.findall(found[1])):
         return _only({word.lower() in ("yes", "true") for word in words})
-    lines = _lines(answer)
+    lines = [line.strip() for line in _BOTH.sub(" ", answer).splitlines() if line.strip()]
     bare = [(number, match) for number, line in enumerate(lines) if (match := _BARE.fullmatch(line))]
     if bare:
         return _only({_is_yes(match) for number, match in bare if number >= bare[-1][0] - 1})
@@ -76,10 +76,6 @@ def read_verdict(text: str) -> bool | None:
     # Capitals before a word that closes their line may be quoted: "It says YES, but that is no evidence: NO".
     capitals = [_CAPITALS.finditer(line) for line in (lines[:-1] if closing else lines)]
     return value if all(_is_yes(match) is value for match in chain(openings, *capitals)) else None
-
-
-def _lines(answer: str) -> list[str]:
-    return [line.strip() for line in _BOTH.sub(" ", answer).splitlines() if line.strip()]
 
 
 def _is_yes(match: re.Match[str]) -> bool:

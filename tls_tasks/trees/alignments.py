@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tls_tasks.trees.compare import Compare, best_answer, compare, compare_inside, compare_items
+from tls_tasks.trees.compare import Place, best_answer, compare_items, whole_tree
+from tls_tasks.trees.grid import Lists
 from tls_tasks.trees.leaf_scores import LeafScorer
-from tls_tasks.trees.nodes import MISSING, has_answers, whole_tree
+from tls_tasks.trees.nodes import MISSING, has_answers
 from tls_tasks.trees.pairing import Pairing
 from tls_tasks.trees.plan import Plan
 from tls_tasks.trees.types import ANY_OF, AnyOf, Branch, ListOf, Path, Position, part_for, resolved
@@ -37,7 +38,7 @@ class Search:
 
     def __init__(self, plan: Plan) -> None:
         """No alignments yet."""
-        self.pairing = Pairing(plan, GUIDE if plan.follows_treeval else VALUES, LeafScorer(plan))
+        self.pairing = Pairing(plan, GUIDE if plan.follows_treeval else VALUES, LeafScorer(plan), Lists(plan))
         self.alignments: Alignments = {}
 
     def of(self, reference: Any, prediction: Any, grounds: Any = None) -> Alignments:
@@ -45,35 +46,35 @@ class Search:
         root = self.pairing.plan.root
         if isinstance(root, Branch):
             tree = prediction if isinstance(prediction, dict) else {}
-            self.look(compare_inside, root, whole_tree(reference), tree, (), grounds)
+            self.look(Place.CONTENT, root, whole_tree(reference), tree, (), grounds)
         else:
-            self.look(compare, root, reference, prediction, (), grounds)
+            self.look(Place.KEY, root, reference, prediction, (), grounds)
         return self.alignments
 
     def paired(self, node: ListOf, reference: Any, prediction: Any, matched: Any, grounds: Any) -> Any:
         """Return the positions of items that are compared, given those that are by their values."""
         return matched
 
-    def look(self, step: Compare, node: Any, reference: Any, prediction: Any, path: Path, grounds: Any = None) -> None:
-        """Look at two values; ``step``: the function that compares them."""
+    def look(self, place: Place, node: Any, reference: Any, prediction: Any, path: Path, grounds: Any = None) -> None:
+        """Look at two values; ``place``: where they stand."""
         kind = part_for(node, reference)
         if has_answers(resolved(node), reference):
-            index, _ = best_answer(step, reference, prediction, node, self.pairing)
+            index, _ = best_answer(reference, prediction, node, self.pairing, place)
             self.alignments |= {(*path, ANY_OF): [(index, index)]}
-            self.look(step, node, reference.values[index], prediction, path, grounds)
+            self.look(place, node, reference.values[index], prediction, path, grounds)
         elif isinstance(kind, Branch) and isinstance(reference, dict):
             tree = prediction if isinstance(prediction, dict) else {}
             for key, value in reference.items():
                 inner = kind.children.get(key, kind.rest and kind.rest.item)
                 if key in kind.children or (kind.rest and key in tree):
-                    self.look(compare, inner, value, tree.get(key, MISSING), (*path, key), below(grounds, key))
+                    self.look(Place.KEY, inner, value, tree.get(key, MISSING), (*path, key), below(grounds, key))
         elif isinstance(kind, ListOf) and isinstance(reference, list):
             items = prediction if isinstance(prediction, list) else []
-            matched = self.pairing.match(reference, items, kind)
+            matched = self.pairing.match(reference, items, kind, compare_items)
             if matched := self.paired(kind, reference, items, matched, grounds):
                 self.alignments[path] = matched
             for i, j in matched:
-                self.look(compare_items, kind.item, reference[i], items[j], (*path, Position(i)), below(grounds, j))
+                self.look(Place.ITEM, kind.item, reference[i], items[j], (*path, Position(i)), below(grounds, j))
 
 
 def chosen(value: Any, alignments: Any, path: Path = ()) -> Any:

@@ -18,7 +18,7 @@ from tls_tasks.text.dates import MAX_LENGTH, dates_in, leading_dates, read_date
 from tls_tasks.text.numbers import APART, digits_of, numbers_in
 from tls_tasks.text.quotes import Source
 from tls_tasks.trees.alignments import Alignments, Search, below, chosen
-from tls_tasks.trees.compare import compare_items
+from tls_tasks.trees.compare import Place
 from tls_tasks.trees.compliance import base_type, is_scalar
 from tls_tasks.trees.counts import EXACT
 from tls_tasks.trees.differences import inner_node, is_pair, side_by_side
@@ -183,7 +183,7 @@ class _Grounded(Search):
         plan, found = self.pairing.plan, list[float]()
         for own in (reference[i] for i in rows):
             search = _Grounded(plan)
-            search.look(compare_items, node, own, item, (), grounds)
+            search.look(Place.ITEM, node, own, item, (), grounds)
             found.append(_hits(plan, node, own, item, search.alignments, grounds))
         return found
 

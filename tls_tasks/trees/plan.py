@@ -1,8 +1,4 @@
-"""The plan: a schema whose leaves know their metrics, and the settings that hold for all trees.
-
-How trees are counted and aligned: two profiles, treeval's guide and its program, and four points to change.
-``docs/tree_eval_options.md`` says where the profiles differ, and why.
-"""
+"""The plan: a schema whose leaves know their metrics, and the settings that hold for all trees."""
 
 import hashlib
 from collections.abc import Mapping
@@ -18,77 +14,8 @@ from tls_tasks.trees.schema import schema_and_form
 from tls_tasks.trees.settings import kind_of, orders_of, select_metrics, types_named
 from tls_tasks.trees.types import EACH_KEY, Again, Branch, Leaf, ListOf, OneOf, Path, SchemaNode, path_name
 
-OPTIONS: Mapping[str, tuple[str, ...]] = {
-    "types": ("strict", "loose"),
-    "list_items": ("nodes", "surplus"),
-    "unmatched_items": ("nodes", "worst"),
-    "aggregate": ("micro", "macro"),
-    "day_month": ("as_written", "day_first", "month_first"),
-    "least_similarity": (),
-}
-"""Name -> the values that it may have, the guide's first; none: a number from 0 to 1."""
-
-_NOT_OF_TREEVAL = ("day_month", "least_similarity")
-"""Those that treeval's profile does not have."""
-
-
-@dataclass(frozen=True, slots=True)
-class TreeOptions:
-    """A profile, and what may be changed in it.
-
-    Attributes:
-        profile: ``guide`` or ``treeval``.
-        types: ``strict``: a value whose type is not the leaf's gets the worst score, and ``True`` is not 1; ``loose``:
-            metrics see every value.
-        list_items: ``nodes``: items of lists count as nodes, found or not; ``surplus``: only those that find no
-            counterpart, always as false.
-        unmatched_items: Items without counterpart: count as ``nodes`` only, or their metrics get the ``worst`` score
-            too.
-        aggregate: Results of the summed counts (``micro``), or the mean of the samples' results (``macro``).
-        day_month: What ``01/02/2024`` is, for the scores of values: a text (``as_written``), or a day, of which day or
-            month comes first.
-        least_similarity: How similar items of lists in any order must be to be compared, from 0 to 1.
-    """
-
-    profile: str = "guide"
-    types: str = "strict"
-    list_items: str = "nodes"
-    unmatched_items: str = "nodes"
-    aggregate: str = "micro"
-    day_month: str = "as_written"
-    least_similarity: float = 0
-
-    def __str__(self) -> str:
-        """The profile's name, and what differs from it."""
-        changed = [name for name in OPTIONS if getattr(self, name) != getattr(PROFILES[self.profile], name)]
-        return ",".join([self.profile, *(f"{name}={getattr(self, name)}" for name in changed)])
-
-
-PROFILES = {"guide": TreeOptions(), "treeval": TreeOptions("treeval", types="loose", list_items="surplus")}
-
-
-def _resolve_options(compat: str | None, changes: Any) -> TreeOptions:
-    """The profile with the options that the caller has changed.
-
-    Example:
-        >>> str(_resolve_options("treeval", {"types": "strict"}))
-        'treeval,types=strict'
-        >>> _resolve_options(None, {"list_item": "nodes"})
-        Traceback (most recent call last):
-        ...
-        tls_tasks.core.errors.OptionError: option: got 'list_item', expected one of 'types', 'list_items', 'unmatched_items', 'aggregate', 'day_month', 'least_similarity'; did you mean 'list_items'?
-    """  # noqa: E501 - the message is one line
-    if changes is not None and not isinstance(changes, Mapping):
-        raise InputError("options", None, repr(changes), f"a dictionary of {', '.join(OPTIONS)}")
-    for name, value in (changes or {}).items():
-        check_choice("option", name, OPTIONS)
-        if OPTIONS[name]:
-            check_choice(name, value, OPTIONS[name])
-        elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise InputError(name, None, repr(value), "a number from 0 to 1")
-        if compat and name in _NOT_OF_TREEVAL:
-            raise InputError("options", None, f"{name!r} with compat='treeval'", "an option that treeval's profile has")
-    return replace(PROFILES[compat or "guide"], **(changes or {}))
+DAY_MONTHS = ("as_written", "day_first", "month_first")
+"""What ``01/02/2024`` is, for the scores of values: a text, or a day, of which day or month comes first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,7 +59,8 @@ class Plan:
         root: The schema; all its leaves are fields.
         fields: Its leaves in order.
         metrics: The metrics by name, in order of first appearance.
-        options: How to count, align and average.
+        follows_treeval: Whether the rules of treeval's program hold, not those of its guide.
+        day_month: One of :data:`DAY_MONTHS`.
         hierarchical: Whether a dictionary's mean counts as one value in that of the dictionary around it.
         digest: Eight hexadecimal digits that change with whatever decides what is scored how.
         form: In which form the schema was read, for errors.
@@ -142,29 +70,20 @@ class Plan:
     root: SchemaNode
     fields: tuple[Field, ...]
     metrics: Mapping[str, LeafMetric]
-    options: TreeOptions
+    follows_treeval: bool
+    day_month: str
     hierarchical: bool
     digest: str
     form: str = ""
     has_sources: bool = False
 
-    @property
-    def follows_treeval(self) -> bool:
-        """Whether the program's rules hold, not those of its guide."""
-        return self.options.profile == "treeval"
-
-    @property
-    def counts_items(self) -> bool:
-        """Whether items of lists are nodes."""
-        return self.options.list_items == "nodes"
-
 
 def make_plan(
     schema: Any,
     compat: str | None = None,
-    options: Any = None,
     leaf_metrics: Any = None,
     list_order: Any = "unordered",
+    day_month: str = DAY_MONTHS[0],
     hierarchical: bool = False,
     has_sources: bool = False,
 ) -> Plan:
@@ -174,14 +93,17 @@ def make_plan(
         InputError: Not a schema, settings for a path or type that it doesn't have, or of the wrong kind.
         OptionError: No such option, metric or order.
     """
-    profile, type_names = _resolve_options(compat, options), types_named(leaf_metrics)
-    node, form = schema_and_form(schema, type_names=type_names)
+    check_choice("day_month", day_month, DAY_MONTHS)
+    if compat and day_month != DAY_MONTHS[0]:
+        raise InputError("day_month", None, f"{day_month!r} with compat='treeval'", "none: that program knows no dates")
+    node, form = schema_and_form(schema, type_names=types_named(leaf_metrics))
     if compat == "treeval":
         node = _as_treeval_has_it(node)
     planner = _Planner(node, leaf_metrics, orders_of(node, list_order), compat)
     root = planner.root(node)
     fields, digest = tuple(planner.fields.values()), planner.digest()
-    return Plan(root, fields, planner.by_name, profile, hierarchical, digest, form, has_sources)
+    settings = bool(compat), day_month, hierarchical, digest, form, has_sources
+    return Plan(root, fields, planner.by_name, *settings)
 
 
 def _as_treeval_has_it(node: SchemaNode) -> SchemaNode:

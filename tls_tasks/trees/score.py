@@ -24,10 +24,7 @@ _GOOD = ("json_valid", "parsed", "schema_compliance")
 @lru_cache(maxsize=64)
 def results(plan: Plan) -> dict[str, Result]:
     """The table of results: :func:`judged`, rates of reading and compliance, the number of type errors."""
-    own = judged(plan)
-    if plan.options.aggregate == "macro":  # over the samples that have a value
-        own = {key: ratio(f"mean|{key}", f"n|{key}", empty=r.empty, better=r.better) for key, r in own.items()}
-    return {**own, **rate_results()}
+    return {**judged(plan), **rate_results()}
 
 
 def rate_results() -> dict[str, Result]:
@@ -105,18 +102,6 @@ KEYS = (*node_results(), "treeval_score")
 """The result keys of treeval, each in [0, 1]."""
 
 
-def with_means(plan: Plan, units: Sequence[Unit]) -> list[dict[str, float]]:
-    """Units with their own results as parts, of which ``aggregate="macro"`` takes the mean; NaN has no vote."""
-    table, found = judged(plan), list[dict[str, float]]()
-    for unit in units:
-        made = dict(unit)
-        for key, result in table.items():
-            value = result.value([unit])
-            made |= {f"n|{key}": float(value == value), f"mean|{key}": value if value == value else 0.0}
-        found.append(made)
-    return found
-
-
 # --- leaves ---
 
 
@@ -186,10 +171,6 @@ def _votes(node: SchemaNode, scores: dict[int, _Scores], hierarchical: bool) -> 
 def details_of(plan: Plan, score: Score) -> dict[str, Any]:
     """What a score says beside its numbers: ``leaves``, ``averages`` and ``fields``."""
     sums = dict(sums_of(score.units, score.units[0] if score.units else ()))
-    if plan.options.aggregate == "macro":  # one vote for each sample at each leaf
-        for part, n_part in _score_parts(plan):
-            votes = [unit[part] / unit[n_part] for unit in score.units if unit[n_part]]
-            sums |= {part: math.fsum(votes), n_part: len(votes)}
     fields = {field.name: {kind: int(sums.get(f"{kind}|{field.name}", 0)) for kind in KINDS} for field in plan.fields}
     values = {} if plan.follows_treeval else {"values": _of_fields(plan, sums)}
     return {**values, **_leaves_and_averages(plan, sums), "fields": fields}

@@ -221,7 +221,7 @@ def test_dates_of_python_meet_dates_in_text():
 
 
 def test_treevals_profile_reads_no_dates():
-    with pytest.raises(InputError, match="^day_month: got 'day_first' with compat='treeval', expected none"):
+    with pytest.raises(InputError, match=r"^day_month: got 'day_first' with compat='treeval', expected none"):
         tree_eval([{}], [{}], {"a": "date"}, compat="treeval", day_month="day_first")
 
 

@@ -13,7 +13,6 @@ from scipy.optimize import linear_sum_assignment
 
 from tests.trees.slow_values import SlowValues
 from tests.trees.test_tree_eval import RANDOM_CASES, alone, make_tree, metrics_of, near, scored
-from tls_tasks.core.errors import InputError
 from tls_tasks.trees.counts import KINDS
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import KEYS, VALUE_KEYS

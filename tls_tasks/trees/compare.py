@@ -13,7 +13,6 @@ from typing import Any
 from tls_tasks.trees.counts import Counts, Outcome, mean_outcomes
 from tls_tasks.trees.nodes import (
     MISSING,
-    NULL,
     VALUE,
     WRONG,
     count_below_as_treeval,

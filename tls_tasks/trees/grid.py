@@ -15,7 +15,7 @@ from tls_tasks.trees.meanings import meaning, reader_of_meanings, reads_numbers
 from tls_tasks.trees.nodes import MISSING
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.sorting import Row, SortedItems, flat_leaves, flat_lists, sorted_items
-from tls_tasks.trees.types import Branch, SchemaNode
+from tls_tasks.trees.types import Branch, SchemaNode, all_nodes
 from tls_tasks.trees.weights import GUIDE, VALUES, PairCounts, Rule
 
 CHUNK = 500_000
@@ -109,7 +109,8 @@ def _count_pairs(plan: Plan, node: SchemaNode, references: list[Row], prediction
     """Count all references with all predictions."""
     sides = references, predictions
     keys: list[Any] = [np.array([[float(value is not MISSING) for value in row] for row in rows]) for rows in sides]
-    values: list[Any] = [np.array([[float(_is_present(value)) for value in row] for row in rows]) for rows in sides]
+    nulls = [np.array([[value is None for value in row] for row in rows]) for rows in sides]
+    values: list[Any] = [side - null for side, null in zip(keys, nulls, strict=True)]
     expected = np.ones_like(keys[0]) if plan.follows_treeval else keys[0]
     pairs = PairCounts(
         nodes=(keys[0] @ keys[1].T + _n_dictionaries(node), (1 - keys[0]) @ keys[1].T, expected @ (1 - keys[1]).T),
@@ -119,41 +120,20 @@ def _count_pairs(plan: Plan, node: SchemaNode, references: list[Row], prediction
     )
     for index, leaf in enumerate(flat_leaves(node)):
         has_both = np.logical_and.outer(*(side[:, index] > 0 for side in values))
-        column = [[row[index] for row in rows if _is_present(row[index])] for rows in sides]
-        matrices = [_placed_scores(metric.matrix(*column), has_both) for metric in leaf.metrics]
+        columns = [[row[index] for row in rows] for rows in sides]
+        matrices = [metric.matrix(*columns) * has_both for metric in leaf.metrics]
         pairs.scores[leaf.index] = has_both, matrices
         if not plan.follows_treeval:
-            alike = _similarity(plan, leaf, matrices, has_both, column)
+            alike = mean_similarity(leaf.metrics, matrices)
+            if not reads_numbers(leaf, plan.day_month):  # numbers have their type here
+                read = reader_of_meanings(leaf, plan.day_month)
+                meant = [[meaning(read, value) for value in column] for column in columns]
+                alike = np.maximum(alike, mean_similarity(leaf.metrics, [m.matrix(*meant) for m in leaf.metrics]))
+            alike = alike * has_both
             pairs.similarity, pairs.exact = pairs.similarity + alike, pairs.exact + (alike >= EXACT)
     return pairs
 
 
-def _is_present(value: Any) -> bool:
-    """Whether a value is neither null nor absent."""
-    return value is not None and value is not MISSING
-
-
-def _placed_scores(scores: FloatArray, has_both: Any) -> FloatArray:
-    """The scores of values in the matrix of all pairs of items, 0 where one is not there."""
-    if scores.shape == has_both.shape:
-        return scores
-    matrix = np.zeros(has_both.shape)
-    matrix[has_both] = scores.ravel()
-    return matrix
-
-
-def _similarity(plan: Plan, leaf: Field, matrices: Sequence[Any], has_both: Any, column: Sequence[Any]) -> FloatArray:
-    """The similarities of the values of a leaf, as they stand or as they are meant."""
-    alike: FloatArray = has_both * mean_similarity(leaf.metrics, matrices)
-    if reads_numbers(leaf, plan.day_month):  # numbers have their type here
-        return alike
-    read = reader_of_meanings(leaf, plan.day_month)
-    sides = [[meaning(read, value) for value in side] for side in column]
-    meant = mean_similarity(leaf.metrics, [metric.matrix(*sides) for metric in leaf.metrics])
-    return np.maximum(alike, _placed_scores(meant, has_both))
-
-
 def _n_dictionaries(node: SchemaNode) -> int:
     """Count the dictionaries within a dictionary."""
-    inner = [child for child in node.children.values() if isinstance(child, Branch)] if isinstance(node, Branch) else []
-    return len(inner) + sum(map(_n_dictionaries, inner))
+    return sum(isinstance(below, Branch) for _, below in all_nodes(node)) - isinstance(node, Branch)

@@ -1,6 +1,7 @@
 """From sums to results: precision and recall, averages over leaves, the treeval score; what is said of each sample."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -170,7 +171,7 @@ def _votes(node: SchemaNode, scores: dict[int, _Scores], hierarchical: bool) -> 
 
 def details_of(plan: Plan, score: Score) -> dict[str, Any]:
     """What a score says beside its numbers: ``leaves``, ``averages`` and ``fields``."""
-    sums = dict(sums_of(score.units, score.units[0] if score.units else ()))
+    sums = Counter(sums_of(score.units, score.units[0] if score.units else ()))
     fields = {field.name: {kind: int(sums.get(f"{kind}|{field.name}", 0)) for kind in KINDS} for field in plan.fields}
     values = {} if plan.follows_treeval else {"values": _of_fields(plan, sums)}
     return {**values, **_leaves_and_averages(plan, sums), "fields": fields}

@@ -90,12 +90,11 @@ def _visible(node: SchemaNode, value: Any) -> str:
     kind, node = type(value), part_for(node, value)
     if kind is dict and isinstance(node, Branch):
         texts = [_visible(child, value[key]) if key in value else "" for key, child in node.children.items()]
-        others = {key: child for key, child in value.items() if key not in node.children}
-        if node.rest is not None:
-            texts += sorted(f"{key!r}:{_visible(node.rest.item, child)}" for key, child in others.items())
-            return f"{{{','.join(texts)}}}"
-        sizes = sorted(count_nodes(child, items=True) for child in others.values())
-        return f"{{{','.join(texts)}{sizes or ''}}}"
+        others = {key: value[key] for key in value if key not in node.children}
+        if node.rest is None:
+            return f"{{{','.join(texts)}{sorted(count_nodes(child, items=True) for child in others.values()) or ''}}}"
+        texts += sorted(f"{key!r}:{_visible(node.rest.item, child)}" for key, child in others.items())
+        return f"{{{','.join(texts)}}}"
     if kind is list and isinstance(node, ListOf):
         items = [_visible(node.item, item) for item in value]
         return f"[{','.join(items if node.is_ordered else sorted(items))}]"

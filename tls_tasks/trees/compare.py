@@ -104,10 +104,12 @@ def compare_lists(references: Any, predictions: Any, node: Any, pairing: Pairing
     counts, matches = Counts(), pairing.match(references, predictions, node, compare_items)
     for row, column in matches:
         place = Place.KEY if node.is_keyed else Place.ITEM
-        counts += compare(references[row], predictions[column], node.item, pairing, place)
+        pair = compare(references[row], predictions[column], node.item, pairing, place)
+        pair.outcomes = [pair.outcomes]
+        counts += pair
     if id(node) in pairing.inner_lists:
-        pairing.scorer.score(counts.outcomes)
-        counts.outcomes = mean_outcomes(counts.outcomes)
+        pairing.scorer.score(counts.leaves)
+        counts.outcomes = mean_outcomes(counts.leaves)
     for side, items in enumerate((references, predictions)):
         matched = {match[side] for match in matches}
         for position in items if node.is_keyed else range(len(items)):
@@ -115,6 +117,7 @@ def compare_lists(references: Any, predictions: Any, node: Any, pairing: Pairing
                 counts += count_alone(items[position], node, pairing, is_missed=side == 0)
     if isinstance(node.item, Field) and not node.is_keyed and not references and not predictions:
         counts.outcomes.append(Outcome(node.item, "absent"))
+    counts.outcomes = [counts.outcomes]
     return counts
 
 
@@ -131,7 +134,7 @@ def count_alone(item: Any, around: ListOf, pairing: Pairing, is_missed: bool) ->
     n_nodes = counts.node_fn if is_missed else counts.node_fp
     if pairing.plan.follows_treeval and isinstance(node, Branch):
         n_nodes = count_nodes(item) if isinstance(item, dict) else 1
-    outcomes = [outcome for outcome in counts.outcomes if outcome.kind != "absent"]
+    outcomes = [outcome for outcome in counts.leaves if outcome.kind != "absent"]
     n_missed, n_extra = (n_nodes, 0) if is_missed else (0, n_nodes)
     return Counts(node_fn=n_missed, node_fp=n_extra, outside=counts.outside, outcomes=outcomes)
 

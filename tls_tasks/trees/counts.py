@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from tls_tasks.core.score import plain_mean
 from tls_tasks.trees.plan import Field, Plan
@@ -59,7 +59,8 @@ class Counts:
         node_tp, node_fp, node_fn: Nodes in both trees, in the prediction only, in the reference only.
         leaf_tp, leaf_fp, leaf_fn: The same of leaves with a value, among the nodes that both trees have.
         outside: How many values the prediction has where the schema has no leaf.
-        outcomes: What became of each leaf.
+        outcomes: What became of each leaf; of pairs of items and of lists each has a list of its own, since sums of
+            floats depend on their grouping.
         extra_reference_values: How many values more the chosen answers of the reference have than the first ones.
         common: Dictionaries and lists that both trees have (for treeval).
         is_null_pair: Whether these are two items of lists that are null; not of sums.
@@ -81,7 +82,7 @@ class Counts:
     leaf_fn: int = 0
     outside: int = 0
     extra_reference_values: int = 0
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[Any] = field(default_factory=list)
     common: tuple[SchemaNode, ...] = ()
     is_null_pair: bool = False
     is_scalar_pair: bool = False
@@ -102,24 +103,45 @@ class Counts:
 
     @property
     def similarity(self) -> float:
-        """The sum of the similarities of values, exactly rounded."""
-        return math.fsum(outcome.similarity for outcome in self.outcomes)
+        """The sum of the similarities of values; what is grouped is summed first."""
+        return _total_similarity(self.outcomes)
+
+    @property
+    def leaves(self) -> Iterator[Outcome]:
+        """What became of each leaf, without groups."""
+        return _flat(self.outcomes)
 
     @property
     def n_reference_values(self) -> int:
         """How many values the reference surely has."""
-        return sum(outcome.kind in IN_REFERENCE and not outcome.accepts_null for outcome in self.outcomes)
+        return sum(outcome.kind in IN_REFERENCE and not outcome.accepts_null for outcome in self.leaves)
 
     @property
     def n_values(self) -> int:
         """How many values both sides have, but for those where null is a valid answer, too."""
-        n_predicted = sum(outcome.kind in IN_PREDICTION for outcome in self.outcomes)
+        n_predicted = sum(outcome.kind in IN_PREDICTION for outcome in self.leaves)
         return self.outside + n_predicted + self.n_reference_values
 
 
-def mean_outcomes(outcomes: Sequence[Outcome]) -> list[Outcome]:
+def _flat(outcomes: Sequence[Any]) -> Iterator[Outcome]:
+    for outcome in outcomes:
+        if type(outcome) is list:
+            yield from _flat(outcome)
+        else:
+            yield outcome
+
+
+def _total_similarity(outcomes: Sequence[Any]) -> float:
+    total = 0.0
+    for outcome in outcomes:  # not sum(), which adds floats in another way since Python 3.12
+        total += _total_similarity(outcome) if type(outcome) is list else outcome.similarity
+    return total
+
+
+def mean_outcomes(outcomes: Iterable[Outcome]) -> list[Outcome]:
     """Replace the scores of each leaf by their mean: in treeval a list within a list has one vote."""
     votes: dict[int, tuple[Field, list[Sequence[float]]]] = {}  # by index: fields of one type are equal
+    outcomes = list(outcomes)
     for outcome in outcomes:
         if outcome.scores:
             votes.setdefault(outcome.field.index, (outcome.field, []))[1].append(outcome.scores)
@@ -156,7 +178,7 @@ def unit_of(plan: Plan, by_guide: Counts, by_value: Counts) -> dict[str, float]:
     unit = dict.fromkeys(_parts(plan), 0.0) | {name: getattr(by_guide, name) for name in COUNTS}
     for node in by_guide.common:
         unit[_common_parts(plan)[id(node)]] += 1
-    for outcome in by_guide.outcomes:
+    for outcome in by_guide.leaves:
         if outcome.kind:
             unit[f"{outcome.kind}|{outcome.field.name}"] += 1
         for metric, score in zip(outcome.field.metrics, outcome.scores, strict=False):
@@ -165,7 +187,7 @@ def unit_of(plan: Plan, by_guide: Counts, by_value: Counts) -> dict[str, float]:
     if plan.follows_treeval:
         return unit
     unit |= {"value_given": by_value.outside, "value_hits": by_value.similarity}
-    for outcome in by_value.outcomes:
+    for outcome in by_value.leaves:
         name, is_pair, is_exact = outcome.field.name, outcome.kind in IN_BOTH, outcome.similarity >= EXACT
         unit["value_given"] += outcome.kind in IN_PREDICTION
         unit["value_hits_exact"] += is_exact

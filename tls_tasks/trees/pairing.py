@@ -56,7 +56,7 @@ class Pairing:
 
     def scored(self, counts: Sequence[Counts]) -> PairCounts:
         """Arrange the counts of pairs in arrays, with the scores of their leaves."""
-        self.scorer.score(outcome for each in counts for outcome in each.outcomes)
+        self.scorer.score(outcome for each in counts for outcome in each.leaves)
         return PairCounts.of(counts)
 
     def match(self, references: Any, predictions: Any, node: ListOf, compare: CompareItems) -> list[tuple[Any, Any]]:

@@ -207,7 +207,7 @@ def count_trees(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> list[tupl
         first = compare_trees(*trees, by_guide)
         counts.append((first, first if plan.follows_treeval else compare_trees(*trees, by_value)))
         lists.clear()
-    scorer.score(outcome for pair in counts for each in pair for outcome in each.outcomes)
+    scorer.score(outcome for pair in counts for each in pair for outcome in each.leaves)
     return counts
 
 

@@ -62,6 +62,8 @@ class Counts:
         outcomes: What became of each leaf; of pairs of items and of lists each has a list of its own, since sums of
             floats depend on their grouping.
         extra_reference_values: How many values more the chosen answers of the reference have than the first ones.
+        choices: Each list of the reference with the positions of its items and of those that they were compared with;
+            each set of answers with the index of the one that counts.
         common: Dictionaries and lists that both trees have (for treeval).
         is_null_pair: Whether these are two items of lists that are null; not of sums.
         is_scalar_pair: Whether one at least of two items that may be of several kinds is no dictionary or list; not of
@@ -83,6 +85,7 @@ class Counts:
     outside: int = 0
     extra_reference_values: int = 0
     outcomes: list[Any] = field(default_factory=list)
+    choices: list[tuple[Any, Any]] = field(default_factory=list)
     common: tuple[SchemaNode, ...] = ()
     is_null_pair: bool = False
     is_scalar_pair: bool = False
@@ -98,6 +101,7 @@ class Counts:
         self.outside += other.outside
         self.extra_reference_values += other.extra_reference_values
         self.outcomes += other.outcomes
+        self.choices += other.choices
         self.common += other.common
         return self
 

@@ -101,9 +101,8 @@ def make_plan(
         node = _as_treeval_has_it(node)
     planner = _Planner(node, leaf_metrics, orders_of(node, list_order), compat)
     root = planner.root(node)
-    fields, digest = tuple(planner.fields.values()), planner.digest()
-    settings = bool(compat), day_month, hierarchical, digest, form, has_sources
-    return Plan(root, fields, planner.by_name, *settings)
+    settings = bool(compat), day_month, hierarchical, _digest(root), form, has_sources
+    return Plan(root, tuple(planner.fields.values()), planner.by_name, *settings)
 
 
 def _as_treeval_has_it(node: SchemaNode) -> SchemaNode:
@@ -125,8 +124,6 @@ class _Planner:
         self.orders, self.compat = orders, compat
         self.fields: dict[Path, Field] = {}
         self.by_name: dict[str, LeafMetric] = {}
-        self.lists: list[tuple[Path, str]] = []
-        self.asked: list[Any] = []  # what compliance asks of dictionaries, and what else there is beside leaves
         self.copies: dict[int, SchemaNode] = {}
         self.waiting: list[tuple[Again, Again]] = []
 
@@ -138,7 +135,6 @@ class _Planner:
 
     def node(self, node: SchemaNode, path: Path, depth: int) -> SchemaNode:
         if isinstance(node, Again):
-            self.asked.append((path, "again"))
             self.waiting.append((copy := Again(), node))
             return copy
         made = self.copies[id(node)] = self._copy(node, path, depth)
@@ -146,17 +142,12 @@ class _Planner:
 
     def _copy(self, node: SchemaNode, path: Path, depth: int) -> SchemaNode:
         if isinstance(node, Branch):
-            if node.required != node.children.keys() or not node.children:
-                self.asked.append((path, sorted(map(repr, node.required))))
             children = {key: self.node(child, (*path, key), depth) for key, child in node.children.items()}
             rest = node.rest and replace(node.rest, item=self.node(node.rest.item, (*path, EACH_KEY), depth + 1))
             return replace(node, children=children, rest=rest)
         if isinstance(node, ListOf):
-            item = self.node(node.item, path, depth + 1)
-            self.lists.append((path, self.orders[path]))
-            return ListOf(item, self.orders[path] == "ordered")
+            return ListOf(self.node(node.item, path, depth + 1), self.orders[path] == "ordered")
         if isinstance(node, OneOf):
-            self.asked.append((path, "one of", [type(part).__name__ for part in node.parts]))
             parts: dict[type, SchemaNode] = {}
             for part in node.parts:
                 made = self.node(part, path, depth)  # a leaf of any type is of several kinds, too
@@ -192,11 +183,16 @@ class _Planner:
         self.fields[path] = field
         return field
 
-    def digest(self) -> str:
-        leaves = []
-        for field in self.fields.values():
-            metrics = [(metric.signature, metric.score_range, metric.higher_is_better) for metric in field.metrics]
-            # 1.0, 1.0: the weight and the threshold of release 0.1.0, so that its signatures stay what they were
-            leaves.append(((field.path, field.kind, sorted(map(repr, field.choices)), 1.0, 1.0), metrics))
-        told = (leaves, self.lists, self.asked) if self.asked else (leaves, self.lists)
-        return hashlib.sha256(repr(told).encode()).hexdigest()[:8]
+
+def _digest(root: SchemaNode) -> str:
+    """Eight hexadecimal digits of what is scored how, and of what compliance asks."""
+    told: list[Any] = []
+    for path, node in types.all_nodes(root):
+        about: Any = type(node).__name__
+        if isinstance(node, Field):
+            metrics = [(metric.signature, metric.score_range, metric.higher_is_better) for metric in node.metrics]
+            about = node.kind, sorted(map(repr, node.choices)), metrics
+        elif isinstance(node, Branch | ListOf):
+            about = node.is_ordered if isinstance(node, ListOf) else sorted(map(repr, node.required))
+        told.append((path, about))
+    return hashlib.sha256(repr(told).encode()).hexdigest()[:8]

@@ -4,10 +4,9 @@ Original: treeval (git a56937f) and its conceptual guide. The defaults follow th
 program's numbers wherever it has any. What differs is in ``docs/tree_eval_options.md``.
 """
 
-import marshal
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError, check_choice, check_switches, warn_of_unread
@@ -139,7 +138,7 @@ def tree_eval(
     if compat and sources is not None:
         raise InputError("sources", None, f"texts with compat={compat!r}", "no sources: that program knows no quotes")
     quoted = sources is not None
-    plan = _plan(schema, compat, leaf_metrics, list_order, day_month, hierarchical_averaging, quoted)
+    plan = make_plan(schema, compat, leaf_metrics, list_order, day_month, hierarchical_averaging, quoted)
     given = predictions, references, plan.root, parse_mode, compat is None
     rows = [
         (parsed, _checked(plan, row, parsed, tree))
@@ -182,20 +181,6 @@ def _text_unit(parsed: ParsedTree, root: SchemaNode) -> dict[str, float]:
     issues = [] if parsed.failed else [issue.kind for issue in complies(parsed.value, root)]
     kinds = {f"issue|{kind}": issues.count(kind) for kind in ISSUE_KINDS}
     return {**parsed.rates(), "n": 1, "schema_compliance": not issues and not parsed.failed, **kinds}
-
-
-def _plan(*settings: Any) -> Plan:
-    """The plan of these settings. It is kept where they are plain values: it takes longer than scoring a tree."""
-    try:
-        key = marshal.dumps(settings, 2)  # tells 1, 1.0 and True, lists and tuples apart
-    except ValueError:  # functions, modules, classes
-        return make_plan(*settings)
-    return _known_plan(key)
-
-
-@lru_cache(maxsize=64)
-def _known_plan(settings: bytes) -> Plan:
-    return make_plan(*marshal.loads(settings))  # noqa: S302 - our own, from a line above
 
 
 def count_trees(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> list[tuple[Counts, Counts]]:

@@ -16,8 +16,7 @@ from tests.made_runs import make_run
 from tests.trees import slow_grounds as slow
 from tls_tasks.cli import main
 from tls_tasks.core.errors import InputError
-from tls_tasks.trees.alignments import Search
-from tls_tasks.trees.grounds import can_be_read
+from tls_tasks.trees.grounds import aligned, can_be_read
 from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.rows import read_quoted
 from tls_tasks.trees.tree_eval import tree_eval
@@ -59,7 +58,7 @@ def is_below(left, right):
 @given(trees(), PREDICTIONS)
 def test_the_slow_way_gives_the_same(reference, prediction):
     plan = make_plan(SCHEMA)
-    alignments = Search(plan).of(reference, slow.bare(prediction))
+    alignments = aligned(plan, reference, slow.bare(prediction), None)
     unit = grounded(prediction, reference).units[0]
     hits, n_empty, n_filled = slow.grounded(reference, prediction, SOURCE, alignments)
     assert unit["grounded_hits"] == pytest.approx(hits, abs=1e-12)

@@ -34,14 +34,7 @@ Place = Enum("Place", ["KEY", "ITEM", "CONTENT"])
 def compare_trees(reference: Any, prediction: Any, pairing: Pairing) -> Counts:
     """Compare two trees; the prediction is MISSING where nothing could be read."""
     root = pairing.plan.root
-    if not isinstance(root, Branch):
-        return compare(reference, prediction, root, pairing)
-    return compare(whole_tree(reference), prediction, root, pairing, Place.CONTENT)
-
-
-def whole_tree(tree: Any) -> Any:
-    """Return a reference for a dictionary as it is compared: where no tree is right too, that is an empty one."""
-    return AnyOf([whole_tree(answer) for answer in tree.values]) if isinstance(tree, AnyOf) else tree or {}
+    return compare(reference, prediction, root, pairing, Place.CONTENT if isinstance(root, Branch) else Place.KEY)
 
 
 def compare(reference: Any, prediction: Any, node: SchemaNode, pairing: Pairing, place: Place = Place.KEY) -> Counts:
@@ -50,7 +43,7 @@ def compare(reference: Any, prediction: Any, node: SchemaNode, pairing: Pairing,
         return Counts(node_tp=1, leaf_tp=1, outcomes=[pairing.scorer.outcome(node, reference, prediction)])
     is_recursive, node, plan = isinstance(node, Again), resolved(node), pairing.plan
     if has_answers(node, reference):
-        return best_answer(reference, prediction, node, pairing, place)[1]
+        return best_answer(reference, prediction, node, pairing, place)
     if isinstance(node, OneOf):
         return compare_kinds(reference, prediction, node, pairing, place)
     left, right = states(reference, prediction, node, plan)
@@ -110,6 +103,8 @@ def compare_lists(references: Any, predictions: Any, node: Any, pairing: Pairing
     if id(node) in pairing.inner_lists:
         pairing.scorer.score(counts.leaves)
         counts.outcomes = mean_outcomes(counts.leaves)
+    if matches and not node.is_keyed:
+        counts.choices.append((references, matches))
     for side, items in enumerate((references, predictions)):
         matched = {match[side] for match in matches}
         for position in items if node.is_keyed else range(len(items)):
@@ -165,11 +160,10 @@ def compare_kinds(reference: Any, prediction: Any, node: OneOf, pairing: Pairing
     return counts
 
 
-def best_answer(
-    reference: AnyOf, prediction: Any, node: SchemaNode, pairing: Pairing, place: Place
-) -> tuple[int, Counts]:
-    """Compare the prediction with each valid answer; return the index of the one that fits best, and its counts."""
+def best_answer(reference: AnyOf, prediction: Any, node: SchemaNode, pairing: Pairing, place: Place) -> Counts:
+    """Compare the prediction with each valid answer; return the counts of the one that fits best."""
     counts = [compare(answer, prediction, node, pairing, place) for answer in reference.values]
     index = pairing.best_fit(node, counts)
     counts[index].extra_reference_values += counts[index].n_reference_values - counts[0].n_reference_values
-    return index, counts[index]
+    counts[index].choices.append((reference, index))
+    return counts[index]

@@ -202,8 +202,8 @@ def _checked(plan: Plan, row: int, parsed: ParsedTree, reference: Any) -> Any:
     Raises:
         InputError: It doesn't.
     """
-    if parsed.failed and isinstance(plan.root, Branch):
-        reference = _without_none(reference)
+    if isinstance(plan.root, Branch):
+        reference = _whole_trees(reference, parsed.failed)
     issues = [] if reference is None and not isinstance(plan.root, Branch) else slips(reference, plan.root)
     if plan.follows_treeval:  # its metrics see values of any type
         issues = [issue for issue in issues if not issue.path and isinstance(plan.root, Branch)]
@@ -215,8 +215,9 @@ def _checked(plan: Plan, row: int, parsed: ParsedTree, reference: Any) -> Any:
     raise InputError("references", row, str(issues[0]), wanted)
 
 
-def _without_none(reference: Any) -> Any:
-    """The reference of an answer that could not be read: such an answer doesn't say that there is no tree."""
-    if isinstance(reference, AnyOf) and reference.present:
-        return AnyOf([_without_none(answer) for answer in reference.present])
-    return reference
+def _whole_trees(reference: Any, is_unread: bool) -> Any:
+    """Return a reference with an empty tree for null among its answers, which an answer that can't be read isn't."""
+    if not isinstance(reference, AnyOf):
+        return reference
+    answers = reference.present if is_unread and reference.present else reference.values
+    return AnyOf([{} if answer is None else _whole_trees(answer, is_unread) for answer in answers])

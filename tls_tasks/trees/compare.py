@@ -39,8 +39,8 @@ def compare_trees(reference: Any, prediction: Any, pairing: Pairing) -> Counts:
 
 def compare(reference: Any, prediction: Any, node: SchemaNode, pairing: Pairing, place: Place = Place.KEY) -> Counts:
     """Compare two values; MISSING stands for the value of a key that isn't there."""
-    if type(node) is Field and place is Place.KEY and {type(reference), type(prediction)} <= node.types:  # as a rule
-        return Counts(node_tp=1, leaf_tp=1, outcomes=[pairing.scorer.outcome(node, reference, prediction)])
+    if type(node) is Field and type(reference) in node.types and type(prediction) in node.types and place is Place.KEY:
+        return Counts(node_tp=1, leaf_tp=1, outcomes=[pairing.scorer.outcome(node, reference, prediction)])  # as a rule
     is_recursive, node, plan = isinstance(node, Again), resolved(node), pairing.plan
     if has_answers(node, reference):
         return best_answer(reference, prediction, node, pairing, place)
@@ -104,7 +104,7 @@ def compare_lists(references: Any, predictions: Any, node: Any, pairing: Pairing
         pairing.scorer.score(counts.leaves)
         counts.outcomes = mean_outcomes(counts.leaves)
     if matches and not node.is_keyed:
-        counts.choices.append((references, matches))
+        counts.choices += ((references, matches),)
     for side, items in enumerate((references, predictions)):
         matched = {match[side] for match in matches}
         for position in items if node.is_keyed else range(len(items)):
@@ -165,5 +165,5 @@ def best_answer(reference: AnyOf, prediction: Any, node: SchemaNode, pairing: Pa
     counts = [compare(answer, prediction, node, pairing, place) for answer in reference.values]
     index = pairing.best_fit(node, counts)
     counts[index].extra_reference_values += counts[index].n_reference_values - counts[0].n_reference_values
-    counts[index].choices.append((reference, index))
+    counts[index].choices += ((reference, index),)
     return counts[index]

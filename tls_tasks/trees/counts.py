@@ -85,7 +85,7 @@ class Counts:
     outside: int = 0
     extra_reference_values: int = 0
     outcomes: list[Any] = field(default_factory=list)
-    choices: list[tuple[Any, Any]] = field(default_factory=list)
+    choices: tuple[tuple[Any, Any], ...] = ()
     common: tuple[SchemaNode, ...] = ()
     is_null_pair: bool = False
     is_scalar_pair: bool = False

@@ -16,9 +16,6 @@ from tls_tasks.trees.meanings import has_meaning, meaning, reader_of_meanings
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import AnyOf
 
-MOST_OUTCOMES = 1_000_000
-"""So many pairs of values are remembered: bounds the memory."""
-
 
 class LeafScorer:
     """Scores pairs of leaf values: all pairs of a leaf that wait, once somebody asks for the scores of one.
@@ -52,8 +49,6 @@ class LeafScorer:
             waiting, self.waiting[index] = self.waiting[index], []
             if waiting:
                 self._score(self.plan.fields[index], waiting)
-        if len(self.outcomes) > MOST_OUTCOMES:
-            self.outcomes.clear()
 
     def _score(self, field: Field, waiting: Sequence[Any]) -> None:
         """Fill in the scores of pairs of a leaf."""

@@ -22,7 +22,6 @@ _GOOD = ("json_valid", "parsed", "schema_compliance")
 """Rates of predictions, and those of which higher is better."""
 
 
-@lru_cache(maxsize=64)
 def results(plan: Plan) -> dict[str, Result]:
     """The table of results: :func:`judged`, rates of reading and compliance, the number of type errors."""
     return {**judged(plan), **rate_results()}

@@ -4,9 +4,10 @@ Original: treeval (git a56937f) and its conceptual guide. The defaults follow th
 program's numbers wherever it has any. What differs is in ``docs/tree_eval_options.md``.
 """
 
+import marshal
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError, check_choice, check_switches, warn_of_unread
@@ -138,7 +139,11 @@ def tree_eval(
     if compat and sources is not None:
         raise InputError("sources", None, f"texts with compat={compat!r}", "no sources: that program knows no quotes")
     quoted = sources is not None
-    plan = make_plan(schema, compat, leaf_metrics, list_order, day_month, hierarchical_averaging, quoted)
+    settings = schema, compat, leaf_metrics, list_order, day_month, hierarchical_averaging, quoted
+    try:
+        plan = _known_plan(marshal.dumps(settings, 2))  # tells 1, 1.0 and True, lists and tuples apart
+    except ValueError:  # functions, modules, classes; or settings that are refused, once more
+        plan = make_plan(*settings)
     given = predictions, references, plan.root, parse_mode, compat is None
     rows = [
         (parsed, _checked(plan, row, parsed, tree))
@@ -181,6 +186,12 @@ def _text_unit(parsed: ParsedTree, root: SchemaNode) -> dict[str, float]:
     issues = [] if parsed.failed else [issue.kind for issue in complies(parsed.value, root)]
     kinds = {f"issue|{kind}": issues.count(kind) for kind in ISSUE_KINDS}
     return {**parsed.rates(), "n": 1, "schema_compliance": not issues and not parsed.failed, **kinds}
+
+
+@lru_cache(maxsize=64)
+def _known_plan(settings: bytes) -> Plan:
+    """Make the plan of settings that are plain values: that takes longer than scoring a tree."""
+    return make_plan(*marshal.loads(settings))  # noqa: S302 - our own, from above
 
 
 def count_trees(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> list[tuple[Counts, Counts]]:

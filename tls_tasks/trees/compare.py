@@ -47,11 +47,9 @@ def compare(reference: Any, prediction: Any, node: SchemaNode, pairing: Pairing,
     if isinstance(node, OneOf):
         return compare_kinds(reference, prediction, node, pairing, place)
     left, right = states(reference, prediction, node, plan)
-    counts = (
-        Counts()
-        if place is Place.CONTENT
-        else (count_key if place is Place.KEY else count_item)(left, right, node, plan)
-    )
+    counts = count_key(left, right, node, plan) if place is Place.KEY else Counts()
+    if place is Place.ITEM:
+        counts = count_item(left, right, node, plan)
     if isinstance(node, Field):
         if plan.follows_treeval and place is Place.ITEM and left and right:  # null is a value like any other
             left, right = max(left, VALUE), max(right, VALUE)
@@ -83,10 +81,12 @@ def compare_dictionaries(reference: Any, prediction: Any, node: Any, pairing: Pa
     counts = Counts()
     for key, child in node.children.items():
         counts += compare(reference.get(key, MISSING), prediction.get(key, MISSING), child, pairing)
+    if node.rest is None and prediction.keys() <= node.children.keys():
+        return counts
     others, unknown = ({key: tree[key] for key in tree if key not in node.children} for tree in (reference, prediction))
     if node.rest is not None:
         counts += compare_lists(others, unknown, node.rest, pairing)
-    elif unknown:
+    else:
         counts.node_fp += len(unknown) if pairing.plan.follows_treeval else count_nodes(unknown, items=True)
         counts.outside += values_outside(None, unknown)
     return counts

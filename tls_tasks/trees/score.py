@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -38,19 +38,18 @@ def value_results() -> dict[str, Result]:
     table: dict[str, Result] = {}
     for suffix in ("", "_exact"):
         parts = (f"value_hits{suffix}", "value_given", "value_wanted")
-        table |= {f"{name}_value{suffix}": Result(parts, partial(_of_values, name), math.nan) for name in _DIVISORS}
+        table |= {f"{name}_value{suffix}": Result(parts, partial(_of_values, name), math.nan) for name in _NAMES}
     return table
 
 
-_DIVISORS: Mapping[str, tuple[float, float]] = {"f1": (0.5, 0.5), "precision": (1, 0), "recall": (0, 1)}
-"""What the sum of similarities is divided by: how much of the values given, and of those wanted."""
+_NAMES = ("f1", "precision", "recall")
 
 
 def _of_values(name: str, hits: float, given: float, wanted: float) -> float:
+    """The sum of similarities, divided by the values given, those wanted, or the mean of both."""
     if given + wanted == 0:
         return math.nan
-    of_given, of_wanted = _DIVISORS[name]
-    divisor = of_given * given + of_wanted * wanted
+    divisor = {"f1": 0.5 * given + 0.5 * wanted, "precision": given, "recall": wanted}[name]
     return hits / divisor if divisor else 0.0
 
 
@@ -64,7 +63,7 @@ def grounded_results() -> dict[str, Result]:
     """
     parts = ("grounded_hits", "value_given", "value_wanted")
     return {
-        **{f"grounded_{name}": Result(parts, partial(_of_values, name), math.nan) for name in _DIVISORS},
+        **{f"grounded_{name}": Result(parts, partial(_of_values, name), math.nan) for name in _NAMES},
         "quote_in_source": ratio("quote_found", "quoted", empty=math.nan),
         "value_in_quote": ratio("quote_read", "quoted", empty=math.nan),
         "fabricated": ratio("filled", "left_empty", empty=math.nan, better=False),
@@ -185,7 +184,7 @@ def _of_fields(plan: Plan, sums: Unit) -> dict[str, dict[str, Any]]:
     values = {field.name: _of_field(field, sums) for field in plan.fields}
     given = sum(own[kind] for own in values.values() for kind in ("correct", "wrong", "invented"))
     if outside := int(sums.get("value_given", 0)) - given:
-        rates = {f"{name}_value": 0.0 for name in _DIVISORS}
+        rates = {f"{name}_value": 0.0 for name in _NAMES}
         values[OUTSIDE_SCHEMA] = {**rates, "correct": 0, "wrong": 0, "missed": 0, "invented": outside}
     return values
 
@@ -199,7 +198,7 @@ def _of_field(field: Field, sums: Unit) -> dict[str, Any]:
     right, met, wanted = (int(sums[f"{part}|{field.name}"]) for part in VALUE_PARTS[1:])
     counts = {"correct": right, "wrong": met - right, "missed": wanted - met, "invented": given - met}
     hits = sums.get(f"similarity|{field.name}", 0.0)
-    rates = {f"{name}_value": _of_values(name, hits, given, wanted) for name in _DIVISORS}
+    rates = {f"{name}_value": _of_values(name, hits, given, wanted) for name in _NAMES}
     return {**without_nan(rates), **counts}
 
 

@@ -46,8 +46,9 @@ class PairCounts:
     def of(cls, counts: Sequence[Counts]) -> PairCounts:
         """Arrange the counts of pairs, whose leaves have their scores, in arrays."""
         votes: dict[int, list[Any]] = {}
-        for row, each in enumerate(counts):
-            for outcome in each.leaves:
+        leaves = [[*each.leaves] for each in counts]
+        for row, outcomes in enumerate(leaves):
+            for outcome in outcomes:
                 if outcome.scores:
                     votes.setdefault(outcome.field.index, []).append((row, *outcome.scores))
         sums = {}
@@ -55,7 +56,7 @@ class PairCounts:
             rows, *columns = zip(*scores, strict=True)
             by_metric = [np.bincount(rows, column, len(counts)) for column in columns]
             sums[index] = np.bincount(rows, minlength=len(counts)), by_metric
-        met = [[outcome for outcome in each.leaves if outcome.scores and outcome.kind] for each in counts]
+        met = [[outcome for outcome in outcomes if outcome.scores and outcome.kind] for outcomes in leaves]
         extra = [sum(outcome.accepts_null for outcome in outcomes) for outcomes in met]
         return cls(
             nodes=np.array([(each.node_tp, each.node_fp, each.node_fn) for each in counts]).T,

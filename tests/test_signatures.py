@@ -65,7 +65,6 @@ POLICIES = {
     for name, choices in POLICY.items()
 }
 BY_FUNCTION = ("tokenizer: a function", {"tokenizer": str.split}, {"tokenizer": commas})
-EVEN = {"leaf_metrics": {"integer": lambda one, other: 1.0}}
 
 
 def split_by(left, right):
@@ -84,11 +83,7 @@ MOVES["date_f1"] += [*OF_TIMELINES, *(row for name, row in POLICIES.items() if n
 MOVES["rouge_l"] += [BY_FUNCTION, *INTERVAL, ("split_summaries: a function", *split_by(str.split, str.splitlines))]
 MOVES["report_eval"] += [("judge: a function", {"judge": Always(True).yes}, {"judge": Always(False).no}), *INTERVAL]
 MOVES["evidence_extraction"] += [BY_FUNCTION, *INTERVAL]
-MOVES["tree_eval"] += [
-    *INTERVAL,
-    ("leaf_metrics: a function", leaf_of(Always(0.5).yes), leaf_of(Always(0.25).no)),
-    ("options: types", {"options": {"types": "strict"}, **EVEN}, {"options": {"types": "loose"}, **EVEN}),
-]
+MOVES["tree_eval"] += [*INTERVAL, ("leaf_metrics: a function", leaf_of(Always(0.5).yes), leaf_of(Always(0.25).no))]
 
 ADDS = CASES["ADDS"]
 """What adds results and moves none."""

@@ -6,7 +6,6 @@ a leaf, how lists are aligned. Only scipy's solver is the same.
 
 from __future__ import annotations
 
-import copy
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -50,11 +49,10 @@ class Slow:
     By the rules of the guide, or with ``compat="treeval"`` as its program counts.
     """
 
-    def __init__(self, schema, metrics, ranges, compat=None, order="unordered", list_items=None, unmatched_items=None):
+    def __init__(self, schema, metrics, ranges, compat=None, order="unordered"):
         self.schema, self.metrics, self.ranges, self.order = schema, metrics, ranges, order
         self.is_program = compat == "treeval"
-        self.items = list_items == "nodes" if list_items else not self.is_program
-        self.unmatched_are_worst = unmatched_items == "worst"
+        self.items = not self.is_program
 
     # --- nodes of a value ---
 
@@ -178,9 +176,6 @@ class Slow:
         for (name, where), times in found.fields.items():
             if name == kind:
                 result.fields[name, where] += times
-                if self.unmatched_are_worst:
-                    for metric in self.metrics[where]:
-                        result.scores[where, metric] += [self.worst(metric)] * times
 
     def leaf(self, node, one, other, path, result, nulls_are_values=False):
         if not nulls_are_values and (one is None or other is None):
@@ -274,9 +269,7 @@ class Slow:
     def weight(self, node, one, other, path):
         if one is None and other is None and not (isinstance(node, Leaf) and self.is_program):
             return 1.0
-        plain = copy.copy(self)
-        plain.unmatched_are_worst = False
-        result = plain.item(node, one, other, path)
+        result = self.item(node, one, other, path)
         if isinstance(node, Leaf):
             scores = {name: result.scores[path, name] for name in self.metrics[path]}
             if not all(scores.values()):

@@ -12,8 +12,8 @@ from tls_tasks.trees.types import Branch, Leaf, ListOf
 class SlowValues:
     """``similarity``: (path, reference, prediction) -> similarity of two values of a leaf, in [0, 1]."""
 
-    def __init__(self, schema, similarity, order="unordered", least=0.0):
-        self.schema, self.similarity, self.order, self.least = schema, similarity, order, least
+    def __init__(self, schema, similarity, order="unordered"):
+        self.schema, self.similarity, self.order = schema, similarity, order
 
     def hits(self, node, one, other, path=()):
         """The greatest sum of similarities of values that belong together, and then the most exact values."""
@@ -38,10 +38,8 @@ class SlowValues:
         return hits[linear_sum_assignment(hits @ [1, 1e-9], maximize=True)].sum(axis=0)
 
     def all_hits(self, node, one, other, path):
-        """The sums of all pairs of items, 0 for those that are too unlike."""
-        hits = np.array([[self.hits(node, mine, yours, path) for yours in other] for mine in one])
-        counts = np.array([[self.count(node, mine) + self.count(node, yours) for yours in other] for mine in one])
-        return hits * (2 * hits[..., 0] >= self.least * counts - 1e-12)[..., None]
+        """The sums of all pairs of items."""
+        return np.array([[self.hits(node, mine, yours, path) for yours in other] for mine in one])
 
     def count(self, node, tree):
         """The values of a tree."""

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.trees.test_tree_eval import RANDOM_CASES, make_case, make_tree
-from tests.trees.test_values import LEAST, ORDERS, options_of, score_of, values_in, with_value
+from tests.trees.test_values import ORDERS, score_of, values_in, with_value
 from tls_tasks.core.errors import InputError, ParseFailureWarning
 from tls_tasks.trees.score import KEYS, VALUE_KEYS
 from tls_tasks.trees.tree_eval import tree_eval
@@ -54,25 +54,24 @@ def wrapped(generator, tree):
     return any_of(*[tree] * generator.randint(1, 2)) if generator.random() < 0.3 else tree
 
 
-@given(RANDOM_CASES, ORDERS, LEAST, st.sampled_from([None, "treeval"]), st.randoms(use_true_random=False))
-@example(make_case(401), "unordered", 0, None, random.Random(1))  # equally good alignments: the same is taken
-@example(make_case(562578), "unordered", 0, "treeval", random.Random(1))  # null items beside items with answers
-def test_the_same_answer_several_times_is_that_answer(case, order, least, compat, generator):
+@given(RANDOM_CASES, ORDERS, st.sampled_from([None, "treeval"]), st.randoms(use_true_random=False))
+@example(make_case(401), "unordered", None, random.Random(1))  # equally good alignments: the same is taken
+@example(make_case(562578), "unordered", "treeval", random.Random(1))  # null items beside items with answers
+def test_the_same_answer_several_times_is_that_answer(case, order, compat, generator):
     references = [wrapped(generator, tree) for tree in case.references]
-    least = 0 if compat else least  # treeval has no such option
-    scores = [score_of(case, order, least, references=own, compat=compat) for own in (case.references, references)]
+    scores = [score_of(case, order, references=own, compat=compat) for own in (case.references, references)]
     assert told(scores[0]) == told(scores[1])
     assert list(scores[1].explanation(scores[1].items[0]))  # it is shown
 
 
-@given(st.integers(0, 10**6), ORDERS, LEAST)
-def test_of_several_trees_the_better_f1_counts(seed, order, least):
+@given(st.integers(0, 10**6), ORDERS)
+def test_of_several_trees_the_better_f1_counts(seed, order):
     """Whatever their sizes; where neither side has a value nothing is better."""
     generator = random.Random(seed)
     schema = {"a": "string", "l": ["string"], "d": [{"x": "string", "y": ["integer"]}], "b": {"c": "integer"}}
     one, other, prediction = (make_tree(generator, schema, 1) or {} for _ in range(3))
     own = [
-        tree_eval([prediction], [reference], schema, list_order=order, options=options_of(least)).results
+        tree_eval([prediction], [reference], schema, list_order=order).results
         for reference in (one, other, any_of(one, other))
     ]
     *known, found = (1.0 if math.isnan(result["f1_value"]) else result["f1_value"] for result in own)
@@ -102,10 +101,10 @@ def with_answers(generator, tree, lost=0.0):
     return any_of(*answers)
 
 
-@given(st.integers(0, 10**6), ORDERS, LEAST, st.sampled_from([None, "treeval"]))
-def test_perfect_is_1_and_silence_0_with_several_answers(seed, order, least, compat):
+@given(st.integers(0, 10**6), ORDERS, st.sampled_from([None, "treeval"]))
+def test_perfect_is_1_and_silence_0_with_several_answers(seed, order, compat):
     reference = with_answers(random.Random(seed), REFERENCE, lost=0.2)
-    options = {"list_order": order, "compat": compat, "options": None if compat else options_of(least)}
+    options = {"list_order": order, "compat": compat}
     score = tree_eval([REFERENCE], [reference], SCHEMA, **options)
     keys = KEYS if compat else (*KEYS, *VALUE_KEYS)
     assert {key: score.results[key] for key in keys} == dict.fromkeys(keys, 1.0)

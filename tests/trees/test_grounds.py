@@ -16,8 +16,7 @@ from tests.made_runs import make_run
 from tests.trees import slow_grounds as slow
 from tls_tasks.cli import main
 from tls_tasks.core.errors import InputError
-from tls_tasks.trees.alignments import Search
-from tls_tasks.trees.grounds import can_be_read
+from tls_tasks.trees.grounds import aligned, can_be_read
 from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.rows import read_quoted
 from tls_tasks.trees.tree_eval import tree_eval
@@ -59,7 +58,7 @@ def is_below(left, right):
 @given(trees(), PREDICTIONS)
 def test_the_slow_way_gives_the_same(reference, prediction):
     plan = make_plan(SCHEMA)
-    alignments = Search(plan).of(reference, slow.bare(prediction))
+    alignments = aligned(plan, reference, slow.bare(prediction), None)
     unit = grounded(prediction, reference).units[0]
     hits, n_empty, n_filled = slow.grounded(reference, prediction, SOURCE, alignments)
     assert unit["grounded_hits"] == pytest.approx(hits, abs=1e-12)
@@ -110,7 +109,7 @@ def test_what_can_be_read_from_a_quote(kind, value, quote, expected):
 
 def test_a_leaf_is_read_by_its_own_metric():
     for options, expected in (({}, False), ({"day_month": "day_first"}, True)):
-        plan = make_plan({"a": "date"}, options=options)
+        plan = make_plan({"a": "date"}, **options)
         assert can_be_read(plan, plan.fields[0], "2024-02-01", "on 01/02/2024") is expected
     plan = make_plan({"a": "number"}, leaf_metrics={"a": {"metric": "exact_match", "tolerance": 0.1}})
     assert can_be_read(plan, plan.fields[0], 12.5, "about 12.55")
@@ -162,10 +161,9 @@ def test_without_sources_nothing_is_as_it_is_with_them():
     assert "|quotes:yes|" in grounded(told, {"name": "Red"}).signature
 
 
-def test_macro_means_and_intervals_have_them():
+def test_means_and_intervals_have_them():
     rows = [{"name": {"value": "Red", "quote": quote}} for quote in ("Red 7", "green", "green")]
-    options = {"options": {"aggregate": "macro"}, "confidence_interval": 0.9}
-    score = tree_eval(rows, [{"name": "Red"}] * 3, SCHEMA, sources=[SOURCE] * 3, **options)
+    score = tree_eval(rows, [{"name": "Red"}] * 3, SCHEMA, sources=[SOURCE] * 3, confidence_interval=0.9)
     assert score.grounded_f1 == pytest.approx(1 / 3) and "grounded_f1_ci" in score.as_dict()
     assert score.definitions["fabricated"].better is False
 

@@ -35,7 +35,7 @@ def list_of(items):
 
 
 def values_of(prediction, reference, schema, **options):
-    result = tree_eval([prediction], [reference], schema, options=options or None).as_dict()
+    result = tree_eval([prediction], [reference], schema, **options).as_dict()
     return [result[key] for key in VALUE_KEYS]
 
 
@@ -220,12 +220,9 @@ def test_dates_of_python_meet_dates_in_text():
     assert similarity("02/02/2024", date(2024, 2, 1), DAY, day_month="day_first") == (0.5, 0)
 
 
-def test_treevals_profile_has_no_options_of_values():
-    for options in ({"day_month": "day_first"}, {"least_similarity": 0.5}):
-        with pytest.raises(
-            InputError, match=f"^options: got '{next(iter(options))}' with compat='treeval', expected an opt"
-        ):
-            tree_eval([{}], [{}], {"a": "date"}, compat="treeval", options=options)
+def test_treevals_profile_reads_no_dates():
+    with pytest.raises(InputError, match=r"^day_month: got 'day_first' with compat='treeval', expected none"):
+        tree_eval([{}], [{}], {"a": "date"}, compat="treeval", day_month="day_first")
 
 
 # --- lists by position ---

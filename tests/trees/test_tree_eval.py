@@ -23,7 +23,6 @@ from tls_tasks.trees.counts import KINDS
 from tls_tasks.trees.leaf_metrics import resolve_metric
 from tls_tasks.trees.nodes import count_nodes
 from tls_tasks.trees.pairing import assign
-from tls_tasks.trees.plan import OPTIONS, PROFILES, TreeOptions
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import KEYS
 from tls_tasks.trees.sorting import ALIGNED
@@ -217,7 +216,7 @@ def test_the_song_of_the_guide():
     assert result["fields"]["instruments"] == {"correct": 2, "wrong": 1, "missed": 1, "invented": 0, "absent": 0}
     assert result["averages"]["per_leaf_type"]["choice"] == {"exact_match": 1.0}
     assert result["recall_node"] == 12 / 13 and score.signature == (
-        "tree_eval|leaves:20d693c0|metrics:exact_match,indel_ratio|options:guide|avg:flat|parse:lenient|v:6"
+        "tree_eval|leaves:915398f7|metrics:exact_match,indel_ratio|options:guide|avg:flat|parse:lenient|v:6"
     )
 
 
@@ -239,35 +238,12 @@ def test_the_root_may_be_no_dictionary(schema, tree, leaves):
 # --- each option does what it says ---
 
 
-def test_every_option_has_a_row_in_the_documentation():
-    text = (ROOT / "docs" / "developing" / "tree_eval_options.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| `(\w+)` \| (.+) \|$", text, re.MULTILINE)
-    assert [row[0] for row in rows] == list(OPTIONS)
-    for name, default, treeval, words in rows:
-        assert default == str(getattr(TreeOptions(), name)) == (*OPTIONS[name], "0")[0]
-        assert treeval == str(getattr(PROFILES["treeval"], name))
-        assert all(f"`{other}`" in words for other in OPTIONS[name] if other not in (default, treeval))
-
-
-@pytest.mark.parametrize("case", CASES["options"], ids=lambda case: case["option"])
-def test_each_option_does_what_it_says(case):
+@pytest.mark.parametrize("case", CASES["profiles"], ids=lambda case: case["rule"])
+def test_the_guide_and_its_program_differ(case):
     trees = [case[name] for name in ("prediction", "reference", "schema")]
-    for changes, expected in (({}, case["guide"]), (case["changes"], case["changed"])):
-        assert_same_tree(expected, scored(*trees, case.get("metrics"), **changes)[case["key"]])
-
-
-def test_aggregate():
-    references = [{"a": 1, "b": 1}, {"a": 1, "b": None}, {"a": 1, "b": None}]
-    predictions = [{"a": 1, "b": 2}, {"a": 1, "b": None}, {"a": 1, "b": None}]
-    schema = {"a": "integer", "b": "integer"}
-
-    def run(**options):
-        return tree_eval(predictions, references, schema, options=options)
-
-    assert run().as_dict()["averages"]["per_metric"] == {"exact_match": 0.5}
-    macro = run(aggregate="macro")
-    own = [item["treeval_score"] for item in run().as_dict(detailed=True)["items"]]
-    assert macro.as_dict()["treeval_score"] == sum(own) / 3 == pytest.approx(2.5 / 3)
+    for compat in (None, "treeval"):
+        expected = case[compat or "guide"]
+        assert_same_tree(expected, scored(*trees, case.get("metrics"), compat=compat)[case["key"]])
 
 
 # --- orders, several answers, other people's metrics ---
@@ -472,9 +448,6 @@ def make_case(seed):
 
 
 RANDOM_CASES = st.integers(0, 10**6).map(make_case)
-OPTIONS_TO_TRY = st.fixed_dictionaries(
-    {}, optional={name: st.sampled_from(OPTIONS[name]) for name in ("list_items", "unmatched_items")}
-)
 COMPAT = st.sampled_from([None, "treeval"])
 
 
@@ -487,15 +460,13 @@ def alone(metric):
     return lambda expected, given: float(metric.pairs([expected], [given])[0])
 
 
-@given(RANDOM_CASES, OPTIONS_TO_TRY, COMPAT, st.sampled_from(["unordered", "unordered", "ordered"]))
-def test_every_number_is_that_of_the_slow_version(case, changes, compat, order):
+@given(RANDOM_CASES, COMPAT, st.sampled_from(["unordered", "unordered", "ordered"]))
+def test_every_number_is_that_of_the_slow_version(case, compat, order):
     metrics = metrics_of(case.schema)
-    score = tree_eval(
-        case.predictions, case.references, case.schema, metrics, compat=compat, list_order=order, options=changes
-    )
+    score = tree_eval(case.predictions, case.references, case.schema, metrics, compat=compat, list_order=order)
     plan = score.items[0].plan
     functions = {field.path: {one.name: alone(one) for one in field.metrics} for field in plan.fields}
-    slow = Slow(read_schema(case.schema), functions, METRICS, compat, order, **changes)
+    slow = Slow(read_schema(case.schema), functions, METRICS, compat, order)
     numbers, leaves, per_metric, fields = slow.evaluate(case.predictions, case.references)
     if compat is None and score.results["f1_value"] == 0 == sum(unit["value_given"] for unit in score.units):  # silence
         numbers |= dict.fromkeys(("precision_leaf", "recall_leaf", "f1_leaf", "treeval_score"), 0.0)
@@ -517,11 +488,10 @@ def shuffled(generator, tree):
     return tree
 
 
-@given(RANDOM_CASES, st.sampled_from([0, 0, 0.3, 0.7, 1]), st.randoms(use_true_random=False))
-def test_the_order_of_lists_never_matters(case, least, generator):
+@given(RANDOM_CASES, st.randoms(use_true_random=False))
+def test_the_order_of_lists_never_matters(case, generator):
     def result(predictions, references):
-        options = {"least_similarity": least}
-        return tree_eval(predictions, references, case.schema, metrics_of(case.schema), options=options).as_dict()
+        return tree_eval(predictions, references, case.schema, metrics_of(case.schema)).as_dict()
 
     other = (
         [shuffled(generator, tree) for tree in case.predictions],
@@ -660,7 +630,7 @@ def test_kinds_of_items_that_are_compared_with_none():
 def test_an_item_of_another_kind_is_one_node_missed_and_one_too_many():
     kinds = [{"type": "string"}, {"type": "object", "properties": {"a": {"type": "number"}}}]
     schema = {"type": "object", "properties": {"l": {"type": "array", "items": {"anyOf": kinds}}}}
-    score = tree_eval([{"l": [{"a": 1}]}], [{"l": ["x"]}], schema, options={"list_items": "nodes"})
+    score = tree_eval([{"l": [{"a": 1}]}], [{"l": ["x"]}], schema)
     assert score.results["f1_node"] == 0.5  # the list is right
 
 

@@ -13,7 +13,6 @@ from scipy.optimize import linear_sum_assignment
 
 from tests.trees.slow_values import SlowValues
 from tests.trees.test_tree_eval import RANDOM_CASES, alone, make_tree, metrics_of, near, scored
-from tls_tasks.core.errors import InputError
 from tls_tasks.trees.counts import KINDS
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import KEYS, VALUE_KEYS
@@ -22,7 +21,6 @@ from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
-LEAST = st.sampled_from([0, 0, 0.3, 0.7, 1])
 ORDERS = st.sampled_from(["unordered", "unordered", "ordered"])
 SCHEMA = {"description": "string", "price": "number", "lines": [{"item": "string", "n": "integer"}], "tags": ["string"]}
 REFERENCE = {
@@ -41,7 +39,7 @@ def same(left, right):
     return near(left, right) or (math.isnan(left) and math.isnan(right))
 
 
-def slow_of(score, schema, order="unordered", least=0):
+def slow_of(score, schema, order="unordered"):
     plan = score.items[0].plan
     metrics = {field.path: field.metrics for field in plan.fields}
 
@@ -49,33 +47,27 @@ def slow_of(score, schema, order="unordered", least=0):
         found = [metric.normalize(alone(metric)(expected, given)) for metric in metrics[path]]
         return sum(found) / len(found)
 
-    return SlowValues(read_schema(schema), similarity, order, least)
+    return SlowValues(read_schema(schema), similarity, order)
 
 
-def options_of(least):
-    return {"least_similarity": least} if least else None
-
-
-def score_of(case, order, least, **changes):
+def score_of(case, order, **changes):
     """The score of a random case, but for what is changed of it."""
     rows = {"predictions": case.predictions, "references": case.references, **changes}
-    return tree_eval(
-        **rows, schema=case.schema, leaf_metrics=metrics_of(case.schema), list_order=order, options=options_of(least)
-    )
+    return tree_eval(**rows, schema=case.schema, leaf_metrics=metrics_of(case.schema), list_order=order)
 
 
-@given(RANDOM_CASES, ORDERS, LEAST)
-def test_every_number_is_that_of_the_slow_version(case, order, least):
-    score = score_of(case, order, least)
-    slow = slow_of(score, case.schema, order, least).evaluate(case.predictions, case.references)
+@given(RANDOM_CASES, ORDERS)
+def test_every_number_is_that_of_the_slow_version(case, order):
+    score = score_of(case, order)
+    slow = slow_of(score, case.schema, order).evaluate(case.predictions, case.references)
     for key in VALUE_KEYS:
         assert same(slow[key], score.results[key]), key
 
 
-@given(RANDOM_CASES, ORDERS, LEAST)
-def test_the_fields_add_up_to_the_whole(case, order, least):
+@given(RANDOM_CASES, ORDERS)
+def test_the_fields_add_up_to_the_whole(case, order):
     """With values that the schema has no leaf for, which have a line of their own."""
-    score = score_of(case, order, least)
+    score = score_of(case, order)
     fields = score.as_dict()["values"].values()
     sums = {part: sum(unit[part] for unit in score.units) for part in ("value_given", "value_wanted", "value_hits")}
     met, missed = (sum(own[kind] for own in fields for kind in kinds) for kinds in (("correct", "wrong"), ("missed",)))
@@ -86,12 +78,12 @@ def test_the_fields_add_up_to_the_whole(case, order, least):
     assert near(hits, sums["value_hits"])
 
 
-@given(RANDOM_CASES, LEAST)
-def test_perfect_is_1_and_silence_0(case, least):
+@given(RANDOM_CASES)
+def test_perfect_is_1_and_silence_0(case):
     slow = slow_of(tree_eval(case.references, case.references, case.schema), case.schema)
     n_values = sum(slow.count(slow.schema, tree) for tree in case.references)
     for answers, expected in ((case.references, 1.0), ([{}] * len(case.references), 0.0)):
-        score = tree_eval(answers, case.references, case.schema, options=options_of(least))
+        score = tree_eval(answers, case.references, case.schema)
         for key in VALUE_KEYS:
             assert score.results[key] == expected if n_values else math.isnan(score.results[key])
         if answers is case.references:
@@ -143,7 +135,6 @@ def aligned(slow, node, one, other, path):
     else:
         hits = slow.all_hits(node.item, one, other, path) @ [1, 1e-9]
         pairs = list(zip(*(side.tolist() for side in linear_sum_assignment(hits, maximize=True)), strict=True))
-        pairs = [(i, j) for i, j in pairs if hits[i, j] > 0 or not slow.least]
     return pairs, [j for j in range(len(other)) if j not in {j for _, j in pairs}]
 
 
@@ -156,22 +147,22 @@ def with_value(tree, place, value):
     return tree
 
 
-@given(RANDOM_CASES, ORDERS, LEAST, st.randoms(use_true_random=False))
-def test_making_one_value_right_never_lowers_the_f1(case, order, least, generator):
+@given(RANDOM_CASES, ORDERS, st.randoms(use_true_random=False))
+def test_making_one_value_right_never_lowers_the_f1(case, order, generator):
     def results(prediction):
-        return score_of(case, order, least, predictions=[prediction], references=[reference])
+        return score_of(case, order, predictions=[prediction], references=[reference])
 
     reference, prediction = case.references[0], case.predictions[0]
     score, key = results(prediction), "f1_value"
-    slow = slow_of(score, case.schema, order, least)
+    slow = slow_of(score, case.schema, order)
     places = edits(slow, slow.schema, reference, prediction)
     for place, value in generator.sample(places, min(3, len(places))):
         before, after = score.results[key], results(with_value(prediction, place, value)).results[key]
         assert after >= before - 1e-12 or math.isnan(before) or math.isnan(after), (place, value, before, after)
 
 
-@given(st.integers(0, 10**6), ORDERS, LEAST)
-def test_a_value_of_similarity_0_never_scores_above_a_missing_one(seed, order, least):
+@given(st.integers(0, 10**6), ORDERS)
+def test_a_value_of_similarity_0_never_scores_above_a_missing_one(seed, order):
     """One value after the other is replaced by one that is like nothing in the reference, or left out."""
     generator = random.Random(seed)
     schema = {"a": "string", "l": ["string"], "d": [{"x": "string", "y": ["integer"]}], "b": {"c": "integer"}}
@@ -180,10 +171,7 @@ def test_a_value_of_similarity_0_never_scores_above_a_missing_one(seed, order, l
     places = list(values_in(prediction))
     for place, value in generator.sample(places, min(3, len(places))):
         bad, without = (with_value(prediction, place, new) for new in (unlike[type(value)], None))
-        scores = [
-            tree_eval([tree], [reference], schema, list_order=order, options=options_of(least)).results
-            for tree in (bad, without)
-        ]
+        scores = [tree_eval([tree], [reference], schema, list_order=order).results for tree in (bad, without)]
         for key in VALUE_KEYS:
             assert not scores[0][key] > scores[1][key] + 1e-12, (key, place)
 
@@ -265,52 +253,18 @@ def test_where_null_is_a_valid_answer_of_an_item_recall_stays_below_1():
     assert of_values({"l": ["abc", "xyz"]}, reference, schema) == [1] * 6
 
 
-def test_the_mean_over_samples_leaves_out_those_without_values():
-    result = tree_eval(
-        [{"a": "x"}, {}, {}], [{"a": "x"}, {"a": "x"}, {}], {"a": "string"}, options={"aggregate": "macro"}
-    ).as_dict()
-    assert result["f1_value"] == 0.5 and result["f1_node"] == pytest.approx(2 / 3)
-
-
 def test_the_scores_of_values_come_first_and_treevals_profile_has_none():
     result = tree_eval([{}], [{"a": "x"}], {"a": "string"}, compat="treeval").as_dict()
     assert not {*VALUE_KEYS, "values"} & result.keys() and next(iter(result)) == "precision_node"
     assert tuple(tree_eval([{}], [{"a": "x"}], {"a": "string"}).as_dict())[: len(VALUE_KEYS)] == VALUE_KEYS
 
 
-def test_items_that_are_too_unlike_are_not_compared():
-    schema, trees = {"a": ["string"]}, ({"a": ["zebra", "bass"]}, {"a": ["drums", "bass"]})
-    assert of_values(*trees, schema)[:3] == [0.6] * 3  # "zebra" and "drums" share one letter of five
-    for least in (0.21, 1):
-        score = tree_eval([trees[0]], [trees[1]], schema, options={"least_similarity": least})
-        assert [score.results[key] for key in VALUE_KEYS] == [0.5] * 6
-        assert [tuple(one.values())[1:5] for one in score.differences()] == [
-            ("$.a[0]", "drums", None, "missed"), ("$.a[0]", None, "zebra", "invented")
-        ]  # fmt: skip
-        assert score.results["f1_node"] == pytest.approx(2 / 3)
-    assert of_values(*trees, schema, options={"least_similarity": 0.2})[:3] == [0.6] * 3
-    assert of_values({"a": ["zebra"]}, {"a": ["drums"]}, schema, options={"least_similarity": 0.5}) == [0] * 6
-
-
-def test_dictionaries_are_as_similar_as_the_f1_of_their_values():
-    schema = {"l": [{"a": "choice", "b": "choice", "c": "choice"}]}
-    trees = {"l": [{"a": "x", "b": "no", "c": None}]}, {"l": [{"a": "x", "b": "y", "c": "z"}]}
-    assert of_values(*trees, schema, options={"least_similarity": 0.4}) == [0.5, 0.3333, 0.4] * 2
-    assert of_values(*trees, schema, options={"least_similarity": 0.41}) == [0] * 6
-
-
-@pytest.mark.parametrize("least", [-0.1, 1.1, "0.5", True, None, math.nan])
-def test_a_least_similarity_is_a_number_from_0_to_1(least):
-    with pytest.raises(InputError, match=f"^least_similarity: got {least!r}, expected a number from 0 to 1$"):
-        tree_eval([{}], [{}], {"a": "string"}, options={"least_similarity": least})
-
-
 # --- what differs, as data ---
 
 
-@given(RANDOM_CASES, ORDERS, LEAST)
-def test_differences_are_what_is_counted(case, order, least):
-    score = score_of(case, order, least)
+@given(RANDOM_CASES, ORDERS)
+def test_differences_are_what_is_counted(case, order):
+    score = score_of(case, order)
     found, fields = score.differences(), score.as_dict()["values"].values()
     for kind in ("wrong", "missed"):
         assert [one["kind"] for one in found].count(kind) == sum(own[kind] for own in fields)

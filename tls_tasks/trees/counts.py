@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from tls_tasks.core.score import Columns
+from tls_tasks.core.score import plain_mean
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import Path, SchemaNode, all_nodes, nodes_of, path_name
+from tls_tasks.trees.types import Path, SchemaNode, all_nodes, path_name
 
-NODE_COUNTS = ("node_tp", "node_fp", "node_fn")
-LEAF_COUNTS = ("leaf_tp", "leaf_fp", "leaf_fn")
-COUNTS = (*NODE_COUNTS, *LEAF_COUNTS)
+COUNTS = ("node_tp", "node_fp", "node_fn", "leaf_tp", "leaf_fp", "leaf_fn")
 """Nodes, and leaves with a value: in both trees, in the prediction only, in the reference only."""
 
 KINDS = ("correct", "wrong", "missed", "invented", "absent")
@@ -44,7 +42,6 @@ class Outcome:
         scores: The score of each metric; empty where nothing is scored.
         similarity: How similar the values are, from 0 to 1, the better of as they stand and as they are meant.
         accepts_null: Whether null is a valid answer, too: the reference has a value if the prediction has one.
-        is_unmatched: Whether it is in an item of a list that has no counterpart.
     """
 
     field: Field
@@ -52,31 +49,6 @@ class Outcome:
     scores: Sequence[float] = ()
     similarity: float = 0.0
     accepts_null: bool = False
-    is_unmatched: bool = False
-
-    def votes(self, counts_worst: bool) -> Sequence[float]:
-        """The scores, which are the worst ones for items without counterpart if these count (``counts_worst``)."""
-        return self.field.worst_scores if self.is_unmatched and counts_worst else self.scores
-
-
-def flat(outcomes: Sequence[Any]) -> Iterator[Outcome]:
-    """Yield all outcomes, those in lists within lists, too."""
-    for outcome in outcomes:
-        if type(outcome) is list:
-            yield from flat(outcome)
-        else:
-            yield outcome
-
-
-def total_similarity(outcomes: Sequence[Any]) -> float:
-    """Return the sum of the similarities of values; what is grouped is summed first."""
-    total = 0.0
-    for outcome in outcomes:
-        if type(outcome) is list:
-            total += total_similarity(outcome)
-        elif outcome.kind in IN_BOTH:
-            total += outcome.similarity
-    return total
 
 
 @dataclass(slots=True, eq=False)
@@ -90,14 +62,17 @@ class Counts:
         outcomes: What became of each leaf; of pairs of items and of lists each has a list of its own, since sums of
             floats depend on their grouping.
         extra_reference_values: How many values more the chosen answers of the reference have than the first ones.
+        choices: Each list of the reference with the positions of its items and of those that they were compared with;
+            each set of answers with the index of the one that counts.
         common: Dictionaries and lists that both trees have (for treeval).
         is_null_pair: Whether these are two items of lists that are null; not of sums.
         is_scalar_pair: Whether one at least of two items that may be of several kinds is no dictionary or list; not of
             sums.
 
     Example:
-        >>> total = Counts(node_tp=1) + Counts(node_tp=1, node_fn=2)
-        >>> total.node_tp, total.node_fn
+        >>> counts = Counts(node_tp=1)
+        >>> counts += Counts(node_tp=1, node_fn=2)
+        >>> counts.node_tp, counts.node_fn
         (2, 2)
     """
 
@@ -110,6 +85,7 @@ class Counts:
     outside: int = 0
     extra_reference_values: int = 0
     outcomes: list[Any] = field(default_factory=list)
+    choices: tuple[tuple[Any, Any], ...] = ()
     common: tuple[SchemaNode, ...] = ()
     is_null_pair: bool = False
     is_scalar_pair: bool = False
@@ -125,30 +101,56 @@ class Counts:
         self.outside += other.outside
         self.extra_reference_values += other.extra_reference_values
         self.outcomes += other.outcomes
+        self.choices += other.choices
         self.common += other.common
         return self
 
-    def __add__(self, other: Counts) -> Counts:
-        """The sum of two."""
-        total = Counts()
-        total += self
-        total += other
-        return total
+    @property
+    def similarity(self) -> float:
+        """The sum of the similarities of values; what is grouped is summed first."""
+        return _total_similarity(self.outcomes)
+
+    @property
+    def leaves(self) -> Iterator[Outcome]:
+        """What became of each leaf, without groups."""
+        return _flat(self.outcomes)
 
     @property
     def n_reference_values(self) -> int:
         """How many values the reference surely has."""
-        return sum(outcome.kind in IN_REFERENCE and not outcome.accepts_null for outcome in flat(self.outcomes))
+        return sum(outcome.kind in IN_REFERENCE and not outcome.accepts_null for outcome in self.leaves)
 
     @property
     def n_values(self) -> int:
         """How many values both sides have, but for those where null is a valid answer, too."""
-        n_predicted = sum(outcome.kind in IN_PREDICTION for outcome in flat(self.outcomes))
+        n_predicted = sum(outcome.kind in IN_PREDICTION for outcome in self.leaves)
         return self.outside + n_predicted + self.n_reference_values
 
-    def without_nodes(self) -> Counts:
-        """The same where neither nodes nor leaves with a value count."""
-        return replace(self, node_tp=0, node_fp=0, node_fn=0, leaf_tp=0, leaf_fp=0, leaf_fn=0)
+
+def _flat(outcomes: Sequence[Any]) -> Iterator[Outcome]:
+    for outcome in outcomes:
+        if type(outcome) is list:
+            yield from _flat(outcome)
+        else:
+            yield outcome
+
+
+def _total_similarity(outcomes: Sequence[Any]) -> float:
+    total = 0.0
+    for outcome in outcomes:  # not sum(), which adds floats in another way since Python 3.12
+        total += _total_similarity(outcome) if type(outcome) is list else outcome.similarity
+    return total
+
+
+def mean_outcomes(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Replace the scores of each leaf by their mean: in treeval a list within a list has one vote."""
+    votes: dict[int, tuple[Field, list[Sequence[float]]]] = {}  # by index: fields of one type are equal
+    outcomes = list(outcomes)
+    for outcome in outcomes:
+        if outcome.scores:
+            votes.setdefault(outcome.field.index, (outcome.field, []))[1].append(outcome.scores)
+    means = [Outcome(field, scores=[*map(plain_mean, zip(*scores, strict=True))]) for field, scores in votes.values()]
+    return [*(Outcome(outcome.field, outcome.kind) for outcome in outcomes if outcome.kind), *means]
 
 
 # --- units ---
@@ -160,57 +162,44 @@ def common_part(path: Path) -> str:
 
 
 @lru_cache(maxsize=64)
+def _common_parts(plan: Plan) -> dict[int, str]:
+    """Dictionary or list by its id -> its part, in treeval's profile."""
+    nodes = [(path, node) for path, node in all_nodes(plan.root) if not isinstance(node, Field)]
+    return {id(node): common_part(path) for path, node in nodes} if plan.follows_treeval else {}
+
+
+@lru_cache(maxsize=64)
 def _parts(plan: Plan) -> list[str]:
     """List the parts of a unit: counts, what leaves were, sums of scores and how many there are."""
     kinds = [f"{kind}|{leaf.name}" for leaf in plan.fields for kind in KINDS]
     scores = [leaf.part(what, metric) for leaf in plan.fields for metric in leaf.metrics for what in ("sum", "n")]
+    values = [*VALUE_COUNTS, *(f"{part}|{leaf.name}" for leaf in plan.fields for part in VALUE_PARTS)]
+    return [*COUNTS, *kinds, *scores, *(_common_parts(plan).values() if plan.follows_treeval else values)]
+
+
+def unit_of(plan: Plan, by_guide: Counts, by_value: Counts) -> dict[str, float]:
+    """Make a unit of a pair of trees: of its counts by the guide's pairing, and of those by the values' pairing."""
+    unit = dict.fromkeys(_parts(plan), 0.0) | {name: getattr(by_guide, name) for name in COUNTS}
+    for node in by_guide.common:
+        unit[_common_parts(plan)[id(node)]] += 1
+    for outcome in by_guide.leaves:
+        if outcome.kind:
+            unit[f"{outcome.kind}|{outcome.field.name}"] += 1
+        for metric, score in zip(outcome.field.metrics, outcome.scores, strict=False):
+            unit[outcome.field.part("sum", metric)] += score
+            unit[outcome.field.part("n", metric)] += 1
     if plan.follows_treeval:
-        paths = [path for path, node in nodes_of(plan.root).items() if not isinstance(node, Field)]
-        return [*COUNTS, *kinds, *scores, *map(common_part, paths)]
-    values = [f"{part}|{leaf.name}" for leaf in plan.fields for part in VALUE_PARTS]
-    return [*COUNTS, *VALUE_COUNTS, *kinds, *scores, *values]
-
-
-def units_of(plan: Plan, counts: Sequence[tuple[Counts, Counts]]) -> Columns:
-    """Make a unit of each pair of trees: of its counts by the guide's pairing, and of those by the values' pairing."""
-    columns: dict[str, list[float]] = {part: [0] * len(counts) for part in _parts(plan)}
-    paths = {id(node): common_part(path) for path, node in all_nodes(plan.root)} if plan.follows_treeval else {}
-    counts_worst = plan.options.unmatched_items == "worst"
-    for row, (by_guide, by_value) in enumerate(counts):
-        for name in COUNTS:
-            columns[name][row] = getattr(by_guide, name)
-        for node in by_guide.common:
-            columns[paths[id(node)]][row] += 1
-        for outcome in flat(by_guide.outcomes):
-            _add_scores(columns, row, outcome, counts_worst)
-        if not plan.follows_treeval:
-            columns["value_given"][row] = by_value.outside
-            columns["value_hits"][row] = total_similarity(by_value.outcomes)
-            for outcome in flat(by_value.outcomes):
-                _add_values(columns, row, outcome)
-    return Columns(columns, len(counts))
-
-
-def _add_scores(columns: dict[str, list[float]], row: int, outcome: Outcome, counts_worst: bool) -> None:
-    """Add what a leaf was and its scores, the worst ones for items without counterpart where options say so."""
-    leaf = outcome.field
-    if outcome.kind:
-        columns[f"{outcome.kind}|{leaf.name}"][row] += 1
-    for metric, score in zip(leaf.metrics, outcome.votes(counts_worst), strict=False):
-        columns[leaf.part("sum", metric)][row] += score
-        columns[leaf.part("n", metric)][row] += 1
-
-
-def _add_values(columns: dict[str, list[float]], row: int, outcome: Outcome) -> None:
-    """Add how similar values are, and which side has one."""
-    name = outcome.field.name
-    if outcome.kind in IN_REFERENCE:
-        columns["value_wanted"][row] += 1
-        columns[f"wanted|{name}"][row] += 1
-    if outcome.kind in IN_PREDICTION:
-        columns["value_given"][row] += 1
-    if outcome.kind in IN_BOTH:
-        columns["value_hits_exact"][row] += outcome.similarity >= EXACT
-        columns[f"similarity|{name}"][row] += outcome.similarity
-        columns[f"exact|{name}"][row] += outcome.similarity >= EXACT
-        columns[f"met|{name}"][row] += 1
+        return unit
+    unit |= {"value_given": by_value.outside, "value_hits": by_value.similarity}
+    for outcome in by_value.leaves:
+        name, is_pair, is_exact = outcome.field.name, outcome.kind in IN_BOTH, outcome.similarity >= EXACT
+        unit["value_given"] += outcome.kind in IN_PREDICTION
+        unit["value_hits_exact"] += is_exact
+        if outcome.kind in IN_REFERENCE:
+            unit["value_wanted"] += 1
+            unit[f"wanted|{name}"] += 1
+        if is_pair:
+            unit[f"similarity|{name}"] += outcome.similarity
+            unit[f"exact|{name}"] += is_exact
+            unit[f"met|{name}"] += 1
+    return unit

@@ -227,7 +227,7 @@ def compare(reference: Any, prediction: Any, plan: Plan, alignments: Alignments)
     """
     nodes = [*islice(side_by_side(plan.root, reference, prediction, alignments), MOST_ROWS + 1)]
     hidden = int(isinstance(nodes[0].reference, dict) and nodes[0].state == "branch")  # two dictionaries as roots
-    shown_nodes, is_loose = nodes[hidden:MOST_ROWS], plan.options.types == "loose"
+    shown_nodes, is_loose = nodes[hidden:MOST_ROWS], plan.follows_treeval
     rows = [_row(node, len(node.path) - hidden, is_loose)._replace(other=node.other) for node in shown_nodes]
     more = Row("branch", 0, f"… at most {MOST_ROWS:,} rows and issues")
     return [*rows, more] if len(nodes) > MOST_ROWS else rows

@@ -8,7 +8,7 @@ import datetime
 import math
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial, reduce
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,18 +17,20 @@ from tls_tasks.core.score import grouped
 from tls_tasks.text.dates import MAX_LENGTH, dates_in, leading_dates, read_date
 from tls_tasks.text.numbers import APART, digits_of, numbers_in
 from tls_tasks.text.quotes import Source
-from tls_tasks.trees.alignments import Alignments, Search, below, chosen
-from tls_tasks.trees.compare import compare_items
+from tls_tasks.trees.alignments import Alignments, alignments_in, chosen, steps_of
+from tls_tasks.trees.compare import compare_items, compare_trees
 from tls_tasks.trees.compliance import base_type, is_scalar
 from tls_tasks.trees.counts import EXACT
 from tls_tasks.trees.differences import inner_node, is_pair, side_by_side
-from tls_tasks.trees.leaf_scores import similarity_of
+from tls_tasks.trees.grid import Lists
+from tls_tasks.trees.leaf_scores import LeafScorer, similarity_of
 from tls_tasks.trees.meanings import number_in
 from tls_tasks.trees.nodes import values_outside
-from tls_tasks.trees.pairing import assign
+from tls_tasks.trees.pairing import CompareItems, Pairing, assign
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.sorting import sort_key
 from tls_tasks.trees.types import Again, AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for
+from tls_tasks.trees.weights import GUIDE, VALUES
 
 Grounds = Any
 """Key or position -> what is known of the values below it, down to the :class:`Ground` of one."""
@@ -63,6 +65,11 @@ class Ground(NamedTuple):
 def ground_of(plan: Plan, source: Source, field: Field, value: Any, quote: str) -> Ground:
     """What is known of the quote of a value."""
     return Ground(quote, source.holds_normalised(quote), can_be_read(plan, field, value, quote))
+
+
+def below(grounds: Grounds, step: Any) -> Grounds:
+    """Return what is known of the values below a key or position; nothing where nothing is."""
+    return grounds.get(step, {}) if type(grounds) is dict else {}
 
 
 def ground_at(grounds: Grounds, path: Path) -> Ground | None:
@@ -159,38 +166,52 @@ def _quoted(plan: Plan, node: SchemaNode | None, value: Any, pieces: Sequence[st
 # --- which items of lists belong together, and what that is worth ---
 
 
-class _Grounded(Search):
-    """Of equal items of a prediction, those belong to the reference's that add most to the grounded hits."""
+class _Grounded(Pairing):
+    """The pairing of values; of equal items of a prediction those count first that add most to the grounded hits."""
 
-    def paired(self, node: ListOf, reference: Any, prediction: Any, matched: Any, grounds: Grounds) -> Any:
-        if node.is_ordered or not grounds:  # values of a dictionary meet by key
+    def __init__(self, plan: Plan, prediction: Any, grounds: Grounds) -> None:
+        super().__init__(plan, GUIDE if plan.follows_treeval else VALUES, LeafScorer(plan), Lists(plan))
+        self.grounds = dict(_by_list(prediction, grounds))
+
+    def match(self, references: Any, predictions: Any, node: ListOf, compare: CompareItems) -> list[tuple[Any, Any]]:
+        """Return the positions of the items of two lists that are compared."""
+        matched, grounds = super().match(references, predictions, node, compare), self.grounds.get(id(predictions))
+        if node.is_keyed or node.is_ordered or not grounds:  # values of a dictionary meet by key
             return matched
         partners, pairs = {j: i for i, j in matched}, list[tuple[int, int]]()
-        for places in grouped(range(len(prediction)), [sort_key(node.item, item) for item in prediction]).values():
+        for places in grouped(range(len(predictions)), [sort_key(node.item, item) for item in predictions]).values():
             rows = [partners[j] for j in places if j in partners]
             kinds = {repr(grounds.get(j)): j for j in places}
             if len(kinds) == 1 or not rows:
                 pairs += [(partners[j], j) for j in places if j in partners]
                 continue
-            weigh = partial(self.worth, node.item, reference, rows)
-            of_kind = {kind: weigh(prediction[j], below(grounds, j)) for kind, j in kinds.items()}
+            items = [references[i] for i in rows]
+            of_kind = {
+                kind: self.worth(node.item, items, predictions[j], below(grounds, j)) for kind, j in kinds.items()
+            }
             weights = np.array([of_kind[repr(grounds.get(j))] for j in places]).T
             pairs += [(rows[row], places[column]) for row, column in zip(*assign(weights), strict=True)]
         return sorted(pairs)
 
-    def worth(self, node: SchemaNode, reference: Any, rows: Sequence[int], item: Any, grounds: Grounds) -> list[float]:
+    def worth(self, node: SchemaNode, references: Sequence[Any], item: Any, grounds: Grounds) -> list[float]:
         """What an item adds with each of these items of the reference."""
-        plan, found = self.pairing.plan, list[float]()
-        for own in (reference[i] for i in rows):
-            search = _Grounded(plan)
-            search.look(compare_items, node, own, item, (), grounds)
-            found.append(_hits(plan, node, own, item, search.alignments, grounds))
-        return found
+        found = [alignments_in(own, compare_items(own, item, node, self).choices) for own in references]
+        pairs = zip(references, found, strict=True)
+        return [_hits(self.plan, node, own, item, alignments, grounds) for own, alignments in pairs]
+
+
+def _by_list(prediction: Any, grounds: Grounds) -> Iterator[tuple[int, Grounds]]:
+    """What is known of the items of each list, by its id."""
+    if isinstance(prediction, list):
+        yield id(prediction), grounds
+    for step, child in steps_of(prediction):
+        yield from _by_list(child, below(grounds, step))
 
 
 def aligned(plan: Plan, reference: Any, prediction: Any, grounds: Grounds) -> Alignments:
     """Which items and answers belong together by similarity; of equal items the better grounded first."""
-    return _Grounded(plan).of(reference, prediction, grounds)
+    counts = compare_trees(reference, prediction, _Grounded(plan, prediction, grounds))
+    return alignments_in(reference, counts.choices)
 
 
 def _hits(

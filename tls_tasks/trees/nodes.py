@@ -1,9 +1,13 @@
-"""What a value is to its node in the schema, and how many nodes it has."""
+"""What a value is to its node in the schema, and what nodes count, in treeval's guide and in its program."""
 
+from __future__ import annotations
+
+from dataclasses import replace
 from typing import Any
 
 from tls_tasks.trees.compliance import fits
-from tls_tasks.trees.plan import Field
+from tls_tasks.trees.counts import Counts
+from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import AnyOf, Branch, ListOf, OneOf, SchemaNode, settled
 
 MISSING = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
@@ -11,19 +15,6 @@ MISSING = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 
 ABSENT, NULL, VALUE, WRONG, NULLABLE = range(5)
 """No key; null; a value; a value of another type; several valid answers, null among them."""
-
-
-class BadReferenceError(Exception):
-    """A reference that doesn't comply with the schema. Never leaves the package: who catches it finds the row."""
-
-
-def whole_tree(tree: Any) -> Any:
-    """Return a reference for a dictionary as it is compared: where no tree is right too, that is an empty one."""
-    if isinstance(tree, AnyOf):
-        return AnyOf([{} if answer is None else whole_tree(answer) for answer in tree.values])
-    if isinstance(tree, dict):
-        return tree
-    raise BadReferenceError
 
 
 def has_answers(node: SchemaNode, value: Any) -> bool:
@@ -53,6 +44,61 @@ def state_of(node: SchemaNode, value: Any, is_loose: bool) -> int:
     return NULLABLE if kind is AnyOf and value.may_be_null else VALUE
 
 
+def states(reference: Any, prediction: Any, node: SchemaNode, plan: Plan) -> tuple[int, int]:
+    """Return what two values are to their node; where null is valid, too, there is a value if both have one."""
+    left, right = (state_of(node, value, plan.follows_treeval) for value in (reference, prediction))
+    return (VALUE if right >= VALUE else NULL) if left == NULLABLE else left, right
+
+
+# --- what is counted ---
+
+
+def count_key(left: int, right: int, node: SchemaNode, plan: Plan) -> Counts:
+    """Count whether the node of a key is in both trees, and whether its values are."""
+    if right == ABSENT:
+        return Counts(node_fn=int(left != ABSENT or plan.follows_treeval))
+    if left == ABSENT:
+        return Counts(node_fp=1)
+    if isinstance(node, Branch):
+        return Counts(node_tp=1)
+    if left == NULL or right == NULL:
+        return Counts(node_tp=1, leaf_fn=int(left != NULL), leaf_fp=int(right != NULL))
+    return Counts(node_tp=1, leaf_tp=1)
+
+
+def count_item(left: int, right: int, node: SchemaNode, plan: Plan) -> Counts:
+    """Count the node that an item of a list is: a leaf, or what should be a dictionary or list and is none.
+
+    Two leaves or nulls are one node. Treeval's program counts items without counterpart only, and takes null for a
+    value in a list of leaves.
+    """
+    is_leaf = isinstance(node, Field)
+    is_left, is_right = (state != ABSENT and (is_leaf or state != VALUE) for state in (left, right))
+    is_null_pair = left == right == NULL
+    if is_left and is_right and (is_leaf or is_null_pair):
+        is_counted = not (is_leaf and plan.follows_treeval)
+        return Counts(node_tp=int(is_counted), is_null_pair=is_null_pair and is_counted)
+    return Counts(node_fn=int(is_left), node_fp=int(is_right))
+
+
+def count_below_as_treeval(below: Counts, prediction: Any, node: SchemaNode, left: int, right: int) -> Counts:
+    """Return what treeval's program counts below a key: nothing of what is compared unless both trees have it.
+
+    Of a dictionary that one of them lacks, or has as null, it counts what is in it or what should be.
+    """
+    if left != VALUE or not (right == VALUE or (right == WRONG and isinstance(node, ListOf))):
+        below = replace(below, node_tp=0, node_fp=0, node_fn=0, leaf_tp=0, leaf_fp=0, leaf_fn=0)
+    if left == VALUE and right >= VALUE:
+        below.common += (node,)
+    if isinstance(node, Branch) and left == NULL and right >= VALUE:
+        below.node_fp += count_nodes(prediction)
+        below.leaf_fp += count_nodes(prediction, only_leaves=True)
+    if isinstance(node, Branch) and (right == ABSENT or (left >= VALUE and right == NULL)):
+        below.node_fn += count_nodes(full_tree(node))
+        below.leaf_fn += count_nodes(full_tree(node), only_leaves=True)
+    return below
+
+
 def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) -> int:
     """The nodes below a value, whatever the schema: the keys of dictionaries at any depth.
 
@@ -76,19 +122,9 @@ def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) ->
     return 0
 
 
-def nodes_below(node: SchemaNode | None, value: Any) -> int:
-    """The nodes below a node of the schema with this value, and items of lists; a leaf has none, whatever its value.
-
-    None: what is outside of the schema.
-    """
-    if node is None:
-        return count_nodes(value, items=True)
-    node, value = settled(node, value)
-    if isinstance(node, ListOf) and isinstance(value, list):
-        return sum(item_nodes(node.item, item) for item in value)
-    if isinstance(node, Branch) and isinstance(value, dict):
-        return len(value) + sum(nodes_below(inner, child) for inner, child in children_of(node, value))
-    return 0
+def full_tree(node: SchemaNode) -> Any:
+    """The dictionaries of a schema with all keys, and None for all else."""
+    return {key: full_tree(child) for key, child in node.children.items()} if isinstance(node, Branch) else None
 
 
 def values_outside(node: SchemaNode | None, value: Any) -> int:
@@ -103,38 +139,11 @@ def values_outside(node: SchemaNode | None, value: Any) -> int:
         >>> values_outside(node, {"a": "text", "b": [1, None, {"c": 2}]})
         3
     """
-    return values_of(node, value, is_loose=True).count(None)
-
-
-def item_nodes(node: SchemaNode, value: Any, items: bool = True) -> int:
-    """The nodes of an item of a list: what is below a dictionary or a list, 1 for all else.
-
-    Args:
-        node: The node of the items.
-        value: The item.
-        items: Whether items of lists count within it; if not, it is as treeval counts.
-    """
-    node, value = settled(node, value)
-    if isinstance(node, Branch) and isinstance(value, dict):
-        return nodes_below(node, value) if items else count_nodes(value)
-    return nodes_below(node, value) if isinstance(node, ListOf) and isinstance(value, list) else 1
-
-
-def full_tree(node: SchemaNode) -> Any:
-    """The dictionaries of a schema with all keys, and None for all else."""
-    return {key: full_tree(child) for key, child in node.children.items()} if isinstance(node, Branch) else None
-
-
-def values_of(node: SchemaNode | None, value: Any, is_loose: bool) -> list[Field | None]:
-    """Of each value at or below a node its leaf; None for a scalar, not null, where the schema has no leaf."""
     if node is not None:
         node, value = settled(node, value)
-    if isinstance(node, Field):
-        return [node] if state_of(node, value, is_loose) in (VALUE, WRONG) else []
-    if isinstance(value, dict | list):
-        below = children_of(node, value)
-        return [leaf for inner, child in below for leaf in values_of(inner, child, is_loose)]
-    return [] if value is None or value is MISSING else [None]
+    if isinstance(value, dict | list) and not isinstance(node, Field):
+        return sum(values_outside(inner, child) for inner, child in children_of(node, value))
+    return int(not isinstance(node, Field) and value is not None and value is not MISSING)
 
 
 def children_of(node: SchemaNode | None, value: Any) -> list[tuple[Any, Any]]:

@@ -1,8 +1,4 @@
-"""The plan: a schema whose leaves know their metrics, and the settings that hold for all trees.
-
-How trees are counted and aligned: two profiles, treeval's guide and its program, and four points to change.
-``docs/tree_eval_options.md`` says where the profiles differ, and why.
-"""
+"""The plan: a schema whose leaves know their metrics, and the settings that hold for all trees."""
 
 import hashlib
 from collections.abc import Mapping
@@ -18,77 +14,8 @@ from tls_tasks.trees.schema import schema_and_form
 from tls_tasks.trees.settings import kind_of, orders_of, select_metrics, types_named
 from tls_tasks.trees.types import EACH_KEY, Again, Branch, Leaf, ListOf, OneOf, Path, SchemaNode, path_name
 
-OPTIONS: Mapping[str, tuple[str, ...]] = {
-    "types": ("strict", "loose"),
-    "list_items": ("nodes", "surplus"),
-    "unmatched_items": ("nodes", "worst"),
-    "aggregate": ("micro", "macro"),
-    "day_month": ("as_written", "day_first", "month_first"),
-    "least_similarity": (),
-}
-"""Name -> the values that it may have, the guide's first; none: a number from 0 to 1."""
-
-_NOT_OF_TREEVAL = ("day_month", "least_similarity")
-"""Those that treeval's profile does not have."""
-
-
-@dataclass(frozen=True, slots=True)
-class TreeOptions:
-    """A profile, and what may be changed in it.
-
-    Attributes:
-        profile: ``guide`` or ``treeval``.
-        types: ``strict``: a value whose type is not the leaf's gets the worst score, and ``True`` is not 1; ``loose``:
-            metrics see every value.
-        list_items: ``nodes``: items of lists count as nodes, found or not; ``surplus``: only those that find no
-            counterpart, always as false.
-        unmatched_items: Items without counterpart: count as ``nodes`` only, or their metrics get the ``worst`` score
-            too.
-        aggregate: Results of the summed counts (``micro``), or the mean of the samples' results (``macro``).
-        day_month: What ``01/02/2024`` is, for the scores of values: a text (``as_written``), or a day, of which day or
-            month comes first.
-        least_similarity: How similar items of lists in any order must be to be compared, from 0 to 1.
-    """
-
-    profile: str = "guide"
-    types: str = "strict"
-    list_items: str = "nodes"
-    unmatched_items: str = "nodes"
-    aggregate: str = "micro"
-    day_month: str = "as_written"
-    least_similarity: float = 0
-
-    def __str__(self) -> str:
-        """The profile's name, and what differs from it."""
-        changed = [name for name in OPTIONS if getattr(self, name) != getattr(PROFILES[self.profile], name)]
-        return ",".join([self.profile, *(f"{name}={getattr(self, name)}" for name in changed)])
-
-
-PROFILES = {"guide": TreeOptions(), "treeval": TreeOptions("treeval", types="loose", list_items="surplus")}
-
-
-def _resolve_options(compat: str | None, changes: Any) -> TreeOptions:
-    """The profile with the options that the caller has changed.
-
-    Example:
-        >>> str(_resolve_options("treeval", {"types": "strict"}))
-        'treeval,types=strict'
-        >>> _resolve_options(None, {"list_item": "nodes"})
-        Traceback (most recent call last):
-        ...
-        tls_tasks.core.errors.OptionError: option: got 'list_item', expected one of 'types', 'list_items', 'unmatched_items', 'aggregate', 'day_month', 'least_similarity'; did you mean 'list_items'?
-    """  # noqa: E501 - the message is one line
-    if changes is not None and not isinstance(changes, Mapping):
-        raise InputError("options", None, repr(changes), f"a dictionary of {', '.join(OPTIONS)}")
-    for name, value in (changes or {}).items():
-        check_choice("option", name, OPTIONS)
-        if OPTIONS[name]:
-            check_choice(name, value, OPTIONS[name])
-        elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise InputError(name, None, repr(value), "a number from 0 to 1")
-        if compat and name in _NOT_OF_TREEVAL:
-            raise InputError("options", None, f"{name!r} with compat='treeval'", "an option that treeval's profile has")
-    return replace(PROFILES[compat or "guide"], **(changes or {}))
+DAY_MONTHS = ("as_written", "day_first", "month_first")
+"""What ``01/02/2024`` is, for the scores of values: a text, or a day, of which day or month comes first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,7 +59,8 @@ class Plan:
         root: The schema; all its leaves are fields.
         fields: Its leaves in order.
         metrics: The metrics by name, in order of first appearance.
-        options: How to count, align and average.
+        follows_treeval: Whether the rules of treeval's program hold, not those of its guide.
+        day_month: One of :data:`DAY_MONTHS`.
         hierarchical: Whether a dictionary's mean counts as one value in that of the dictionary around it.
         digest: Eight hexadecimal digits that change with whatever decides what is scored how.
         form: In which form the schema was read, for errors.
@@ -142,29 +70,20 @@ class Plan:
     root: SchemaNode
     fields: tuple[Field, ...]
     metrics: Mapping[str, LeafMetric]
-    options: TreeOptions
+    follows_treeval: bool
+    day_month: str
     hierarchical: bool
     digest: str
     form: str = ""
     has_sources: bool = False
 
-    @property
-    def follows_treeval(self) -> bool:
-        """Whether the program's rules hold, not those of its guide."""
-        return self.options.profile == "treeval"
-
-    @property
-    def counts_items(self) -> bool:
-        """Whether items of lists are nodes."""
-        return self.options.list_items == "nodes"
-
 
 def make_plan(
     schema: Any,
     compat: str | None = None,
-    options: Any = None,
     leaf_metrics: Any = None,
     list_order: Any = "unordered",
+    day_month: str = DAY_MONTHS[0],
     hierarchical: bool = False,
     has_sources: bool = False,
 ) -> Plan:
@@ -174,14 +93,16 @@ def make_plan(
         InputError: Not a schema, settings for a path or type that it doesn't have, or of the wrong kind.
         OptionError: No such option, metric or order.
     """
-    profile, type_names = _resolve_options(compat, options), types_named(leaf_metrics)
-    node, form = schema_and_form(schema, type_names=type_names)
+    check_choice("day_month", day_month, DAY_MONTHS)
+    if compat and day_month != DAY_MONTHS[0]:
+        raise InputError("day_month", None, f"{day_month!r} with compat='treeval'", "none: that program knows no dates")
+    node, form = schema_and_form(schema, type_names=types_named(leaf_metrics))
     if compat == "treeval":
         node = _as_treeval_has_it(node)
     planner = _Planner(node, leaf_metrics, orders_of(node, list_order), compat)
     root = planner.root(node)
-    fields, digest = tuple(planner.fields.values()), planner.digest()
-    return Plan(root, fields, planner.by_name, profile, hierarchical, digest, form, has_sources)
+    settings = bool(compat), day_month, hierarchical, _digest(root), form, has_sources
+    return Plan(root, tuple(planner.fields.values()), planner.by_name, *settings)
 
 
 def _as_treeval_has_it(node: SchemaNode) -> SchemaNode:
@@ -203,8 +124,6 @@ class _Planner:
         self.orders, self.compat = orders, compat
         self.fields: dict[Path, Field] = {}
         self.by_name: dict[str, LeafMetric] = {}
-        self.lists: list[tuple[Path, str]] = []
-        self.asked: list[Any] = []  # what compliance asks of dictionaries, and what else there is beside leaves
         self.copies: dict[int, SchemaNode] = {}
         self.waiting: list[tuple[Again, Again]] = []
 
@@ -216,7 +135,6 @@ class _Planner:
 
     def node(self, node: SchemaNode, path: Path, depth: int) -> SchemaNode:
         if isinstance(node, Again):
-            self.asked.append((path, "again"))
             self.waiting.append((copy := Again(), node))
             return copy
         made = self.copies[id(node)] = self._copy(node, path, depth)
@@ -224,17 +142,12 @@ class _Planner:
 
     def _copy(self, node: SchemaNode, path: Path, depth: int) -> SchemaNode:
         if isinstance(node, Branch):
-            if node.required != node.children.keys() or not node.children:
-                self.asked.append((path, sorted(map(repr, node.required))))
             children = {key: self.node(child, (*path, key), depth) for key, child in node.children.items()}
             rest = node.rest and replace(node.rest, item=self.node(node.rest.item, (*path, EACH_KEY), depth + 1))
             return replace(node, children=children, rest=rest)
         if isinstance(node, ListOf):
-            item = self.node(node.item, path, depth + 1)
-            self.lists.append((path, self.orders[path]))
-            return ListOf(item, self.orders[path] == "ordered")
+            return ListOf(self.node(node.item, path, depth + 1), self.orders[path] == "ordered")
         if isinstance(node, OneOf):
-            self.asked.append((path, "one of", [type(part).__name__ for part in node.parts]))
             parts: dict[type, SchemaNode] = {}
             for part in node.parts:
                 made = self.node(part, path, depth)  # a leaf of any type is of several kinds, too
@@ -270,11 +183,16 @@ class _Planner:
         self.fields[path] = field
         return field
 
-    def digest(self) -> str:
-        leaves = []
-        for field in self.fields.values():
-            metrics = [(metric.signature, metric.score_range, metric.higher_is_better) for metric in field.metrics]
-            # 1.0, 1.0: the weight and the threshold of release 0.1.0, so that its signatures stay what they were
-            leaves.append(((field.path, field.kind, sorted(map(repr, field.choices)), 1.0, 1.0), metrics))
-        told = (leaves, self.lists, self.asked) if self.asked else (leaves, self.lists)
-        return hashlib.sha256(repr(told).encode()).hexdigest()[:8]
+
+def _digest(root: SchemaNode) -> str:
+    """Eight hexadecimal digits of what is scored how, and of what compliance asks."""
+    told: list[Any] = []
+    for path, node in types.all_nodes(root):
+        about: Any = type(node).__name__
+        if isinstance(node, Field):
+            metrics = [(metric.signature, metric.score_range, metric.higher_is_better) for metric in node.metrics]
+            about = node.kind, sorted(map(repr, node.choices)), metrics
+        elif isinstance(node, Branch | ListOf):
+            about = node.is_ordered if isinstance(node, ListOf) else sorted(map(repr, node.required))
+        told.append((path, about))
+    return hashlib.sha256(repr(told).encode()).hexdigest()[:8]

@@ -1,7 +1,8 @@
 """From sums to results: precision and recall, averages over leaves, the treeval score; what is said of each sample."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -21,13 +22,9 @@ _GOOD = ("json_valid", "parsed", "schema_compliance")
 """Rates of predictions, and those of which higher is better."""
 
 
-@lru_cache(maxsize=64)
 def results(plan: Plan) -> dict[str, Result]:
     """The table of results: :func:`judged`, rates of reading and compliance, the number of type errors."""
-    own = judged(plan)
-    if plan.options.aggregate == "macro":  # over the samples that have a value
-        own = {key: ratio(f"mean|{key}", f"n|{key}", empty=r.empty, better=r.better) for key, r in own.items()}
-    return {**own, **rate_results()}
+    return {**judged(plan), **rate_results()}
 
 
 def rate_results() -> dict[str, Result]:
@@ -41,19 +38,18 @@ def value_results() -> dict[str, Result]:
     table: dict[str, Result] = {}
     for suffix in ("", "_exact"):
         parts = (f"value_hits{suffix}", "value_given", "value_wanted")
-        table |= {f"{name}_value{suffix}": Result(parts, partial(_of_values, name), math.nan) for name in _DIVISORS}
+        table |= {f"{name}_value{suffix}": Result(parts, partial(_of_values, name), math.nan) for name in _NAMES}
     return table
 
 
-_DIVISORS: Mapping[str, tuple[float, float]] = {"f1": (0.5, 0.5), "precision": (1, 0), "recall": (0, 1)}
-"""What the sum of similarities is divided by: how much of the values given, and of those wanted."""
+_NAMES = ("f1", "precision", "recall")
 
 
 def _of_values(name: str, hits: float, given: float, wanted: float) -> float:
+    """The sum of similarities, divided by the values given, those wanted, or the mean of both."""
     if given + wanted == 0:
         return math.nan
-    of_given, of_wanted = _DIVISORS[name]
-    divisor = of_given * given + of_wanted * wanted
+    divisor = {"f1": 0.5 * given + 0.5 * wanted, "precision": given, "recall": wanted}[name]
     return hits / divisor if divisor else 0.0
 
 
@@ -67,7 +63,7 @@ def grounded_results() -> dict[str, Result]:
     """
     parts = ("grounded_hits", "value_given", "value_wanted")
     return {
-        **{f"grounded_{name}": Result(parts, partial(_of_values, name), math.nan) for name in _DIVISORS},
+        **{f"grounded_{name}": Result(parts, partial(_of_values, name), math.nan) for name in _NAMES},
         "quote_in_source": ratio("quote_found", "quoted", empty=math.nan),
         "value_in_quote": ratio("quote_read", "quoted", empty=math.nan),
         "fabricated": ratio("filled", "left_empty", empty=math.nan, better=False),
@@ -103,18 +99,6 @@ def _of_nodes(name: str, hits: float, extra: float, missed: float, given: float 
 
 KEYS = (*node_results(), "treeval_score")
 """The result keys of treeval, each in [0, 1]."""
-
-
-def with_means(plan: Plan, units: Sequence[Unit]) -> list[dict[str, float]]:
-    """Units with their own results as parts, of which ``aggregate="macro"`` takes the mean; NaN has no vote."""
-    table, found = judged(plan), list[dict[str, float]]()
-    for unit in units:
-        made = dict(unit)
-        for key, result in table.items():
-            value = result.value([unit])
-            made |= {f"n|{key}": float(value == value), f"mean|{key}": value if value == value else 0.0}
-        found.append(made)
-    return found
 
 
 # --- leaves ---
@@ -185,11 +169,7 @@ def _votes(node: SchemaNode, scores: dict[int, _Scores], hierarchical: bool) -> 
 
 def details_of(plan: Plan, score: Score) -> dict[str, Any]:
     """What a score says beside its numbers: ``leaves``, ``averages`` and ``fields``."""
-    sums = dict(sums_of(score.units, score.units[0] if score.units else ()))
-    if plan.options.aggregate == "macro":  # one vote for each sample at each leaf
-        for part, n_part in _score_parts(plan):
-            votes = [unit[part] / unit[n_part] for unit in score.units if unit[n_part]]
-            sums |= {part: math.fsum(votes), n_part: len(votes)}
+    sums = Counter(sums_of(score.units, score.units[0] if score.units else ()))
     fields = {field.name: {kind: int(sums.get(f"{kind}|{field.name}", 0)) for kind in KINDS} for field in plan.fields}
     values = {} if plan.follows_treeval else {"values": _of_fields(plan, sums)}
     return {**values, **_leaves_and_averages(plan, sums), "fields": fields}
@@ -204,7 +184,7 @@ def _of_fields(plan: Plan, sums: Unit) -> dict[str, dict[str, Any]]:
     values = {field.name: _of_field(field, sums) for field in plan.fields}
     given = sum(own[kind] for own in values.values() for kind in ("correct", "wrong", "invented"))
     if outside := int(sums.get("value_given", 0)) - given:
-        rates = {f"{name}_value": 0.0 for name in _DIVISORS}
+        rates = {f"{name}_value": 0.0 for name in _NAMES}
         values[OUTSIDE_SCHEMA] = {**rates, "correct": 0, "wrong": 0, "missed": 0, "invented": outside}
     return values
 
@@ -218,7 +198,7 @@ def _of_field(field: Field, sums: Unit) -> dict[str, Any]:
     right, met, wanted = (int(sums[f"{part}|{field.name}"]) for part in VALUE_PARTS[1:])
     counts = {"correct": right, "wrong": met - right, "missed": wanted - met, "invented": given - met}
     hits = sums.get(f"similarity|{field.name}", 0.0)
-    rates = {f"{name}_value": _of_values(name, hits, given, wanted) for name in _DIVISORS}
+    rates = {f"{name}_value": _of_values(name, hits, given, wanted) for name in _NAMES}
     return {**without_nan(rates), **counts}
 
 

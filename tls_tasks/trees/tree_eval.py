@@ -5,26 +5,28 @@ program's numbers wherever it has any. What differs is in ``docs/tree_eval_optio
 """
 
 import marshal
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError, check_choice, check_switches, warn_of_unread
 from tls_tasks.core.options import INTERVAL, interval_options, interval_sign, signature, signed_by
-from tls_tasks.core.score import Columns, Score
+from tls_tasks.core.score import Score
 from tls_tasks.trees.compare import compare_trees
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
-from tls_tasks.trees.counts import Counts, units_of
-from tls_tasks.trees.grounds import ground_of, unit_of
+from tls_tasks.trees.counts import Counts, unit_of
+from tls_tasks.trees.grid import Lists
+from tls_tasks.trees.grounds import ground_of
+from tls_tasks.trees.grounds import unit_of as grounded_unit
 from tls_tasks.trees.leaf_scores import LeafScorer
 from tls_tasks.trees.meanings import with_numbers
-from tls_tasks.trees.nodes import MISSING, BadReferenceError
+from tls_tasks.trees.nodes import MISSING
 from tls_tasks.trees.pairing import Pairing
-from tls_tasks.trees.plan import Plan, TreeOptions, make_plan
+from tls_tasks.trees.plan import Plan, make_plan
 from tls_tasks.trees.read import MODES, ParsedTree
 from tls_tasks.trees.rows import read_rows
-from tls_tasks.trees.score import Sample, details_of, judged, results, with_means
+from tls_tasks.trees.score import Sample, details_of, judged, results
 from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode
 from tls_tasks.trees.weights import GUIDE, VALUES
 
@@ -37,7 +39,7 @@ class _TreeEvalConfig:
 
     leaves: str = field(metadata={"of": ("schema", "list_order")})
     metrics: str = field(metadata={"of": ("leaf_metrics",)})
-    options: TreeOptions = field(metadata={"of": ("options", "compat")})
+    options: str = field(metadata={"of": ("compat", "day_month")})
     averaging: str = field(default="flat", metadata={"sign": "avg", "of": ("hierarchical_averaging",)})
     parse_mode: str = field(default="lenient", metadata={"sign": "parse"})
     quotes: bool = field(default=False, metadata={"quiet": False, "of": ()})  # sources are no option, but decide it
@@ -57,12 +59,12 @@ def tree_eval(
     sources: Sequence[str | None] | None = None,
     compat: str | None = None,
     list_order: Any = "unordered",
+    day_month: str = "as_written",
     hierarchical_averaging: bool = False,
     parse_mode: str = "lenient",
     confidence_interval: float | None = None,
     n_resamples: int = 1000,
     seed: int = 12345,
-    options: Mapping[str, Any] | None = None,
 ) -> Score:
     """Score trees against reference trees of the same schema.
 
@@ -82,14 +84,14 @@ def tree_eval(
         compat: None: the numbers of treeval's guide. ``treeval``: those of its program, which takes no
             ``sources``.
         list_order: ``unordered``, ``ordered``, or path -> one of these.
+        day_month: What ``01/02/2024`` is, for the scores of values: a text (``as_written``), or a day (``day_first``,
+            ``month_first``); not with ``compat``.
         hierarchical_averaging: Whether the mean of a dictionary counts as one value in the mean of the dictionary that
             contains it.
         parse_mode: How model text is read: ``lenient``, or ``strict``: JSON and nothing else.
         confidence_interval: Coverage of intervals of the main results over rows, for example 0.95.
         n_resamples: Resamples of a bootstrap, which is made of 100 rows or more.
         seed: Seed of the bootstrap.
-        options: Changes to the profile: ``types``, ``list_items``, ``unmatched_items``, ``aggregate``, ``day_month``,
-            ``least_similarity``; see :class:`~tls_tasks.trees.plan.TreeOptions`.
 
     Returns:
         Of values (leaves that are not null): ``precision_value``, ``recall_value``, ``f1_value``, the sum of the
@@ -137,31 +139,37 @@ def tree_eval(
     if compat and sources is not None:
         raise InputError("sources", None, f"texts with compat={compat!r}", "no sources: that program knows no quotes")
     quoted = sources is not None
-    plan = _plan(schema, compat, options, leaf_metrics, list_order, hierarchical_averaging, quoted)
+    settings = schema, compat, leaf_metrics, list_order, day_month, hierarchical_averaging, quoted
+    try:
+        plan = _known_plan(marshal.dumps(settings, 2))  # tells 1, 1.0 and True, lists and tuples apart
+    except ValueError:  # functions, modules, classes; or settings that are refused, once more
+        plan = make_plan(*settings)
     given = predictions, references, plan.root, parse_mode, compat is None
-    rows: _Rows = read_rows(*given, sources, partial(ground_of, plan))
-    of_text = _of_text([parsed for parsed, _ in rows])
-    counted, rows = _compare_rows(plan, rows)
-    text_units = [_text_unit(parsed, plan.root) for parsed, _ in rows]
-    parts = _text_unit(ParsedTree({}), plan.root)
-    columns = {**counted.columns, **{part: [unit[part] for unit in text_units] for part in parts}}
-    units = Columns(columns, len(rows))
+    rows = [
+        (parsed, _checked(plan, row, parsed, tree))
+        for row, (parsed, tree) in enumerate(read_rows(*given, sources, partial(ground_of, plan)))
+    ]
+    units = [
+        unit_of(plan, *counts) | _text_unit(parsed, plan.root)
+        for (parsed, _), counts in zip(rows, count_trees(plan, rows), strict=True)
+    ]
     items = [Sample(plan, row, units, tree, parsed) for row, (parsed, tree) in enumerate(rows)]
     if quoted:
-        found = [unit_of(plan, *own.trees, own.parsed.grounds, own.units[own.row]["value_hits"]) for own in items]
-        columns |= {part: [unit[part] for unit in found] for part in (found[0] if found else ())}
+        for own, unit in zip(items, units, strict=True):
+            unit |= grounded_unit(plan, *own.trees, own.parsed.grounds, unit["value_hits"])
     metrics = ",".join(sorted({metric.signature for field in plan.fields for metric in field.metrics}))
     averaging = "hierarchical" if hierarchical_averaging else "flat"
-    config = _TreeEvalConfig(plan.digest, metrics, plan.options, averaging, parse_mode, quoted, interval_sign(interval))
+    profile = (compat or "guide") + (f",day_month={day_month}" if day_month != "as_written" else "")
+    config = _TreeEvalConfig(plan.digest, metrics, profile, averaging, parse_mode, quoted, interval_sign(interval))
     return Score(
         signature=signature("tree_eval", config, VERSION),
-        units=with_means(plan, units) if plan.options.aggregate == "macro" else units,
+        units=units,
         definitions=results(plan),
         items=items,
         more=partial(details_of, plan),
         interval=None if interval is None else {**interval, "keys": list(judged(plan))},
         explanation=Sample.explained,
-        **of_text,
+        **_of_text([parsed for parsed, _ in rows]),
     )
 
 
@@ -180,70 +188,47 @@ def _text_unit(parsed: ParsedTree, root: SchemaNode) -> dict[str, float]:
     return {**parsed.rates(), "n": 1, "schema_compliance": not issues and not parsed.failed, **kinds}
 
 
-_Rows = Sequence[tuple[ParsedTree, Any]]
-
-
-def _plan(*settings: Any) -> Plan:
-    """The plan of these settings. It is kept where they are plain values: it takes longer than scoring a tree."""
-    try:
-        key = marshal.dumps(settings, 2)  # tells 1, 1.0 and True, lists and tuples apart
-    except ValueError:  # functions, modules, classes
-        return make_plan(*settings)
-    return _known_plan(key)
-
-
 @lru_cache(maxsize=64)
 def _known_plan(settings: bytes) -> Plan:
-    return make_plan(*marshal.loads(settings))  # noqa: S302 - our own, from a line above
+    """Make the plan of settings that are plain values: that takes longer than scoring a tree."""
+    return make_plan(*marshal.loads(settings))  # noqa: S302 - our own, from above
 
 
-def count_trees(plan: Plan, references: Sequence[Any], predictions: Sequence[Any]) -> list[tuple[Counts, Counts]]:
-    """Count all pairs of trees, by the guide's pairing and by the values' pairing.
-
-    Raises:
-        BadReferenceError: A reference that doesn't follow the schema.
-    """
-    scorer, counts = LeafScorer(plan), list[tuple[Counts, Counts]]()
-    by_guide, by_value = Pairing(plan, GUIDE, scorer), Pairing(plan, VALUES, scorer)
-    for trees in zip(references, predictions, strict=True):
-        by_guide.has_chosen = False
-        first = second = compare_trees(*trees, by_guide)
-        if by_guide.has_chosen and not plan.follows_treeval:
-            second = compare_trees(*trees, by_value)
-        counts.append((first, second))
-        scorer.grids.clear()
-    scorer.score()
+def count_trees(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> list[tuple[Counts, Counts]]:
+    """Count all pairs of trees, by the guide's pairing and by the values' pairing."""
+    scorer, lists, counts = LeafScorer(plan), Lists(plan), list[tuple[Counts, Counts]]()
+    by_guide, by_value = Pairing(plan, GUIDE, scorer, lists), Pairing(plan, VALUES, scorer, lists)
+    for parsed, reference in rows:
+        trees = reference, MISSING if parsed.failed else parsed.value
+        first = compare_trees(*trees, by_guide)
+        counts.append((first, first if plan.follows_treeval else compare_trees(*trees, by_value)))
+        lists.clear()
+    scorer.score(outcome for pair in counts for each in pair for outcome in each.leaves)
     return counts
 
 
-def _compare_rows(plan: Plan, rows: _Rows) -> tuple[Columns, _Rows]:
-    """Compare all trees, see :func:`count_trees`; return the units and the rows, where numbers may stand for texts.
+def _checked(plan: Plan, row: int, parsed: ParsedTree, reference: Any) -> Any:
+    """Return a reference as it is compared: it follows the schema, where numbers may stand for texts.
 
     Raises:
-        InputError: A reference that doesn't follow the schema.
+        InputError: It doesn't.
     """
-    given = [MISSING if parsed.failed else parsed.value for parsed, _ in rows]
     if isinstance(plan.root, Branch):
-        rows = [(parsed, _without_none(tree) if parsed.failed else tree) for parsed, tree in rows]
-    try:
-        return units_of(plan, count_trees(plan, [tree for _, tree in rows], given)), rows
-    except BadReferenceError:  # perhaps only since a number is a text
-        rows = [(parsed, with_numbers(tree, plan.root)) for parsed, tree in rows]
-    try:
-        return units_of(plan, count_trees(plan, [tree for _, tree in rows], given)), rows
-    except BadReferenceError:
-        for row, (_, tree) in enumerate(rows):
-            for issue in slips(tree, plan.root):
-                of_list = isinstance(plan.root, ListOf) and isinstance(tree, dict)
-                hint = "; did you mean schema=schema[0]?" if of_list else ""
-                follows = f"a tree that follows the schema{f' ({plan.form})' * bool(plan.form)}"
-                wanted = f"{follows}, or options={{'types': 'loose'}}{hint}"
-                raise InputError("references", row, str(issue), wanted) from None
-        raise
+        reference = _whole_trees(reference, parsed.failed)
+    issues = [] if reference is None and not isinstance(plan.root, Branch) else slips(reference, plan.root)
+    if plan.follows_treeval:  # its metrics see values of any type
+        issues = [issue for issue in issues if not issue.path and isinstance(plan.root, Branch)]
+    if not issues or not slips(numbers := with_numbers(reference, plan.root), plan.root):
+        return numbers if issues else reference
+    of_list = isinstance(plan.root, ListOf) and isinstance(reference, dict)
+    follows = f"a tree that follows the schema{f' ({plan.form})' * bool(plan.form)}"
+    wanted = f"{follows}{'; did you mean schema=schema[0]?' * of_list}"
+    raise InputError("references", row, str(issues[0]), wanted)
 
 
-def _without_none(reference: Any) -> Any:
-    """The reference of an answer that could not be read: such an answer doesn't say that there is no tree."""
-    if isinstance(reference, AnyOf) and reference.present:
-        return AnyOf([_without_none(answer) for answer in reference.present])
-    return reference
+def _whole_trees(reference: Any, is_unread: bool) -> Any:
+    """Return a reference with an empty tree for null among its answers, which an answer that can't be read isn't."""
+    if not isinstance(reference, AnyOf):
+        return reference
+    answers = reference.present if is_unread and reference.present else reference.values
+    return AnyOf([{} if answer is None else _whole_trees(answer, is_unread) for answer in answers])

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tls_tasks.trees.counts import EXACT, IN_BOTH, Counts, flat, total_similarity
+from tls_tasks.trees.counts import EXACT, Counts
 from tls_tasks.trees.leaf_values import FloatArray
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import SchemaNode
@@ -43,27 +43,27 @@ class PairCounts:
     are_scalars: Any = False
 
     @classmethod
-    def of(cls, counts: Sequence[Counts], counts_worst: bool = False) -> PairCounts:
-        """Arrange the counts of pairs in arrays; ``counts_worst``: as in :meth:`Outcome.votes`."""
-        leaves = [list(flat(each.outcomes)) for each in counts]
+    def of(cls, counts: Sequence[Counts]) -> PairCounts:
+        """Arrange the counts of pairs, whose leaves have their scores, in arrays."""
         votes: dict[int, list[Any]] = {}
+        leaves = [[*each.leaves] for each in counts]
         for row, outcomes in enumerate(leaves):
             for outcome in outcomes:
-                if scores := outcome.votes(counts_worst):
-                    votes.setdefault(outcome.field.index, []).append((row, *scores))
+                if outcome.scores:
+                    votes.setdefault(outcome.field.index, []).append((row, *outcome.scores))
         sums = {}
-        for index, each in votes.items():
-            rows, *columns = zip(*each, strict=True)
+        for index, scores in votes.items():
+            rows, *columns = zip(*scores, strict=True)
             by_metric = [np.bincount(rows, column, len(counts)) for column in columns]
             sums[index] = np.bincount(rows, minlength=len(counts)), by_metric
-        both = [[outcome for outcome in outcomes if outcome.kind in IN_BOTH] for outcomes in leaves]
-        extra = [sum(outcome.accepts_null for outcome in outcomes) for outcomes in both]
+        met = [[outcome for outcome in outcomes if outcome.scores and outcome.kind] for outcomes in leaves]
+        extra = [sum(outcome.accepts_null for outcome in outcomes) for outcomes in met]
         return cls(
             nodes=np.array([(each.node_tp, each.node_fp, each.node_fn) for each in counts]).T,
             leaves=np.array([(each.leaf_tp, each.leaf_fp, each.leaf_fn) for each in counts]).T,
             scores=sums,
-            similarity=np.array([total_similarity(each.outcomes) for each in counts]),
-            exact=np.array([sum(outcome.similarity >= EXACT for outcome in outcomes) for outcomes in both]),
+            similarity=np.array([each.similarity for each in counts]),
+            exact=np.array([sum(outcome.similarity >= EXACT for outcome in outcomes) for outcomes in met]),
             n_values=np.array([each.n_values for each in counts]),
             extra_reference_values=np.array([each.extra_reference_values for each in counts]) + extra,
             are_null=np.array([each.is_null_pair for each in counts]),
@@ -135,6 +135,11 @@ def value_sums(plan: Plan, node: SchemaNode, pairs: PairCounts) -> FloatArray:
     return sums
 
 
+def first_fits(plan: Plan, node: SchemaNode, pairs: PairCounts) -> FloatArray:
+    """Return 0 for each pair, so that the first of several answers counts."""
+    return np.zeros(len(pairs.nodes[0]))
+
+
 class Rule(NamedTuple):
     """What the items of lists are paired for.
 
@@ -146,14 +151,12 @@ class Rule(NamedTuple):
     fits: Callable[[Plan, SchemaNode, PairCounts], FloatArray]
     weights: Callable[[Plan, SchemaNode, PairCounts], FloatArray]
 
-    def weigh(self, plan: Plan, node: SchemaNode, pairs: PairCounts) -> FloatArray:
-        """Return the weights, 0 where items are too unlike."""
-        weights, least = self.weights(plan, node, pairs), plan.options.least_similarity
-        return np.where(self.fits(plan, node, pairs) <= least - 1e-12, 0.0, weights) if least else weights
-
 
 GUIDE = Rule(guide_fits, guide_fits)
 """For what treeval's guide defines: nodes, leaves, the scores of metrics, averages."""
 
 VALUES = Rule(value_fits, value_sums)
 """For the scores of values, and for all that shows which item met which."""
+
+ALONE = Rule(first_fits, first_fits)
+"""For items that have no counterpart."""

@@ -86,9 +86,9 @@ def sentences(text: str) -> Iterator[str]:
 
 
 # Japanese and Chinese, which are written without blanks between words: the field compares them by character.
-_UNSPACED = "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U00020000-\U000323af"
-_BY_CHARACTER = re.compile(f"[{_UNSPACED}]")
-_COUNTED_BY_CHARACTER = re.compile(f"[{_UNSPACED}\u0e00-\u10ff\u1780-\u17ff]")  # and the scripts of South East Asia
+UNSPACED = "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U00020000-\U000323af"
+_BY_CHARACTER = re.compile(f"[{UNSPACED}]")
+_COUNTED_BY_CHARACTER = re.compile(f"[{UNSPACED}\u0e00-\u10ff\u1780-\u17ff]")  # and the scripts of South East Asia
 
 
 class ByCharacter(dict[int, str]):

@@ -24,12 +24,17 @@ from tls_tasks.trees.tree_eval import tree_eval
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 SCHEMA = {
-    "name": "string", "n": "number", "day": "date", "kind": ["a", "b"], "tags": ["string"],
+    "name": "string", "n": "number", "day": "date", "kind": ["red", "blue"], "tags": ["string"],
     "lines": [{"sku": "string", "qty": "integer"}],
 }  # fmt: skip
 SOURCE = "Red 7 and blue 8.5, on 3 May 2024. Redder 70 came on 4 May 2024."
 QUOTES = ["Red 7", "and blue 8.5", "3 May 2024", "Redder 70 came on 4 May 2024", "Red 7 and 4 May 2024", "green"]
-POOLS = {"name": ["Red", "Redder", "blue"], "n": [7, 8.5, 70], "day": ["2024-05-03", "2024-05-04"], "kind": ["a", "b"]}
+POOLS = {
+    "name": ["Red", "Redder", "blue"],
+    "n": [7, 8.5, 70],
+    "day": ["2024-05-03", "2024-05-04"],
+    "kind": ["red", "blue"],
+}
 POOLS |= {"tags": ["Red", "Redder"], "sku": ["Red", "blue"], "qty": [7, 70]}
 
 
@@ -146,8 +151,8 @@ def test_what_is_filled_where_the_reference_has_nothing():
 
 
 def test_differences_name_right_values_without_grounds():
-    told = {"name": {"value": "Red", "quote": "green"}, "n": {"value": 7, "quote": "Red 7"}, "kind": "a"}
-    found = grounded(told, {"name": "Red", "n": 7, "kind": "b"}).differences()
+    told = {"name": {"value": "Red", "quote": "green"}, "n": {"value": 7, "quote": "Red 7"}, "kind": "red"}
+    found = grounded(told, {"name": "Red", "n": 7, "kind": "blue"}).differences()
     assert [(own["path"], own["kind"], own["score"]) for own in found] == [
         ("$.name", "ungrounded", 0.0), ("$.kind", "wrong", 0.0)
     ]  # fmt: skip

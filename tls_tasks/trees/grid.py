@@ -106,7 +106,8 @@ def _similarity(plan: Plan, field: Field, matrices: Sequence[Any], has_both: Any
     if reads_numbers(field, plan.options.day_month) or not has_both.any():  # numbers have their type here
         return alike
     read = reader_of_meanings(field, plan.options.day_month)
-    sides = [[meaning(read, value) for value in side] for side in column]
+    if (sides := [[meaning(read, value) for value in side] for side in column]) == [*column]:
+        return alike
     meant = mean_similarity(field.metrics, [metric.matrix(*sides) for metric in field.metrics])
     return np.maximum(alike, _placed(meant, has_both))
 

@@ -18,7 +18,7 @@ from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
 from tls_tasks.trees.counts import Counts, units_of
 from tls_tasks.trees.grounds import ground_of, unit_of
 from tls_tasks.trees.leaf_scores import LeafScorer
-from tls_tasks.trees.meanings import with_numbers
+from tls_tasks.trees.meanings import refuse_unread_dates, with_numbers
 from tls_tasks.trees.nodes import MISSING, BadReferenceError
 from tls_tasks.trees.pairing import Pairing
 from tls_tasks.trees.plan import Plan, TreeOptions, make_plan
@@ -140,6 +140,8 @@ def tree_eval(
     plan = _plan(schema, compat, options, leaf_metrics, list_order, hierarchical_averaging, quoted)
     given = predictions, references, plan.root, parse_mode, compat is None
     rows: _Rows = read_rows(*given, sources, partial(ground_of, plan))
+    if compat is None:
+        refuse_unread_dates(plan, [tree for _, tree in rows])
     of_text = _of_text([parsed for parsed, _ in rows])
     counted, rows = _compare_rows(plan, rows)
     text_units = [_text_unit(parsed, plan.root) for parsed, _ in rows]

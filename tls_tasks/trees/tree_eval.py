@@ -25,6 +25,7 @@ from tls_tasks.trees.plan import Plan, TreeOptions, make_plan
 from tls_tasks.trees.read import MODES, ParsedTree
 from tls_tasks.trees.rows import read_rows
 from tls_tasks.trees.score import Sample, details_of, judged, results, with_means
+from tls_tasks.trees.shape import schema_with
 from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode
 from tls_tasks.trees.weights import GUIDE, VALUES
 
@@ -35,10 +36,11 @@ VERSION = 6
 class _TreeEvalConfig:
     """The settings of :func:`tree_eval`, as they stand in its signature."""
 
-    leaves: str = field(metadata={"of": ("schema", "list_order")})
+    leaves: str = field(metadata={"of": ("list_order",)})
     metrics: str = field(metadata={"of": ("leaf_metrics",)})
     options: TreeOptions = field(metadata={"of": ("options", "compat")})
     averaging: str = field(default="flat", metadata={"sign": "avg", "of": ("hierarchical_averaging",)})
+    schema: str = field(default="given", metadata={"quiet": "given"})
     parse_mode: str = field(default="lenient", metadata={"sign": "parse"})
     quotes: bool = field(default=False, metadata={"quiet": False, "of": ()})  # sources are no option, but decide it
     interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": INTERVAL})
@@ -51,7 +53,7 @@ _COMPATS = (None, "treeval")
 def tree_eval(
     predictions: Sequence[Any],
     references: Sequence[Any],
-    schema: Any,
+    schema: Any = None,
     leaf_metrics: Any = None,
     *,
     sources: Sequence[str | None] | None = None,
@@ -73,6 +75,7 @@ def tree_eval(
             a dictionary or a list as ``{"$any_of": [...]}`` or :class:`~tls_tasks.trees.types.AnyOf`.
         schema: What :func:`~tls_tasks.trees.schema.read_schema` reads: treeval's form ("string", ["string"],
             ["4/4", "2/2"] for a choice, dictionaries, [{...}]), JSON Schema, what pydantic's TypeAdapter takes.
+            None: the references' own shape, so that keys that none of them has are too many.
         leaf_metrics: Type or path -> a metric or a list of them, or a tree in the shape of the schema. Metrics are
             names, ``{"metric": name, option: value}``, functions, or modules of evaluate, see
             :func:`~tls_tasks.trees.leaf_metrics.resolve_metric`. None: the defaults of the types.
@@ -136,7 +139,9 @@ def tree_eval(
         sources = None
     if compat and sources is not None:
         raise InputError("sources", None, f"texts with compat={compat!r}", "no sources: that program knows no quotes")
-    quoted = sources is not None
+    quoted, shape = sources is not None, "given" if schema is not None else "references"
+    if schema is None or (compat is None and isinstance(options, Mapping) and options.get("types") == "loose"):
+        schema = schema_with(schema, predictions, references, leaf_metrics)
     plan = _plan(schema, compat, options, leaf_metrics, list_order, hierarchical_averaging, quoted)
     given = predictions, references, plan.root, parse_mode, compat is None
     rows: _Rows = read_rows(*given, sources, partial(ground_of, plan))
@@ -154,7 +159,9 @@ def tree_eval(
         columns |= {part: [unit[part] for unit in found] for part in (found[0] if found else ())}
     metrics = ",".join(sorted({metric.signature for field in plan.fields for metric in field.metrics}))
     averaging = "hierarchical" if hierarchical_averaging else "flat"
-    config = _TreeEvalConfig(plan.digest, metrics, plan.options, averaging, parse_mode, quoted, interval_sign(interval))
+    config = _TreeEvalConfig(
+        plan.digest, metrics, plan.options, averaging, shape, parse_mode, quoted, interval_sign(interval)
+    )
     return Score(
         signature=signature("tree_eval", config, VERSION),
         units=with_means(plan, units) if plan.options.aggregate == "macro" else units,
@@ -235,12 +242,12 @@ def _compare_rows(plan: Plan, rows: _Rows) -> tuple[Columns, _Rows]:
         return units_of(plan, count_trees(plan, [tree for _, tree in rows], given)), rows
     except BadReferenceError:
         for row, (_, tree) in enumerate(rows):
-            for issue in slips(tree, plan.root):
-                of_list = isinstance(plan.root, ListOf) and isinstance(tree, dict)
-                hint = "; did you mean schema=schema[0]?" if of_list else ""
+            if issues := slips(tree, plan.root):
                 follows = f"a tree that follows the schema{f' ({plan.form})' * bool(plan.form)}"
-                wanted = f"{follows}, or options={{'types': 'loose'}}{hint}"
-                raise InputError("references", row, str(issue), wanted) from None
+                loose = ", options={'types': 'loose'}" * all(issue.kind == "unknown" for issue in issues)
+                is_item = isinstance(plan.root, ListOf) and not slips(tree, plan.root.item)
+                hint = "; did you mean schema=schema[0]?" * is_item
+                raise InputError("references", row, str(issues[0]), f"{follows}{loose}, or schema=None{hint}") from None
         raise
 
 

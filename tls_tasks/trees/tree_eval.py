@@ -36,11 +36,11 @@ VERSION = 6
 class _TreeEvalConfig:
     """The settings of :func:`tree_eval`, as they stand in its signature."""
 
-    leaves: str = field(metadata={"of": ("list_order",)})
+    leaves: str = field(metadata={"of": ("schema", "list_order")})
     metrics: str = field(metadata={"of": ("leaf_metrics",)})
     options: TreeOptions = field(metadata={"of": ("options", "compat")})
     averaging: str = field(default="flat", metadata={"sign": "avg", "of": ("hierarchical_averaging",)})
-    schema: str = field(default="given", metadata={"quiet": "given"})
+    schema: str = field(default="given", metadata={"quiet": "given", "of": ()})
     parse_mode: str = field(default="lenient", metadata={"sign": "parse"})
     quotes: bool = field(default=False, metadata={"quiet": False, "of": ()})  # sources are no option, but decide it
     interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": INTERVAL})

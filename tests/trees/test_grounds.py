@@ -20,6 +20,7 @@ from tls_tasks.trees.alignments import Search
 from tls_tasks.trees.grounds import can_be_read
 from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.rows import read_quoted
+from tls_tasks.trees.score import KEYS, VALUE_KEYS
 from tls_tasks.trees.tree_eval import tree_eval
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -158,13 +159,46 @@ def test_differences_name_right_values_without_grounds():
     ]  # fmt: skip
 
 
-def test_without_sources_nothing_is_as_it_is_with_them():
+def test_without_sources_quotes_are_ignored():
     told = {"name": {"value": "Red", "quote": "green"}}
     for sources in (None, [None]):
         score = tree_eval([told], [{"name": "Red"}], SCHEMA, sources=sources)
-        assert score.f1_value == 0 and "grounded_f1" not in score.as_dict()
+        assert score.f1_value == 1 and "grounded_f1" not in score.as_dict()
+        assert score.problems == {0: {"leaf_object": 1}} and score.as_dict()["type_errors"] == 1
         assert "quotes" not in score.signature and "quoted" not in score.units[0]
     assert "|quotes:yes|" in grounded(told, {"name": "Red"}).signature
+
+
+OBJECTS = [
+    {"name": {"value": "Red", "quote": "Red 7", "confidence": 0.9}, "tags": [{"value": "x", "page": 1}, "y"]},
+    {"name": {"value": "Red", "confidence": None}, "lines": [{"sku": {"value": "Re", "score": {"a": 1}}, "qty": 7}]},
+    {"name": {"value": ["Red"], "unit": "kg"}},
+    {"name": {"value": None, "unit": "kg"}, "n": {"value": "7.0", "unit": "kg"}, "day": {"value": "3.5.2024", "x": []}},
+    {"name": {"text": "Red", "confidence": 0.9}},
+]
+
+
+@pytest.mark.parametrize("prediction", OBJECTS)
+@pytest.mark.parametrize("sources", [None, [SOURCE]])
+def test_a_leaf_that_is_an_object_by_mistake_has_its_value(prediction, sources):
+    """In the scores of values; what the guide and treeval's program define stays, and grounds go with the value."""
+    reference = {"name": "Red", "n": 7, "day": "2024-05-03", "tags": ["x", "y"], "lines": [{"sku": "Red", "qty": 7}]}
+    plain = {key: own["value"] if isinstance(own, dict) and "value" in own else own for key, own in prediction.items()}
+    plain |= {"tags": ["x", "y"]} if "tags" in plain else {}
+    plain |= {"lines": [{"sku": "Re", "qty": 7}]} if "lines" in plain else {}
+    score = tree_eval([prediction], [reference], SCHEMA, sources=sources)
+    expected = tree_eval([plain], [reference], SCHEMA)
+    assert {key: score.results[key] for key in VALUE_KEYS} == {key: expected.results[key] for key in VALUE_KEYS}
+    assert sources or score.differences() == expected.differences()
+    assert score.problems == ({} if prediction is OBJECTS[-1] else {0: {"leaf_object": 1}})
+    assert not sources or score.units[0]["grounded_hits"] == (prediction is OBJECTS[0])
+    unlike = json.loads(json.dumps(prediction).replace('"value"', '"val"'))
+    other = tree_eval([unlike], [reference], SCHEMA, sources=sources)
+    assert {key: score.results[key] for key in KEYS} == {key: other.results[key] for key in KEYS}
+    assert score.as_dict()["type_errors"] == other.as_dict()["type_errors"] > 0
+    if sources is None:
+        both = [tree_eval([tree], [reference], SCHEMA, compat="treeval") for tree in (prediction, unlike)]
+        assert both[0].results == both[1].results and not both[0].problems
 
 
 def test_macro_means_and_intervals_have_them():

@@ -184,7 +184,7 @@ def _of_text(parses: Sequence[ParsedTree]) -> dict[str, Any]:
 
 def _text_unit(parsed: ParsedTree, root: SchemaNode) -> dict[str, float]:
     """What is known of a prediction as text, and of its compliance with the schema."""
-    issues = [] if parsed.failed else [issue.kind for issue in complies(parsed.value, root)]
+    issues = [] if parsed.failed else [issue.kind for issue in complies(parsed.as_written, root)]
     kinds = {f"issue|{kind}": issues.count(kind) for kind in ISSUE_KINDS}
     return {**parsed.rates(), "n": 1, "schema_compliance": not issues and not parsed.failed, **kinds}
 
@@ -206,19 +206,23 @@ def _known_plan(settings: bytes) -> Plan:
     return make_plan(*marshal.loads(settings))  # noqa: S302 - our own, from a line above
 
 
-def count_trees(plan: Plan, references: Sequence[Any], predictions: Sequence[Any]) -> list[tuple[Counts, Counts]]:
+def count_trees(
+    plan: Plan, references: Sequence[Any], predictions: Sequence[Any], written: Sequence[Any]
+) -> list[tuple[Counts, Counts]]:
     """Count all pairs of trees, by the guide's pairing and by the values' pairing.
+
+    ``written`` are the predictions for the guide's, which differ where a leaf is an object by mistake.
 
     Raises:
         BadReferenceError: A reference that doesn't follow the schema.
     """
     scorer, counts = LeafScorer(plan), list[tuple[Counts, Counts]]()
     by_guide, by_value = Pairing(plan, GUIDE, scorer), Pairing(plan, VALUES, scorer)
-    for trees in zip(references, predictions, strict=True):
+    for reference, prediction, own in zip(references, predictions, written, strict=True):
         by_guide.has_chosen = False
-        first = second = compare_trees(*trees, by_guide)
-        if by_guide.has_chosen and not plan.follows_treeval:
-            second = compare_trees(*trees, by_value)
+        first = second = compare_trees(reference, own, by_guide)
+        if own is not prediction or (by_guide.has_chosen and not plan.follows_treeval):
+            second = compare_trees(reference, prediction, by_value)
         counts.append((first, second))
         scorer.grids.clear()
     scorer.score()
@@ -231,15 +235,17 @@ def _compare_rows(plan: Plan, rows: _Rows) -> tuple[Columns, _Rows]:
     Raises:
         InputError: A reference that doesn't follow the schema.
     """
-    given = [MISSING if parsed.failed else parsed.value for parsed, _ in rows]
+    predictions, written = (
+        [MISSING if parsed.failed else getattr(parsed, name) for parsed, _ in rows] for name in ("value", "as_written")
+    )
     if isinstance(plan.root, Branch):
         rows = [(parsed, _without_none(tree) if parsed.failed else tree) for parsed, tree in rows]
     try:
-        return units_of(plan, count_trees(plan, [tree for _, tree in rows], given)), rows
+        return units_of(plan, count_trees(plan, [tree for _, tree in rows], predictions, written)), rows
     except BadReferenceError:  # perhaps only since a number is a text
         rows = [(parsed, with_numbers(tree, plan.root)) for parsed, tree in rows]
     try:
-        return units_of(plan, count_trees(plan, [tree for _, tree in rows], given)), rows
+        return units_of(plan, count_trees(plan, [tree for _, tree in rows], predictions, written)), rows
     except BadReferenceError:
         for row, (_, tree) in enumerate(rows):
             if issues := slips(tree, plan.root):

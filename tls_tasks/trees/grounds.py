@@ -101,7 +101,7 @@ def can_be_read(plan: Plan, field: Field, value: Any, text: str, begin: int = 0,
     if isinstance(value, str) and field.choices:
         return bool(Source(_label(quote)).whole_places(_label(value), 0))
     if not isinstance(value, str) or kind in ("integer", "number"):
-        known = [*_numbers(*near)]
+        known: list[Any] = [*_numbers(*near)]
     elif kind in DATES and read_moment(value, plan.options.day_month):
         known = [quote, *_dates(*near)]
     else:

@@ -144,8 +144,8 @@ def read_quoted(
     bare, written, grounds = _taken_off(parsed.value, node, beside, ground, objects)
     ignored = sorted({name for names in objects for name in names})
     noted = [problem("leaf_object", ", ".join(ignored))] if ignored else []
-    kept = {"written": written if objects else None, "grounds": None if ground is None else grounds}
-    return replace(parsed, value=bare, problems=(*parsed.problems, *noted), **kept)
+    parsed = replace(parsed, value=bare, written=written if objects else None, problems=(*parsed.problems, *noted))
+    return parsed if ground is None else replace(parsed, grounds=grounds)
 
 
 def _is_typed(value: Any, node: SchemaNode) -> bool:

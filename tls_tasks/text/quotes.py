@@ -168,12 +168,12 @@ class Source:
 
     def _spans(self, quote: str) -> Iterator[tuple[int, int]]:
         """Where a quote stands in the folded text."""
-        wanted, text = folded(quote)[0].strip().replace(_BROKEN, ""), self._folded[0]
-        if wanted:
-            pattern = re.escape(wanted)
+        target, text = folded(quote)[0].strip().replace(_BROKEN, ""), self._folded[0]
+        if target:
+            pattern = re.escape(target)
             if _BROKEN in text:
                 parts = {"- ": f"(?:- |{_BROKEN})", "-": f"[-{_BROKEN}]"}
-                signs = (parts.get(sign, re.escape(sign)) for sign in re.findall("- |.", wanted, re.DOTALL))
+                signs = (parts.get(sign, re.escape(sign)) for sign in re.findall("- |.", target, re.DOTALL))
                 pattern = f"{_BROKEN}?".join(signs)
             yield from (match.span() for match in re.finditer(pattern, text))
 

@@ -24,14 +24,14 @@ def _as_number(text: str) -> int | float | str:
     return text if number is None else number
 
 
-def _as_moment(day_month: str, has_time: bool, text: str) -> str:
+def _moment(day_month: str, has_time: bool, text: str) -> str:
     return read_moment(text, day_month, has_time) or text
 
 
 def reader_of_meanings(field: Field, day_month: str) -> Callable[[str], Any]:
     """Choose how texts of a leaf are read: as dates, as moments, or as numbers."""
     kind = base_type(field.type)
-    return partial(_as_moment, day_month, kind != "date") if kind in DATES else _as_number
+    return partial(_moment, day_month, kind != "date") if kind in DATES else _as_number
 
 
 def reads_numbers(field: Field, day_month: str) -> bool:

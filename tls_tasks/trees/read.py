@@ -211,7 +211,7 @@ class ParsedTree(Parsed[Any]):
     written: Any = field(default=None, repr=False)
 
     @property
-    def as_written(self) -> Any:
+    def guide_tree(self) -> Any:
         """The tree as the guide's results have it."""
         return self.value if self.written is None else self.written
 

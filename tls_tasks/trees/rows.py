@@ -172,21 +172,18 @@ def _taken_off(value: Any, node: SchemaNode | None, beside: Any, ground: Any, ob
             value, beside = value["value"], value.get("quote", beside)
             written = value if is_quoted else written
     if isinstance(node, Leaf):
-        has_quote = ground is not None and isinstance(beside, str) and beside.strip()
-        return (
-            value,
-            written,
-            ground(node, value, beside) if has_quote and not isinstance(value, dict | list | None) else {},
-        )
+        is_quoted = ground is not None and isinstance(beside, str) and bool(beside.strip())
+        has_value = not isinstance(value, dict | list | None)
+        return value, written, ground(node, value, beside) if is_quoted and has_value else {}
     known = dict(enumerate(beside)) if isinstance(beside, list) else beside if isinstance(beside, dict) else {}
     steps = [*value] if isinstance(value, dict) else [*range(len(value))] if isinstance(value, list) else []
     if not steps:
         return value, written, {}
     children = zip(steps, children_of(node, value), strict=True)
     taken = [_taken_off(child, inner, known.get(step), ground, objects) for step, (inner, child) in children]
-    bare, kept, grounds = zip(*taken, strict=True)
-    trees = [dict(zip(steps, own, strict=True)) if isinstance(value, dict) else [*own] for own in (bare, kept)]
-    return *trees, {step: own for step, own in zip(steps, grounds, strict=True) if own}
+    *trees, grounds = zip(*taken, strict=True)
+    bare, written = (dict(zip(steps, tree, strict=True)) if isinstance(value, dict) else [*tree] for tree in trees)
+    return bare, written, {step: inner for step, inner in zip(steps, grounds, strict=True) if inner}
 
 
 def read_reference(value: Any, index: int | None = 0) -> Any:

@@ -48,20 +48,20 @@ def completed(node: SchemaNode | None, values: Sequence[Any]) -> SchemaNode:
     parts = node.parts if isinstance(node, OneOf) else () if node is None else (node,)
     if node and any(isinstance(part, Again) or (isinstance(part, Leaf) and not is_scalar(part)) for part in parts):
         return node  # takes everything as it is
-    known: dict[type, Any] = {type(part): part for part in parts}
+    kinds: dict[type, Any] = {type(part): part for part in parts}
     trees = [value for value in values if isinstance(value, dict)]
     lists = [value for value in values if isinstance(value, list)]
     names = [_TYPES.get(type(value), "any") for value in values if not isinstance(value, dict | list | None)]
     if trees:
-        known[Branch] = _completed_branch(known.get(Branch), trees)
+        kinds[Branch] = _completed_branch(kinds.get(Branch), trees)
     if lists:
-        outer = known.get(ListOf, ListOf(Leaf("any")))
-        item = completed(outer.item if ListOf in known else None, [*chain(*lists)])
-        known[ListOf] = replace(outer, item=item)
-    if Leaf not in known and (names or not known):
-        known[Leaf] = any_leaf([*map(Leaf, names or ["any"])])
-    made = [known[kind] for kind in (Branch, ListOf, Leaf) if kind in known]
-    return made[0] if len(made) == 1 else OneOf(tuple(made))
+        outer = kinds.get(ListOf, ListOf(Leaf("any")))
+        item = completed(outer.item if ListOf in kinds else None, [*chain(*lists)])
+        kinds[ListOf] = replace(outer, item=item)
+    if Leaf not in kinds and (names or not kinds):
+        kinds[Leaf] = any_leaf([*map(Leaf, names or ["any"])])
+    nodes = [kinds[kind] for kind in (Branch, ListOf, Leaf) if kind in kinds]
+    return nodes[0] if len(nodes) == 1 else OneOf(tuple(nodes))
 
 
 def _completed_branch(branch: Branch | None, trees: Sequence[dict[Any, Any]]) -> Branch:

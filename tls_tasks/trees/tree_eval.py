@@ -184,7 +184,7 @@ def _of_text(parses: Sequence[ParsedTree]) -> dict[str, Any]:
 
 def _text_unit(parsed: ParsedTree, root: SchemaNode) -> dict[str, float]:
     """What is known of a prediction as text, and of its compliance with the schema."""
-    issues = [] if parsed.failed else [issue.kind for issue in complies(parsed.as_written, root)]
+    issues = [] if parsed.failed else [issue.kind for issue in complies(parsed.guide_tree, root)]
     kinds = {f"issue|{kind}": issues.count(kind) for kind in ISSUE_KINDS}
     return {**parsed.rates(), "n": 1, "schema_compliance": not issues and not parsed.failed, **kinds}
 
@@ -236,7 +236,7 @@ def _compare_rows(plan: Plan, rows: _Rows) -> tuple[Columns, _Rows]:
         InputError: A reference that doesn't follow the schema.
     """
     predictions, written = (
-        [MISSING if parsed.failed else getattr(parsed, name) for parsed, _ in rows] for name in ("value", "as_written")
+        [MISSING if parsed.failed else getattr(parsed, name) for parsed, _ in rows] for name in ("value", "guide_tree")
     )
     if isinstance(plan.root, Branch):
         rows = [(parsed, _without_none(tree) if parsed.failed else tree) for parsed, tree in rows]

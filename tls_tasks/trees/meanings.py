@@ -80,12 +80,13 @@ def with_numbers(tree: Any, node: SchemaNode) -> Any:
 
 
 def refuse_unread_dates(plan: Plan, references: Sequence[Any]) -> None:
-    """Refuse references with dates that can't be read, unless values may be of any type.
+    """Refuse references with dates that can't be read, unless values may be of any type, as in treeval's profile.
 
     Raises:
         InputError: A text that the schema calls a date, and that is none or has two readings.
     """
-    if plan.options.types == "loose" or not any(base_type(field.type) in DATES for field in plan.fields):
+    takes_any = plan.follows_treeval or plan.options.types == "loose"
+    if takes_any or not any(base_type(field.type) in DATES for field in plan.fields):
         return
     for index, tree in enumerate(references):
         if unread := unread_dates(tree, plan.root, plan.options.day_month):

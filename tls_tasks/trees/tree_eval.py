@@ -140,13 +140,12 @@ def tree_eval(
     if compat and sources is not None:
         raise InputError("sources", None, f"texts with compat={compat!r}", "no sources: that program knows no quotes")
     quoted, shape = sources is not None, "given" if schema is not None else "references"
-    if schema is None or (compat is None and isinstance(options, Mapping) and options.get("types") == "loose"):
-        schema = schema_with(schema, predictions, references, leaf_metrics)
+    is_loose = compat is None and isinstance(options, Mapping) and options.get("types") == "loose"
+    schema = schema_with(schema, predictions, references, leaf_metrics) if is_loose or schema is None else schema
     plan = _plan(schema, compat, options, leaf_metrics, list_order, hierarchical_averaging, quoted)
     given = predictions, references, plan.root, parse_mode, compat is None
     rows: _Rows = read_rows(*given, sources, partial(ground_of, plan))
-    if compat is None:
-        refuse_unread_dates(plan, [tree for _, tree in rows])
+    refuse_unread_dates(plan, [tree for _, tree in rows])
     of_text = _of_text([parsed for parsed, _ in rows])
     counted, rows = _compare_rows(plan, rows)
     text_units = [_text_unit(parsed, plan.root) for parsed, _ in rows]

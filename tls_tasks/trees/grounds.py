@@ -35,6 +35,7 @@ Grounds = Any
 
 _TIME = 40  # characters of a time and its zone
 _NEAR = 60  # characters around a quote, of which a number in it may be a part
+_MORE = re.compile(r"[-/.]\d")  # behind a date that is a part of another
 _WORD = re.compile(r"(?<![A-Za-z0-9./\-])[^\W_]")
 _PIECE = re.compile(r"(?<=[.!?])\s+|\n+")
 
@@ -128,11 +129,12 @@ def _numbers(text: str, begin: int, end: int) -> Iterator[int | float]:
 def _dates(text: str, begin: int, end: int) -> Iterator[str]:
     """The dates in a part of a text that are no part of others, each without and with what may be its time."""
     for start in (word.start() for word in _WORD.finditer(text, begin, end)):
-        for date in leading_dates(text[start : start + MAX_LENGTH]):
-            if start + date.end <= end:
-                yield text[start : start + date.end]
-                ends = re.finditer(r"\S(?!\S)", text[start + date.end : min(end, start + date.end + _TIME)])
-                yield from (text[start : start + date.end + last.end()].rstrip(".,;)") for last in ends)
+        for date in leading_dates(text[start : min(end, start + MAX_LENGTH)]):
+            last = start + date.end
+            if not _MORE.match(text, last):
+                yield text[start:last]
+                ends = re.finditer(r"\S(?!\S)", text[last : min(end, last + _TIME)])
+                yield from (text[start : last + one.end()].rstrip(".,;)") for one in ends)
 
 
 def with_quotes(plan: Plan, tree: Any, text: str) -> Any:

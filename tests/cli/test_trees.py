@@ -54,6 +54,14 @@ def test_metrics_and_compat(files, capsys):
     assert "treeval" in run(capsys, *files(), "--compat", "treeval")[1].splitlines()[-1]
 
 
+def test_without_a_schema_the_shape_of_the_references_counts(files, capsys):
+    code, out, _ = run(capsys, *files()[:2], "--metric", "exact_match")
+    assert code == 0 and "|metrics:exact_match|" in out and "|schema:references|" in out
+    assert float(re.search(r"f1_value_exact +(\S+)", out)[1]) == round(
+        tree_eval([ANSWER], [REFERENCE]).f1_value_exact, 4
+    )
+
+
 # Of an ANSWER with "82" for "81", and "=1+1" for "cc".
 DIFFERENCES = CASES["DIFFERENCES"]
 

@@ -338,6 +338,20 @@ def test_coverage_verbatim_and_normalised():
     assert (result["evidence_coverage"], result["evidence_coverage_normalised"]) == (1 / 7, 3 / 7)
 
 
+@pytest.mark.parametrize(
+    ("source", "quote"),
+    [
+        ("There was no abnormal evalu-\nation.", "no abnormal evaluation"),
+        ("The \ufb01rst \u201cdose\u201d came.", 'The first "dose"'),
+        ("co\u00adtrimoxazole\u00a0was 25\u00a0mg \u2026", "cotrimoxazole was 25 mg ..."),
+    ],
+)
+def test_quotes_of_printed_texts_count_in_the_normalised_coverage_alone(source, quote):
+    """As reported of other packages: words broken at the end of a line, ligatures, soft hyphens, other blanks."""
+    result = evidence_extraction([spans(quote)], [[]], [source]).as_dict()
+    assert (result["evidence_coverage"], result["evidence_coverage_normalised"]) == (0, 1)
+
+
 def test_coverage_counts_rows_with_a_source_only():
     told = [spans("tea"), spans("rice", "soup")]
     assert evidence_extraction(told, [[], []], ["tea", None]).as_dict()["evidence_coverage"] == 1.0

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tls_tasks.text.quotes import MAX_PLACES, Source, _normalised_form
+from tls_tasks.text.quotes import MAX_PLACES, Source, folded
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
@@ -26,6 +26,11 @@ def test_where_quotes_stand(text, quote, verbatim, any_form):
     source = Source(text)
     assert (source.holds(quote), source.holds_normalised(quote)) == (verbatim, any_form)
     assert bool(source.places(quote)) is any_form
+
+
+@pytest.mark.parametrize(("text", "quote", "least", "n"), CASES["test_whole_places"])
+def test_whole_places(text, quote, least, n):
+    assert len(Source(text).whole_places(quote, least)) == n
 
 
 def test_places():
@@ -58,5 +63,6 @@ def test_places_hold_what_was_asked_for(text, quote):
 
 @given(TEXTS)
 def test_normalising_twice_changes_nothing(text):
-    once = _normalised_form(text)
-    assert _normalised_form(once) == once == _normalised_form(unicodedata.normalize("NFD", text))
+    once, starts = folded(text)
+    assert folded(once)[0] == once == folded(unicodedata.normalize("NFD", text))[0]
+    assert len(starts) == len(once) and starts == sorted(starts)

@@ -36,7 +36,7 @@ def is_read(kind, value, quote):
             f"{y}-{MONTHS.index(m) + 1:02}-{int(d):02}" for d, m, y in re.findall(r"(\d+) ([A-Z]\w+) (\d{4})", quote)
         ]
         return value in [*days, *re.findall(r"\d{4}-\d\d-\d\d", quote)]
-    return kind == "choice" or value in quote
+    return value in re.findall("[a-z]+", quote.lower()) if kind == "choice" else value in quote
 
 
 def similarity(kind, left, right):

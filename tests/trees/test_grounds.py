@@ -19,16 +19,22 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.trees.grounds import aligned, can_be_read
 from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.rows import read_quoted
+from tls_tasks.trees.score import KEYS, VALUE_KEYS
 from tls_tasks.trees.tree_eval import tree_eval
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 SCHEMA = {
-    "name": "string", "n": "number", "day": "date", "kind": ["a", "b"], "tags": ["string"],
+    "name": "string", "n": "number", "day": "date", "kind": ["red", "blue"], "tags": ["string"],
     "lines": [{"sku": "string", "qty": "integer"}],
 }  # fmt: skip
 SOURCE = "Red 7 and blue 8.5, on 3 May 2024. Redder 70 came on 4 May 2024."
 QUOTES = ["Red 7", "and blue 8.5", "3 May 2024", "Redder 70 came on 4 May 2024", "Red 7 and 4 May 2024", "green"]
-POOLS = {"name": ["Red", "Redder", "blue"], "n": [7, 8.5, 70], "day": ["2024-05-03", "2024-05-04"], "kind": ["a", "b"]}
+POOLS = {
+    "name": ["Red", "Redder", "blue"],
+    "n": [7, 8.5, 70],
+    "day": ["2024-05-03", "2024-05-04"],
+    "kind": ["red", "blue"],
+}
 POOLS |= {"tags": ["Red", "Redder"], "sku": ["Red", "blue"], "qty": [7, 70]}
 
 
@@ -145,20 +151,53 @@ def test_what_is_filled_where_the_reference_has_nothing():
 
 
 def test_differences_name_right_values_without_grounds():
-    told = {"name": {"value": "Red", "quote": "green"}, "n": {"value": 7, "quote": "Red 7"}, "kind": "a"}
-    found = grounded(told, {"name": "Red", "n": 7, "kind": "b"}).differences()
+    told = {"name": {"value": "Red", "quote": "green"}, "n": {"value": 7, "quote": "Red 7"}, "kind": "red"}
+    found = grounded(told, {"name": "Red", "n": 7, "kind": "blue"}).differences()
     assert [(own["path"], own["kind"], own["score"]) for own in found] == [
         ("$.name", "ungrounded", 0.0), ("$.kind", "wrong", 0.0)
     ]  # fmt: skip
 
 
-def test_without_sources_nothing_is_as_it_is_with_them():
+def test_without_sources_quotes_are_ignored():
     told = {"name": {"value": "Red", "quote": "green"}}
     for sources in (None, [None]):
         score = tree_eval([told], [{"name": "Red"}], SCHEMA, sources=sources)
-        assert score.f1_value == 0 and "grounded_f1" not in score.as_dict()
+        assert score.f1_value == 1 and "grounded_f1" not in score.as_dict()
+        assert score.problems == {0: {"leaf_object": 1}} and score.as_dict()["type_errors"] == 1
         assert "quotes" not in score.signature and "quoted" not in score.units[0]
     assert "|quotes:yes|" in grounded(told, {"name": "Red"}).signature
+
+
+OBJECTS = [
+    {"name": {"value": "Red", "quote": "Red 7", "confidence": 0.9}, "tags": [{"value": "x", "page": 1}, "y"]},
+    {"name": {"value": "Red", "confidence": None}, "lines": [{"sku": {"value": "Re", "score": {"a": 1}}, "qty": 7}]},
+    {"name": {"value": ["Red"], "unit": "kg"}},
+    {"name": {"value": None, "unit": "kg"}, "n": {"value": "7.0", "unit": "kg"}, "day": {"value": "3.5.2024", "x": []}},
+    {"name": {"text": "Red", "confidence": 0.9}},
+]
+
+
+@pytest.mark.parametrize("prediction", OBJECTS)
+@pytest.mark.parametrize("sources", [None, [SOURCE]])
+def test_a_leaf_that_is_an_object_by_mistake_has_its_value(prediction, sources):
+    """In the scores of values; what the guide and treeval's program define stays, and grounds go with the value."""
+    reference = {"name": "Red", "n": 7, "day": "2024-05-03", "tags": ["x", "y"], "lines": [{"sku": "Red", "qty": 7}]}
+    plain = {key: own["value"] if isinstance(own, dict) and "value" in own else own for key, own in prediction.items()}
+    plain |= {"tags": ["x", "y"]} if "tags" in plain else {}
+    plain |= {"lines": [{"sku": "Re", "qty": 7}]} if "lines" in plain else {}
+    score = tree_eval([prediction], [reference], SCHEMA, sources=sources)
+    expected = tree_eval([plain], [reference], SCHEMA)
+    assert {key: score.results[key] for key in VALUE_KEYS} == {key: expected.results[key] for key in VALUE_KEYS}
+    assert sources or score.differences() == expected.differences()
+    assert score.problems == ({} if prediction is OBJECTS[-1] else {0: {"leaf_object": 1}})
+    assert not sources or score.units[0]["grounded_hits"] == (prediction is OBJECTS[0])
+    unlike = json.loads(json.dumps(prediction).replace('"value"', '"val"'))
+    other = tree_eval([unlike], [reference], SCHEMA, sources=sources)
+    assert {key: score.results[key] for key in KEYS} == {key: other.results[key] for key in KEYS}
+    assert score.as_dict()["type_errors"] == other.as_dict()["type_errors"] > 0
+    if sources is None:
+        both = [tree_eval([tree], [reference], SCHEMA, compat="treeval") for tree in (prediction, unlike)]
+        assert both[0].results == both[1].results and not both[0].problems
 
 
 def test_means_and_intervals_have_them():

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 
 from tests import hostile
 from tls_tasks.cli.files import _leaf_metrics
-from tls_tasks.core.errors import InputError
-from tls_tasks.trees.meanings import number_in
+from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.text.numbers import read_number
+from tls_tasks.trees.data import read_row
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import VALUE_KEYS
 from tls_tasks.trees.settings import named_path
@@ -104,10 +106,10 @@ def test_numbers_in_text(text, number):
 @pytest.mark.parametrize(
     "text",
     ["", " ", ".", "-", "abc", "5 kg", "$5", "5%", "1,23,456.7.8", "1,2,3", "1..5", "0x10", "1_000", "NaN", "inf",
-     "1e999", "9" * 101, "1 2", "٣", "5-", "--5", "1,234,5", "True", "1/2"],
+     "1e999", "9" * 101, "1 2", "(-5)", "(5", "5)", "5-", "--5", "1,234,5", "True", "1/2"],
 )  # fmt: skip
 def test_what_is_no_number(text):
-    assert number_in(text) is None
+    assert read_number(text) is None
     assert similarity(text, 5, NUMBER) == (0, 0)
 
 
@@ -200,14 +202,37 @@ def test_leaves_of_date_times_keep_the_guide():
 def test_the_order_of_day_and_month_is_an_option(kind, rest):
     told = f"01/02/2024{rest.replace('T', ' ')}"
     for reference, expected in (("2024-02-01", (0, 1, 0)), ("2024-01-02", (0, 0, 1))):
-        for is_swapped in (False, True):
-            pair = (told, f"{reference}{rest}")[:: -1 if is_swapped else 1]
-            found = [
-                similarity(*pair, kind, day_month=order)[1] for order in ("as_written", "day_first", "month_first")
-            ]
-            assert tuple(found) == expected
+        orders = ("as_written", "day_first", "month_first")
+        found = [similarity(told, f"{reference}{rest}", kind, day_month=order)[1] for order in orders]
+        assert tuple(found) == expected
+        found = [similarity(f"{reference}{rest}", told, kind, day_month=order)[1] for order in orders[1:]]
+        assert tuple(found) == expected[1:]
     assert similarity("31/01/2024" + rest, "2024-01-31" + rest, kind, day_month="month_first") == (1, 1)  # one reading
-    assert similarity(told, told, kind) == (1, 1)
+
+
+@pytest.mark.parametrize(("reference", "prediction", "expected"), CASES["dates"])
+def test_dates_as_people_write_them(reference, prediction, expected):
+    """In the scores of values; the guide's compare dates in the notations that have one reading."""
+    assert similarity(prediction, reference, DAY)[1] == expected
+
+
+@pytest.mark.parametrize(("kind", "text", "options"), CASES["no_references"])
+@pytest.mark.parametrize(
+    "tree", [lambda text: {"a": {"b": [text]}}, lambda text: {"a": {"b": [{"$any_of": ["2024", text]}]}}]
+)
+def test_a_date_that_cannot_be_read_is_no_reference(kind, text, options, tree):
+    schema = {"a": {"b": [kind]}}
+    told = f"^references\\[1\\]: got a.b\\[0\\]: {re.escape(repr(text))}, expected a date with one reading, .*day_month"
+    with pytest.raises(InputError, match=told):
+        tree_eval([{}, {}], [{}, tree(text)], schema, **options)
+    row = {"text": "x", "schema": schema, "reference": tree(text)}
+    with pytest.raises(DataError, match=r"line 3: reference: got a.b\[0\]: .*day_month"):
+        read_row("line 3", row, 2, {})
+
+
+def test_documents_with_dates_and_numbers_that_can_be_read_are_taken():
+    row = {"text": "x", "schema": {"a": "date", "n": "number"}, "reference": {"a": "3.5.2024", "n": "1,234.50"}}
+    assert read_row("line 3", row, 2, {}).id == "2"
 
 
 @pytest.mark.parametrize("empty", [{}, {"a": None}])

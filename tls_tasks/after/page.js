@@ -10,6 +10,7 @@ const state = {
 const ROW = matchMedia("(pointer: coarse)").matches ? 44 : 34; // pixels
 const BINS = 20;
 const TIE = 5e-9; // values are rounded to 8 digits
+const REPORTED = 6; // results of a document that stand before the fold: tables begin with what one reports
 const SVG = "http://www.w3.org/2000/svg";
 const VIEWS = {
   timeline: timelineView, summary: summaryView, evidence: evidenceView, report: reportView, tree: treeView,
@@ -563,7 +564,7 @@ function scoreCell(at, name) {
 function scoreStrip(at) {
   const names = task().metrics.map(({ key }) => key).filter((key) => runA().columns[key]);
   const ranked = names.filter((key) => key !== metricName() && metricOf(key).higher !== null);
-  const shown = [metricName(), ...ranked].slice(0, 5), rest = names.filter((key) => !shown.includes(key));
+  const shown = [metricName(), ...ranked].slice(0, REPORTED), rest = names.filter((key) => !shown.includes(key));
   const cells = (names) => el("dl", { class: "scores" }, names.map((name) => scoreCell(at, name)));
   const title = `${count(rest.length, "more score")}. Black tick: the run's mean.`;
   return [cells(shown), rest.length ? fold(title, cells(rest)) : null];

@@ -21,6 +21,7 @@ from tls_tasks.trees.data import TreeRow, holds_many, read_trees
 from tls_tasks.trees.rows import read_prediction, read_reference
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import judged
+from tls_tasks.trees.shape import completed
 from tls_tasks.trees.types import leaves_of, path_name
 
 _PER_PAIR = ("ar1_precision", "ar1_recall", "ar1_f1", "ar2_f1", "date_precision", "date_recall", "date_f1")
@@ -47,7 +48,7 @@ def add_parser(subparsers: base.Subparsers) -> None:
     add("--matching", default="greedy", help="greedy (default) or optimal")
     add("--postprocess", help="make objects fit the schema first; keep, drop or uncertain: those that quote no text")
     add = _add_command(subparsers, "trees", _trees)
-    add("--schema", type=Path, required=True, metavar="FILE", help="file with the schema")
+    add("--schema", type=Path, metavar="FILE", help="file with the schema (default: the references' own shape)")
     add("--sources", type=Path, metavar="FILE", help="the texts, in which the quotes of values are looked up")
     add("--metric", action="append", default=[], metavar="[WHERE=]NAME", help="of leaves, or of this path or type")
     add("--compat", choices=("treeval",), help="score as that program does")
@@ -175,16 +176,16 @@ def _trees(args: argparse.Namespace) -> int:
     With SOURCES, the document of two trees, or rows {"id": "a", "text": …} or a folder with a file a document of many,
     predictions may give values with quotes, and grounded_f1 counts those whose quote holds them: see docs/trees.md.
 
-    The schema is a file with treeval's form or JSON Schema. Of two trees, missing and extra nodes are marked, and the
-    items of lists stand as the score aligned them; --detailed shows so each of many. --json has the values that
-    are wrong, missed, invented or ungrounded as "differences".
+    The schema is a file with treeval's form or JSON Schema; without one, the references' own shape counts. Of two
+    trees, missing and extra nodes are marked, and the items of lists stand as the score aligned them; --detailed shows
+    so each of many. --json has the values that are wrong, missed, invented or ungrounded as "differences".
 
     Exit codes: 0 shown; 1 shown, but no tree could be read in PREDICTIONS; 2 not shown
 
     Examples:
       tls-tasks trees --predictions answer.txt --references gold.json --schema invoice.schema.json
       tls-tasks trees --predictions answers.jsonl --references gold.jsonl --schema s.json --detailed
-      tls-tasks trees --predictions a.txt --references gold.json --schema s.json --metric string=token_f1
+      tls-tasks trees --predictions a.txt --references gold.json --metric string=token_f1
       tls-tasks trees --predictions a.jsonl --references gold.jsonl --sources texts.jsonl --schema s.json
     """
     files = [args.predictions, args.references, args.schema, *filter(None, [args.sources])]
@@ -192,13 +193,14 @@ def _trees(args: argparse.Namespace) -> int:
     many, schema, rows = _read_trees(type_names, *files)
     base.note("trees", *missing_note(((row.id, row.prediction) for row in rows), "trees", "counted as empty"))
     answers = ["" if row.prediction is None else row.prediction for row in rows]
-    mode = "strict" if args.strict else "lenient"
+    mode, references = "strict" if args.strict else "lenient", [row.reference for row in rows]
+    node = schema or completed(None, references)
     with without_warnings(ParseFailureWarning):  # a note below says so
-        metrics, references = _leaf_metrics(args.metric, schema), [row.reference for row in rows]
+        metrics = _leaf_metrics(args.metric, node)
         options: dict[str, Any] = {"compat": args.compat, "parse_mode": mode, "sources": [row.source for row in rows]}
         score = tls_tasks.tree_eval(answers, references, schema, metrics, **options)
     failed = [row for row, unit in zip(rows, score.units, strict=True) if not unit["parsed"]]
-    unread = [row.id for row in failed if read_prediction(row.prediction, None, schema, mode).failed]  # null is not
+    unread = [row.id for row in failed if read_prediction(row.prediction, None, node, mode).failed]  # null is not
     base.note("trees", *(f"{name}: no tree could be read in it" for name in unread))
     names = [row.id for row in rows]
     result = printed.as_json(args, score, names)
@@ -212,12 +214,13 @@ def _trees(args: argparse.Namespace) -> int:
 
 
 def _read_trees(
-    type_names: list[str], predictions: Path, references: Path, schema: Path, *sources: Path
+    type_names: list[str], predictions: Path, references: Path, schema: Path | None, *sources: Path
 ) -> tuple[bool, Any, list[TreeRow]]:
-    """Whether there are many trees, the schema, and the trees."""
-    many = holds_many(predictions) or holds_many(references)
+    """Whether there are many trees, the schema if there is one, and the trees."""
+    many, node = holds_many(predictions) or holds_many(references), None
     with said_of(Row(str(schema), None)):
-        node = read_schema(json.loads(read_document(schema)), type_names=type_names)
+        if schema is not None:
+            node = read_schema(json.loads(read_document(schema)), type_names=type_names)
     return many, node, (read_trees if many else _read_two)(predictions, references, *sources)
 
 

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import yaml
 
 from tls_tasks.core.reasoning import filled
+from tls_tasks.text.numbers import ascii_digits
 
 # --- token classes: the words of dates ---
 
@@ -46,7 +47,6 @@ _PLAIN = str.maketrans(
     "\uff0c\u060c\u3001\u0970\u05f3\uff08\uff09\uff1a\u2019년월일",
     " " * 7 + "-" * 8 + "~~/" + ",,,..():'年月日",
 ) | {_FIRST_MARK + offset: "?" for offset in range(0x40)}
-_DIGIT = re.compile(r"[^\D0-9]")
 _THAI = re.compile(r"[\u0e01-\u0e2e]")
 _BUDDHIST = re.compile(r"(?<!\d)2[456]\d\d(?!\d)")  # in Thai, 2554 is 2011
 _LETTER = r"[^\s!-@\[-`{-\xa9\xab-\xb9\xbb-\xbf\u0964\u0965\u2000-\u200b\u200e-\u206f\u3000-\u303f\uff00-\uff20年月日]"
@@ -85,7 +85,7 @@ def marked(text: str, throughout: bool = False) -> str:
     """
     plain = text
     if not text.isascii():
-        plain = _DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text.translate(_PLAIN))
+        plain = ascii_digits(text.translate(_PLAIN))
         if _THAI.search(text):
             plain = _BUDDHIST.sub(lambda year: str(int(year[0]) - 543), plain)
     if throughout:

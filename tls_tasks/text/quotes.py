@@ -1,13 +1,14 @@
-"""Where a quote stands in a text: verbatim, or but for Unicode's NFC, quotation marks and blanks; marked pieces."""
+"""Where a quote stands in a text: verbatim, or but for what printing changes; marked pieces."""
 
 import itertools
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from operator import itemgetter
 
 from tls_tasks.text.rouge155 import normal_form
+from tls_tasks.text.tokenizers import UNSPACED
 
 Segments = list[list[str]]
 """``[text, mark]`` in order, with an empty mark for unmarked text; joined, the pieces are the whole text."""
@@ -64,17 +65,59 @@ MAX_PLACES = 20
 """How many places of one quote are listed."""
 
 _SINGLE, _DOUBLE = "'‘’‚‛‹›′`´ʼ", '"“”„‟«»″'
-_STRAIGHT = str.maketrans({**dict.fromkeys(_SINGLE, "'"), **dict.fromkeys(_DOUBLE, '"')})
+_STRAIGHT = str.maketrans(
+    {**dict.fromkeys(_SINGLE, "'"), **dict.fromkeys(_DOUBLE, '"'), **dict.fromkeys("\u2010\u2011", "-")}
+)
+_INVISIBLE = str.maketrans(dict.fromkeys("\xad\u200b\u2060\ufeff"))
+_BROKEN = "\ue000"
+"""Stands for a hyphen at the end of a line, which may be the word's or the printer's."""
+
+_PIECE = re.compile(
+    rf"""(?P<broken>{_BROKEN}|(?<=[^\W\d_])[-\xad]\s*\n\s*(?=[^\W\d_]))
+    |(?P<blank>\s+)|(?P<plain>[!-,.-~]+(?![^\x00-\x7f\s])|-(?![^\x00-\x7f\s]))|[!-~]?[^\x00-\x7f\s]+|.""",
+    re.VERBOSE | re.DOTALL,
+)
+_UNSPACED = re.compile(f"[{UNSPACED}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")  # and of South East Asia
+_SPLIT_NUMBER = re.compile(r"(?<=\d[.,:/'])(?=\d)|(?<=\d)(?=[.,:/']\d)")
 
 
-def _normalised_form(text: str) -> str:
-    r"""NFC, straight quotation marks, one blank for each run of blanks, none at the ends; case stays.
+def folded(text: str) -> tuple[str, list[int]]:
+    r"""Fold what printing changes in a text: what a quote and its source are compared by; case stays.
+
+    That is: NFKC (ligatures, full-width forms, ``…``), straight quotation marks, plain hyphens, none that is soft, one
+    sign for a hyphen and the line's end behind it, one blank for each run of blanks.
+
+    Returns:
+        The folded text, and where each of its characters begins in the text.
 
     Example:
-        >>> _normalised_form(" couldn’t \n sleep")
-        "couldn't sleep"
+        >>> folded("couldn’t \n sleep")[0], folded("ﬁt")
+        ("couldn't sleep", ('fit', [0, 0, 1]))
     """
-    return " ".join(unicodedata.normalize("NFC", text).translate(_STRAIGHT).split())
+    pieces, starts = list[str](), list[int]()
+    for piece in _PIECE.finditer(text.translate(_STRAIGHT)):
+        at, kind = piece.start(), piece.lastgroup
+        parts = [piece[0]] if kind else _characters(piece[0])
+        for part in parts:
+            new = {"broken": _BROKEN, "blank": " ", "plain": part}.get(kind or "")
+            new = unicodedata.normalize("NFKC", part.translate(_INVISIBLE)) if new is None else new
+            pieces.append(new)
+            starts += range(at, at + len(part)) if new == part else [at] * len(new)
+            at += len(part)
+    return "".join(pieces), starts
+
+
+def _characters(text: str) -> list[str]:
+    """The characters of a text, each with its marks; a text that needs no folding is one piece."""
+    if unicodedata.is_normalized("NFKC", text) and text.translate(_INVISIBLE) == text:
+        return [text]
+    characters = list[str]()
+    for character in text:
+        if characters and (unicodedata.category(character)[0] == "M" or "\u1160" <= character <= "\u11ff"):
+            characters[-1] += character
+        else:
+            characters.append(character)
+    return characters
 
 
 class Source:
@@ -86,6 +129,8 @@ class Source:
         (True, False, True)
         >>> source.places("I couldn't"), source.places("couldn’t sleep"), source.places("tea")
         ([(0, 10), (19, 29)], [(2, 17)], [])
+        >>> source.whole_places("I could"), source.whole_places("sleep")
+        ([], [(12, 17)])
     """
 
     def __init__(self, text: str) -> None:
@@ -96,32 +141,57 @@ class Source:
         return quote in self.text and bool(quote) and not quote.isspace()
 
     def holds_normalised(self, quote: str) -> bool:
-        """Whether a quote stands in it verbatim, or after both were normalised."""
-        if self.holds(quote):
-            return True
-        wanted = _normalised_form(quote)
-        return bool(wanted) and wanted in self._normalised
+        """Whether a quote stands in it verbatim, or after both were folded."""
+        return self.holds(quote) or next(self._spans(quote), None) is not None
 
     def places(self, quote: str) -> list[tuple[int, int]]:
         """Start and end of each place where a quote stands, from left to right and without overlap.
 
-        The verbatim places if there are any, else the normalised ones; :data:`MAX_PLACES` at most.
+        The verbatim places if there are any, else those after folding; :data:`MAX_PLACES` at most.
         """
-        if not self.holds_normalised(quote):
+        if not self.holds(quote):
+            return [*itertools.islice(map(self._place, self._spans(quote)), MAX_PLACES)]
+        return [match.span() for match in itertools.islice(re.finditer(re.escape(quote), self.text), MAX_PLACES)]
+
+    def whole_places(self, quote: str, least: int = 3) -> list[tuple[int, int]]:
+        """Find the places where a quote is whole words and numbers after folding; :data:`MAX_PLACES` at most.
+
+        Args:
+            quote: The quote.
+            least: How many letters and digits it has at least; of scripts without blanks two are enough.
+        """
+        least = min(least, 2) if any(map(_UNSPACED.match, quote)) else least
+        if sum(map(str.isalnum, folded(quote)[0])) < least:
             return []
-        pattern = re.escape(quote) if self.holds(quote) else "".join(map(_any_form, _normalised_form(quote)))
-        return [match.span() for match in itertools.islice(re.finditer(pattern, self.text), MAX_PLACES)]
+        spans = (span for span in self._spans(quote) if not any(map(self._is_within_word, span)))
+        return [*itertools.islice(map(self._place, spans), MAX_PLACES)]
+
+    def _spans(self, quote: str) -> Iterator[tuple[int, int]]:
+        """Where a quote stands in the folded text."""
+        target, text = folded(quote)[0].strip().replace(_BROKEN, ""), self._folded[0]
+        if target:
+            pattern = re.escape(target)
+            if _BROKEN in text:
+                parts = {"- ": f"(?:- |{_BROKEN})", "-": f"[-{_BROKEN}]"}
+                signs = (parts.get(sign, re.escape(sign)) for sign in re.findall("- |.", target, re.DOTALL))
+                pattern = f"{_BROKEN}?".join(signs)
+            yield from (match.span() for match in re.finditer(pattern, text))
+
+    def _place(self, span: tuple[int, int]) -> tuple[int, int]:
+        """Where a span of the folded text is in the text."""
+        starts, (begin, end) = self._folded[1], span
+        return starts[begin], starts[end] if end < len(starts) else len(self.text)
+
+    def _is_within_word(self, at: int) -> bool:
+        """Whether a place in the folded text is within a word or a number."""
+        text = self._folded[0]
+        both = text[at - 1 : at + 1] if at else ""
+        if len(both) < 2:
+            return False
+        if all(sign.isalnum() or sign == _BROKEN or unicodedata.category(sign)[0] == "M" for sign in both):
+            return both.isdigit() or unicodedata.category(both[1])[0] == "M" or not any(map(_UNSPACED.match, both))
+        return _SPLIT_NUMBER.match(text, at) is not None
 
     @cached_property
-    def _normalised(self) -> str:
-        return _normalised_form(self.text)
-
-
-def _any_form(character: str) -> str:
-    """A pattern for what a character of a normalised text may have been: composed or not, any mark, any blanks."""
-    if character == " ":
-        return r"\s+"
-    marks = {"'": _SINGLE, '"': _DOUBLE}.get(character)
-    if marks is not None:
-        return f"[{marks}]"
-    return f"(?:{re.escape(character)}|{re.escape(unicodedata.normalize('NFD', character))})"
+    def _folded(self) -> tuple[str, list[int]]:
+        return folded(self.text)

@@ -41,6 +41,9 @@ _OTHER_NAMES = {
 }  # fmt: skip
 
 
+DATES = ("date", "datetime", "date-time")
+"""The types of dates."""
+
 TYPE_NAMES = frozenset({*_CLASSES, *_OTHER_NAMES, "integer", "number", "any", "choice", "date-time"})
 """The labels that have a meaning."""
 

@@ -20,6 +20,7 @@ from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of
 from tls_tasks.data.models import DataRow, Id, named, read_model
 from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, hub_rows, load, text_fields
 from tls_tasks.trees.compliance import slips
+from tls_tasks.trees.meanings import DATES_WANTED, unread_dates, with_numbers
 from tls_tasks.trees.rows import read_prediction, read_reference
 from tls_tasks.trees.schema import is_json_schema, read_schema, schema_and_form
 from tls_tasks.trees.types import Again, Branch, ListOf, OneOf, SchemaNode, part_for
@@ -103,11 +104,14 @@ def read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> Tr
         raise DataError(f"{where}: schema must be an object or a list, got {schema!r}")
     try:
         node, form = schema_and_form(schema)
-        issues = slips(read_reference(read.reference, None), node)
+        reference = with_numbers(read_reference(read.reference, None), node)
+        issues, unread = slips(reference, node), unread_dates(reference, node)
     except InputError as error:
         raise DataError(f"{where}: {error}") from error
     if issues:
         raise DataError(f"{where}: reference: got {issues[0]}, expected a tree of its schema ({form})")
+    if unread:
+        raise DataError(f"{where}: reference: got {unread[0]}, expected {DATES_WANTED} of tree_eval")
     return TreeDocument(read.id or str(index), kind, read.text, _json_text(schema), _json_text(read.reference))
 
 

@@ -128,7 +128,8 @@ def _count_pairs(plan: Plan, node: SchemaNode, references: list[Row], prediction
             if not reads_numbers(leaf, plan.day_month):  # numbers have their type here
                 read = reader_of_meanings(leaf, plan.day_month)
                 meant = [[meaning(read, value) for value in column] for column in columns]
-                alike = np.maximum(alike, mean_similarity(leaf.metrics, [m.matrix(*meant) for m in leaf.metrics]))
+                if meant != columns:
+                    alike = np.maximum(alike, mean_similarity(leaf.metrics, [m.matrix(*meant) for m in leaf.metrics]))
             alike = alike * has_both
             pairs.similarity, pairs.exact = pairs.similarity + alike, pairs.exact + (alike >= EXACT)
     return pairs

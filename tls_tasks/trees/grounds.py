@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tls_tasks.core.score import grouped
-from tls_tasks.text.dates import MAX_LENGTH, dates_in, leading_dates, read_date
-from tls_tasks.text.numbers import APART, digits_of, numbers_in
+from tls_tasks.text.dates import MAX_LENGTH, leading_dates
+from tls_tasks.text.moments import read_moment
+from tls_tasks.text.numbers import numbers_in
 from tls_tasks.text.quotes import Source
 from tls_tasks.trees.alignments import Alignments, alignments_in, chosen, steps_of
 from tls_tasks.trees.compare import compare_items, compare_trees
-from tls_tasks.trees.compliance import base_type, is_scalar
+from tls_tasks.trees.compliance import DATES, base_type, is_scalar
 from tls_tasks.trees.counts import EXACT
 from tls_tasks.trees.differences import inner_node, is_pair, side_by_side
 from tls_tasks.trees.grid import Lists
 from tls_tasks.trees.leaf_scores import LeafScorer, similarity_of
-from tls_tasks.trees.meanings import number_in
 from tls_tasks.trees.nodes import values_outside
 from tls_tasks.trees.pairing import CompareItems, Pairing, assign
 from tls_tasks.trees.plan import Field, Plan
@@ -35,11 +35,10 @@ from tls_tasks.trees.weights import GUIDE, VALUES
 Grounds = Any
 """Key or position -> what is known of the values below it, down to the :class:`Ground` of one."""
 
-_DIGITS = re.compile(  # the 3 of A3 and A-3 is no number, the 12 of EUR12 is
-    rf"(?:(?<!\w)[+\-\u2212])?(?:(?<![\w.])\.)?(?:(?<![^\W_])|(?<=\b[A-Z]{{3}})){APART}"
-    r"\d[\d.,'\u2019 \u00a0\u202f]*(?:[eE][+-]?\d+)?"
-)
 _TIME = 40  # characters of a time and its zone
+_NEAR = 60  # characters around a quote, of which a number in it may be a part
+_MORE = re.compile(r"[-/.]\d")  # behind a date that is a part of another
+_WORD = re.compile(r"(?<![A-Za-z0-9./\-])[^\W_]")
 _PIECE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
@@ -48,7 +47,7 @@ class Ground(NamedTuple):
 
     Attributes:
         quote: The quote.
-        is_found: Whether it stands in the source, but for Unicode's form, quotation marks and blanks.
+        is_found: Whether it stands in the source as whole words, but for what printing changes.
         is_read: Whether the value can be read from it.
     """
 
@@ -63,8 +62,18 @@ class Ground(NamedTuple):
 
 
 def ground_of(plan: Plan, source: Source, field: Field, value: Any, quote: str) -> Ground:
-    """What is known of the quote of a value."""
-    return Ground(quote, source.holds_normalised(quote), can_be_read(plan, field, value, quote))
+    """Find the quote of a value in its source, and the value in the quote, with the words around it.
+
+    A quote is whole words, of at least three letters or digits unless the value has fewer.
+    """
+    places = source.whole_places(quote, min(3, sum(map(str.isalnum, _shortest(value)))))
+    reads = (can_be_read(plan, field, value, source.text, *place) for place in places)
+    return Ground(quote, bool(places), any(reads) if places else can_be_read(plan, field, value, quote))
+
+
+def _shortest(value: Any) -> str:
+    is_whole = isinstance(value, float) and value.is_integer()
+    return str(int(value) if is_whole else value)
 
 
 def below(grounds: Grounds, step: Any) -> Grounds:
@@ -85,56 +94,54 @@ def _all(grounds: Grounds) -> list[Ground]:
 # --- values in quotes ---
 
 
-def can_be_read(plan: Plan, field: Field, value: Any, quote: str) -> bool:
-    """Whether a value can be read from its quote.
+def can_be_read(plan: Plan, field: Field, value: Any, text: str, begin: int = 0, end: int | None = None) -> bool:
+    """Whether a value can be read from a quote, which stands at a place in a text.
 
-    Text stands in it, but for Unicode's form, quotation marks and blanks; a number or date in it equals the value by
-    the leaf's metrics. Of a choice and of yes or no nothing is asked.
+    Text stands in it as it is printed, a choice as whole words in any case; a number or date in it that is no part of
+    another equals the value by the leaf's metrics. Of yes or no nothing is asked.
     """
-    kind = base_type(field.type)
-    if field.choices or kind == "boolean" or isinstance(value, bool):
+    kind, end = base_type(field.type), len(text) if end is None else end
+    quote, start = text[begin:end], max(0, begin - _NEAR)
+    near = text[start : end + _NEAR], begin - start, end - start
+    if kind == "boolean" or isinstance(value, bool):
         return True
     value = value.isoformat() if isinstance(value, datetime.date) else value
-    if isinstance(value, str) and kind not in ("integer", "number"):
-        dated = read_date(value) if kind in ("date", "datetime", "date-time") else None
-        if dated is None:
-            return Source(quote).holds_normalised(value)
-        known: Sequence[Any] = [*_days(quote, kind != "date", dated.precision == "day")]
+    if isinstance(value, str) and field.choices:
+        return bool(Source(_label(quote)).whole_places(_label(value), 0))
+    if not isinstance(value, str) or kind in ("integer", "number"):
+        known: list[Any] = [*_numbers(*near)]
+    elif kind in DATES and read_moment(value, plan.day_month):
+        known = [quote, *_dates(*near)]
     else:
-        spoken = (values for own, values in numbers_in(quote) if any(map(str.isalpha, own)))
-        known = [*dict.fromkeys([*_numbers(digits_of(quote)), *(float(own) for values in spoken for own in values)])]
+        return Source(quote).holds_normalised(value)
     return bool(known) and similarity_of(plan, field, AnyOf(known), value) >= EXACT
 
 
-def _numbers(quote: str) -> Iterator[int | float]:
-    """The numbers in a text; what may be thousands or several numbers is both.
+def _label(text: str) -> str:
+    return text.casefold().replace("_", " ").replace("-", " ")
+
+
+def _numbers(text: str, begin: int, end: int) -> Iterator[int | float]:
+    """The readings of the numbers in a part of a text that are no part of others.
 
     Example:
-        >>> [*_numbers("2 rooms, EUR 1,234.50 or 12,50 each, 10-12 people, -3 degrees")]
-        [2, 1234.5, 12.5, 10, 12, -3]
-        >>> [*_numbers("12 500 kg")]
-        [12500, 12, 500]
+        >>> [*_numbers("EUR 1,234.50 or 12 500", 0, 22)], [*_numbers("EUR 1,234.50 or 12 500", 0, 5)]
+        ([1234.5, 12500, 12, 500], [])
     """
-    for digits in _DIGITS.findall(quote):
-        for text in dict.fromkeys([digits.strip(), *digits.split()]):
-            if (number := number_in(text.strip(".,'\u2019") if text[:1] != "." else text)) is not None:
-                yield number
+    for first, last, values in numbers_in(text):
+        if begin <= first and last <= end:
+            yield from (int(value) if value == value.to_integral_value() else float(value) for value in values)
 
 
-def _days(quote: str, has_time: bool, is_day: bool) -> Iterator[str]:
-    """The dates in a text as it writes them and as ISO does; with what follows, where that may be a time."""
-    yield quote
-    for begin, end, found in dates_in(quote):
-        yield quote[begin:end]
-        if not found.other and not found.end:
-            yield found.date.isoformat()
-        if has_time:
-            ends = (own.end() for own in re.finditer(r"\S+", quote[begin : end + _TIME]))
-            yield from (quote[begin : begin + own].rstrip(".,;)") for own in ends if begin + own > end)
-    if not is_day:  # months and years
-        for start in (own.start() for own in re.finditer(r"\b\w", quote)):
-            ends = (start + own.end for own in leading_dates(quote[start : start + MAX_LENGTH]))
-            yield from (quote[start:end] for end in ends)
+def _dates(text: str, begin: int, end: int) -> Iterator[str]:
+    """The dates in a part of a text that are no part of others, each without and with what may be its time."""
+    for start in (word.start() for word in _WORD.finditer(text, begin, end)):
+        for date in leading_dates(text[start : min(end, start + MAX_LENGTH)]):
+            last = start + date.end
+            if not _MORE.match(text, last):
+                yield text[start:last]
+                ends = re.finditer(r"\S(?!\S)", text[last : min(end, last + _TIME)])
+                yield from (text[start : last + one.end()].rstrip(".,;)") for one in ends)
 
 
 def with_quotes(plan: Plan, tree: Any, text: str) -> Any:
@@ -158,7 +165,7 @@ def _quoted(plan: Plan, node: SchemaNode | None, value: Any, pieces: Sequence[st
         return value
     words = str(value).casefold(), *re.findall(r"[a-z]{3,}", key.casefold())
     holding = [piece for piece in pieces if can_be_read(plan, node, value, piece)]
-    others = [value] if isinstance(value, str) else pieces
+    others = [value] if isinstance(value, str) and not node.choices else pieces
     quote = min(holding or others, key=lambda piece: [word not in piece.casefold() for word in words])
     return {"value": value, "quote": quote}
 

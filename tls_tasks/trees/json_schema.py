@@ -64,7 +64,7 @@ class _Container(NamedTuple):
 class _Shape(NamedTuple):
     """What values may be: scalars of these leaves; dictionaries and lists unless None.
 
-    A partial shape holds for some of the values only (``if``, ``dependencies``).
+    A partial shape holds for some of the values only (``if``).
     """
 
     leaves: tuple[Leaf, ...] = (_ANY,)
@@ -232,19 +232,15 @@ class _Reader:
             if name in schema and not (isinstance(schema[name], kind) and (schema[name] or kind is not list)):
                 raise self._error(f"{name} {schema[name]!r}", "a dictionary" if kind is Mapping else "a list")
         shapes = [self._of_keywords(schema)]
-        extended = schema.get("extends", [])  # allOf of draft 3
-        several = [*(extended if isinstance(extended, list) else [extended]), *schema.get("allOf", [])]
-        shapes += map(self._shape, several)
+        shapes += map(self._shape, schema.get("allOf", []))
         for name in ("anyOf", "oneOf"):
             if name in schema:
                 shapes.append(self._merge("anyOf", list(map(self._shape, schema[name]))))
         cases = [schema.get(name) for name in ("if", "then", "else") if "if" in schema]
-        for name in ("dependencies", "dependentSchemas"):
-            cases += schema[name].values() if isinstance(schema.get(name), Mapping) else ()
         shapes += [self._shape(case)._replace(is_partial=True) for case in cases if isinstance(case, Mapping)]
         if "$ref" in schema:
             # in old drafts what stands beside a reference is ignored; here it can't rule anything out
-            if any(f"draft-0{number}" in self.draft for number in (3, 4, 6, 7)):
+            if any(f"draft-0{number}" in self.draft for number in (4, 6, 7)):
                 shapes = [shape._replace(is_partial=True) for shape in shapes]
             shapes.insert(1, self._shape(self._target(schema)))
         return shapes
@@ -270,11 +266,10 @@ class _Reader:
 
     def _objects(self, schema: Mapping[str, Any]) -> _Container:
         properties, required = schema.get("properties", {}), schema.get("required", [])
-        required = [] if isinstance(required, bool) else required  # of draft 3: this value itself is required
         if not isinstance(required, list | tuple) or not all(isinstance(key, str) for key in required):
             raise self._error(f"required {required!r}", "a list of keys")
         patterns = schema.get("patternProperties")
-        others = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
+        others = schema.get("additionalProperties")
         rests = list(patterns.values()) if isinstance(patterns, Mapping) else []
         rests += [own for own in [others] if own is True or isinstance(own, Mapping)]
         rest = False if others is False and not rests else self._combine("anyOf", rests)
@@ -283,8 +278,7 @@ class _Reader:
     def _arrays(self, schema: Mapping[str, Any]) -> _Container:
         items = schema.get("items")
         first = schema.get("prefixItems", items if isinstance(items, list) else [])
-        others = [own for own in (items, schema.get("additionalItems")) if isinstance(own, Mapping)]
-        several = [*(first if isinstance(first, list) else ()), *others]
+        several = [*(first if isinstance(first, list) else ()), *([items] if isinstance(items, Mapping) else ())]
         return _Container(rest=self._combine("anyOf", several), is_ordered=bool(first))
 
     # --- what is made of others ---

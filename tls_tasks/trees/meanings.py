@@ -6,100 +6,32 @@ and the better score counts.
 """
 
 import datetime
-import re
-from collections.abc import Callable
-from functools import lru_cache, partial
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-from tls_tasks.core.reasoning import Patterns
-from tls_tasks.text.dates import read_date
-from tls_tasks.trees.compliance import base_type
+from tls_tasks.core.errors import InputError
+from tls_tasks.text.moments import read_moment
+from tls_tasks.text.numbers import read_number
+from tls_tasks.trees.compliance import DATES, base_type
 from tls_tasks.trees.nodes import children_of
-from tls_tasks.trees.plan import Field
-from tls_tasks.trees.types import AnyOf, SchemaNode, part_for
-
-_LONGEST = 100
-"""Characters of a text that may be a number or a date."""
-
-_PATTERN = Patterns(__file__)
-
-
-def number_in(text: str) -> int | float | None:
-    """The number that a text is, with thousands set off or not; a comma before other than three digits is a point.
-
-    Example:
-        >>> [number_in(text) for text in ("1,234.50", "1,234", "1.234,50", "12,5", "-3e2", "1'000", "5 kg", "1,23,4")]
-        [1234.5, 1234, 1234.5, 12.5, -300.0, 1000, None, None]
-    """
-    stripped = text.strip() if len(text) <= _LONGEST else ""
-    match = _PATTERN["number"].fullmatch(stripped)
-    if match is None or not (match["point"] or match["comma"]):
-        return None
-    marks, decimal = (match["mark"], ".") if match["comma"] is None else (match["dot"], ",")
-    digits = (match["point"] or match["comma"]).replace(marks or "", "").replace(decimal, ".") + (match["power"] or "")
-    number = int(digits) if digits.isdigit() else float(digits)
-    signed = number if match["sign"] in ("", "+") else -number
-    return None if number == float("inf") else signed
-
-
-@lru_cache(maxsize=4096)
-def _moment(day_month: str, text: str) -> str:
-    """A date and time in one way: in UTC where it has a time zone. What is none stays as it is.
-
-    Example:
-        >>> _moment("", "2024-01-01T13:00+01:00"), _moment("", "1 January 2024, 1:00 pm"), _moment("", "soon")
-        ('2024-01-01T12:00:00Z', '2024-01-01T13:00:00', 'soon')
-    """
-    stripped = text.strip() if len(text) <= _LONGEST else ""
-    time = _PATTERN["time"].search(stripped)
-    day = _day(day_month, stripped[: time.start()] if time else stripped)
-    if time is None or not re.fullmatch(r"\d{4}-\d\d-\d\d", day):
-        return day if stripped else text
-    hour = int(time["hour"])
-    if time["half"]:
-        if not 1 <= hour <= 12:
-            return text
-        hour = hour % 12 + 12 * (time["half"][0] in "pP")
-    try:
-        at = datetime.datetime.fromisoformat(f"{day}T{hour:02}:{time['minute']}:{time['second'] or '00'}")
-        if time["sign"]:
-            offset = datetime.timedelta(hours=int(time["hours"]), minutes=int(time["minutes"] or 0))
-            at = at - offset if time["sign"] == "+" else at + offset
-    except (ValueError, OverflowError):  # a leap second, 25:00, the end of the calendar
-        return text
-    part = (time["part"] or "").rstrip("0")
-    return at.isoformat() + (f".{part}" if part else "") + ("Z" if time["zero"] or time["sign"] else "")
-
-
-@lru_cache(maxsize=4096)
-def _day(day_month: str, text: str) -> str:
-    """A date as ISO has it, where it can be read in one way; what is none stays as it is.
-
-    Example:
-        >>> _day("day_first", "01/02/2024"), _day("month_first", "01/02/2024"), _day("", "01/02/2024")
-        ('2024-02-01', '2024-01-02', '01/02/2024')
-    """
-    found = read_date(text) if len(text) <= _LONGEST else None
-    if found is not None and found.other and day_month in ("day_first", "month_first"):
-        found = found if day_month == "day_first" else found.other
-    elif found is None or found.other:
-        return text
-    if found.precision != "day":
-        return text
-    return found.date.isoformat() + (f" to {found.end.isoformat()}" if found.end else "")
+from tls_tasks.trees.plan import Field, Plan
+from tls_tasks.trees.types import AnyOf, Leaf, Path, SchemaNode, part_for, path_name
 
 
 def _as_number(text: str) -> int | float | str:
-    number = number_in(text)
+    number = read_number(text)
     return text if number is None else number
+
+
+def _moment(day_month: str, has_time: bool, text: str) -> str:
+    return read_moment(text, day_month, has_time) or text
 
 
 def reader_of_meanings(field: Field, day_month: str) -> Callable[[str], Any]:
     """Choose how texts of a leaf are read: as dates, as moments, or as numbers."""
     kind = base_type(field.type)
-    if kind == "date" and day_month in ("day_first", "month_first"):
-        return partial(_day, day_month)
-    return partial(_moment, day_month) if kind in ("datetime", "date-time") else _as_number
+    return partial(_moment, day_month, kind != "date") if kind in DATES else _as_number
 
 
 def reads_numbers(field: Field, day_month: str) -> bool:
@@ -110,14 +42,14 @@ def reads_numbers(field: Field, day_month: str) -> bool:
 def has_meaning(field: Field, read: Callable[[str], Any], reference: Any, prediction: Any) -> bool:
     """Whether two values may be equal in another notation; of numbers one at least is a text."""
     if read is not _as_number:
-        return True
+        return bool(meaning(read, reference) != reference or meaning(read, prediction) != prediction)
     answers = reference.values if type(reference) is AnyOf else (reference,)
     if isinstance(prediction, str):
-        return any(type(answer) in (int, float) for answer in answers) and number_in(prediction) is not None
+        return any(type(answer) in (int, float) for answer in answers) and read_number(prediction) is not None
     return (
         int in field.types
         and type(prediction) in (int, float)
-        and any(isinstance(answer, str) and number_in(answer) is not None for answer in answers)
+        and any(isinstance(answer, str) and read_number(answer) is not None for answer in answers)
     )
 
 
@@ -145,3 +77,41 @@ def with_numbers(tree: Any, node: SchemaNode) -> Any:
         values = [with_numbers(child, inner) for inner, child in children_of(node, tree)]
         return values if isinstance(tree, list) else dict(zip(tree, values, strict=True))
     return meaning(_as_number, tree) if base_type(getattr(node, "type", "")) in ("integer", "number") else tree
+
+
+def refuse_unread_dates(plan: Plan, references: Sequence[Any]) -> None:
+    """Refuse references with dates that can't be read, unless values may be of any type, as in treeval's profile.
+
+    Raises:
+        InputError: A text that the schema calls a date, and that is none or has two readings.
+    """
+    takes_any = plan.follows_treeval
+    if takes_any or not any(base_type(field.type) in DATES for field in plan.fields):
+        return
+    for index, tree in enumerate(references):
+        if unread := unread_dates(tree, plan.root, plan.day_month):
+            raise InputError("references", index, unread[0], DATES_WANTED)
+
+
+DATES_WANTED = "a date with one reading, such as 2024-05-03, or day_month='day_first' or 'month_first'"
+
+
+def unread_dates(tree: Any, node: SchemaNode, day_month: str = "", path: Path = ()) -> list[str]:
+    """List the texts of a reference that should be dates and can't be read, each with its path.
+
+    Example:
+        >>> from tls_tasks.trees.types import Branch, Leaf
+        >>> unread_dates({"due": "03/05/2024", "paid": "3.5.2024"}, Branch({"due": Leaf("date"), "paid": Leaf("date")}))
+        ["due: '03/05/2024'"]
+    """
+    if isinstance(tree, AnyOf):
+        return [text for answer in tree.values for text in unread_dates(answer, node, day_month, path)]
+    node = part_for(node, tree)
+    if isinstance(tree, str):
+        is_date = isinstance(node, Leaf) and base_type(node.type) in DATES
+        return [f"{path_name(path)}: {tree!r}"] if is_date and read_moment(tree, day_month) is None else []
+    steps = [*tree] if isinstance(tree, dict) else [*range(len(tree))] if isinstance(tree, list) else []
+    children = [
+        (inner, child, (*path, step)) for step, (inner, child) in zip(steps, children_of(node, tree), strict=True)
+    ]
+    return [text for inner, child, at in children if inner for text in unread_dates(child, inner, day_month, at)]

@@ -198,6 +198,7 @@ class ParsedTree(Parsed[Any]):
         stage: Where it was found, see :data:`~tls_tasks.core.json_text.STAGES`; ``none``: nowhere.
         valid: Whether the answer is a JSON document (RFC 8259: no NaN), nested 64 deep at most, or one in a code fence.
         grounds: What is known of the quotes of its values, by key and position; None without a source.
+        written: The tree with leaves that are objects by mistake, as the guide's results have it; None: there are none.
 
     Example:
         >>> parse_tree("null").failed, parse_tree("nothing").failed
@@ -207,6 +208,12 @@ class ParsedTree(Parsed[Any]):
     stage: Stage = "whole"
     valid: bool = True
     grounds: Any = field(default=None, repr=False)
+    written: Any = field(default=None, repr=False)
+
+    @property
+    def guide_tree(self) -> Any:
+        """The tree as the guide's results have it."""
+        return self.value if self.written is None else self.written
 
     @property
     def failed(self) -> bool:

@@ -34,8 +34,8 @@ def read_rows(
 ) -> list[tuple[ParsedTree, Any]]:
     """Both columns row by row: a parsed prediction, and the tree of its reference.
 
-    With ``sources`` quotes are taken off predictions, see :func:`read_quoted`; ``ground`` makes what is kept of each of
-    the source, the leaf, its value and the quote.
+    Quotes are taken off predictions, see :func:`read_quoted`; with ``sources``, ``ground`` makes what is kept of each
+    of the source, the leaf, its value and the quote.
 
     Raises:
         InputError: Something that isn't a column, columns of unequal length, or a row that doesn't fit.
@@ -46,11 +46,12 @@ def read_rows(
     """
     columns = {"predictions": predictions, "references": references, "sources": sources}
     predictions, references, sources = read_columns(**columns)
-    reads = [read_prediction] * len(predictions)
+    grounds: list[Any] = [None] * len(predictions)
     if sources is not None:
         texts = (Source(read_text(text, "sources", index)) for index, text in enumerate(sources))
-        reads = [partial(read_quoted, ground=partial(ground, text)) for text in texts]
-    parses = [read(predictions[index], index, node, mode, any_style) for index, read in enumerate(reads)]
+        grounds = [partial(ground, text) for text in texts]
+    settings = node, mode, any_style
+    parses = [read_quoted(predictions[index], index, *settings, own) for index, own in enumerate(grounds)]
     trees = [read_reference(reference, index) for index, reference in enumerate(references)]
     if node and TYPE_NAMES.isdisjoint(leaf.type for leaf in leaves_of(node).values()):
         for index, tree in enumerate(trees):
@@ -108,13 +109,16 @@ _QUOTED, _PARALLEL = {"value", "quote", "citations"}, ("answer", "quotes")
 
 
 def read_quoted(
-    value: Any, index: int | None, node: Any, mode: str, any_style: bool, ground: Callable[[Any, Any, str], Any]
+    value: Any, index: int | None, node: Any, mode: str, any_style: bool, ground: Callable[[Any, Any, str], Any] | None
 ) -> ParsedTree:
     """Read a prediction and take off its quotes, which are kept in ``grounds``.
 
     ``{"value": …, "quote": …}`` is a value and its quote at a leaf of scalar type and at keys that the schema lacks, if
     it has no other keys but ``citations``. ``{"answer": …, "quotes": …}`` are a tree and one of its quotes, unless the
     schema has such a key.
+
+    A leaf of scalar type is no object, so that other keys beside its value are ignored, with a problem; and so are
+    quotes where there is no source. What the guide defines keeps such objects (``written``), as does treeval's profile.
 
     The arguments are those of :func:`read_prediction`; ``ground`` makes what is kept of leaf, value and quote.
 
@@ -123,34 +127,63 @@ def read_quoted(
         >>> parsed = read_quoted(told, 0, node, "lenient", True, lambda leaf, value, quote: quote)
         >>> parsed.value, parsed.grounds
         ({'n': 3}, {'n': '3 men'})
+        >>> read_quoted(told, 0, node, "lenient", True, None).problems
+        (Problem(kind='leaf_object', detail='quote'),)
     """
     parsed, beside = read_prediction(value, index, node, mode, any_style), None
-    issues = [issue.kind for issue in complies(dict.fromkeys(_PARALLEL), node)]
-    if issues.count("unknown") == len(_PARALLEL) or "type" in issues:
-        both = read_prediction(value, index, Branch({"answer": node, "quotes": Leaf("any")}), mode, any_style)
-        if isinstance(both.value, dict) and both.value.keys() >= {*_PARALLEL} and not looks_like(both.value, node):
-            parsed, quotes = (replace(both, value=both.value[part]) for part in _PARALLEL)
-            beside = (in_style(quotes, node) if any_style and mode == "lenient" else quotes).value
-    bare, grounds = _taken_off(parsed.value, node, beside, ground)
-    return replace(parsed, value=bare, grounds=grounds)
+    if ground is None and (node is None or not any_style or _is_typed(parsed.value, node)):
+        return parsed
+    if ground is not None:
+        issues = [issue.kind for issue in complies(dict.fromkeys(_PARALLEL), node)]
+        if issues.count("unknown") == len(_PARALLEL) or "type" in issues:
+            both = read_prediction(value, index, Branch({"answer": node, "quotes": Leaf("any")}), mode, any_style)
+            if isinstance(both.value, dict) and both.value.keys() >= {*_PARALLEL} and not looks_like(both.value, node):
+                parsed, quotes = (replace(both, value=both.value[part]) for part in _PARALLEL)
+                beside = (in_style(quotes, node) if any_style and mode == "lenient" else quotes).value
+    objects = list[list[str]]()
+    bare, written, grounds = _taken_off(parsed.value, node, beside, ground, objects)
+    ignored = sorted({name for names in objects for name in names})
+    noted = [problem("leaf_object", ", ".join(ignored))] if ignored else []
+    parsed = replace(parsed, value=bare, written=written if objects else None, problems=(*parsed.problems, *noted))
+    return parsed if ground is None else replace(parsed, grounds=grounds)
 
 
-def _taken_off(value: Any, node: SchemaNode | None, beside: Any, ground: Callable[..., Any]) -> tuple[Any, Any]:
-    """A value without its quotes, and these by key and position; ``beside``: what a parallel tree has there."""
-    node = node and part_for(node, value)
-    may_be_quoted = node is None or (isinstance(node, Leaf) and is_scalar(node))
-    if may_be_quoted and isinstance(value, dict) and {"value"} <= value.keys() <= _QUOTED:
-        value, beside = value["value"], value.get("quote", beside)
+def _is_typed(value: Any, node: SchemaNode) -> bool:
+    return not any(issue.kind == "type" for issue in complies(value, node))
+
+
+def _taken_off(value: Any, node: SchemaNode | None, beside: Any, ground: Any, objects: list[Any]) -> tuple[Any, ...]:
+    """A value without its quotes, the same with leaves that are objects by mistake, and the quotes by key and position.
+
+    Args:
+        value: A value of a prediction.
+        node: Its node.
+        beside: What a parallel tree of quotes has there.
+        ground: Makes what is kept of a quote; None: there is no source.
+        objects: Collects of each leaf that is an object by mistake the keys that are ignored.
+    """
+    node, written = node and part_for(node, value), value
+    is_leaf = isinstance(node, Leaf) and is_scalar(node)
+    if isinstance(value, dict) and "value" in value and (node is None or is_leaf):
+        is_quoted = ground is not None and value.keys() <= _QUOTED
+        if is_quoted or is_leaf:
+            others = () if is_quoted else value.keys() - ({"value"} if ground is None else _QUOTED)
+            objects += [] if is_quoted else [[*map(str, others)]]
+            value, beside = value["value"], value.get("quote", beside)
+            written = value if is_quoted else written
     if isinstance(node, Leaf):
-        is_quoted = isinstance(beside, str) and beside.strip() and not isinstance(value, dict | list | None)
-        return value, ground(node, value, beside) if is_quoted else {}
+        is_quoted = ground is not None and isinstance(beside, str) and bool(beside.strip())
+        has_value = not isinstance(value, dict | list | None)
+        return value, written, ground(node, value, beside) if is_quoted and has_value else {}
     known = dict(enumerate(beside)) if isinstance(beside, list) else beside if isinstance(beside, dict) else {}
     steps = [*value] if isinstance(value, dict) else [*range(len(value))] if isinstance(value, list) else []
+    if not steps:
+        return value, written, {}
     children = zip(steps, children_of(node, value), strict=True)
-    taken = [_taken_off(child, inner, known.get(step), ground) for step, (inner, child) in children]
-    bare = [own for own, _ in taken]
-    grounds = {step: own for step, (_, own) in zip(steps, taken, strict=True) if own}
-    return dict(zip(steps, bare, strict=True)) if isinstance(value, dict) else bare if steps else value, grounds
+    taken = [_taken_off(child, inner, known.get(step), ground, objects) for step, (inner, child) in children]
+    *trees, grounds = zip(*taken, strict=True)
+    bare, written = (dict(zip(steps, tree, strict=True)) if isinstance(value, dict) else [*tree] for tree in trees)
+    return bare, written, {step: inner for step, inner in zip(steps, grounds, strict=True) if inner}
 
 
 def read_reference(value: Any, index: int | None = 0) -> Any:

@@ -169,9 +169,8 @@ def is_json_schema(value: Any) -> bool:
 
 
 _OF_OBJECTS: Mapping[str, Any] = {
-    "properties": Mapping, "additionalProperties": Mapping, "patternProperties": Mapping, "propertyNames": Mapping,
-    "dependencies": Mapping, "allOf": list, "anyOf": list, "oneOf": list, "required": list | bool,
-    "$id": str, "id": str,
+    "properties": Mapping, "additionalProperties": Mapping, "patternProperties": Mapping, "allOf": list, "anyOf": list,
+    "oneOf": list, "required": list, "$id": str, "id": str,
 }  # fmt: skip
 _WORDS = frozenset(
     ("type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const", "items", "properties", "additionalProperties",

@@ -289,7 +289,7 @@ class Sample(NamedTuple):
             if own["kind"] == "ungrounded":
                 yield shown(f"  ungrounded: {own['path']}: {own['got']!r}", _LONGEST)
         yield from (f"  reading: {shown(one.kind)}: {shown(one.detail, _LONGEST)}" for one in self.parsed.problems)
-        issues = [] if self.parsed.failed else complies(self.parsed.value, self.plan.root)
+        issues = [] if self.parsed.failed else complies(self.parsed.guide_tree, self.plan.root)
         yield from (f"  schema: {shown(str(issue), _LONGEST)}" for issue in issues[:MOST_ROWS])
 
     def as_dict(self) -> dict[str, Any]:

@@ -20,13 +20,14 @@ from tls_tasks.trees.grid import Lists
 from tls_tasks.trees.grounds import ground_of
 from tls_tasks.trees.grounds import unit_of as grounded_unit
 from tls_tasks.trees.leaf_scores import LeafScorer
-from tls_tasks.trees.meanings import with_numbers
+from tls_tasks.trees.meanings import refuse_unread_dates, with_numbers
 from tls_tasks.trees.nodes import MISSING
 from tls_tasks.trees.pairing import Pairing
 from tls_tasks.trees.plan import Plan, make_plan
 from tls_tasks.trees.read import MODES, ParsedTree
 from tls_tasks.trees.rows import read_rows
 from tls_tasks.trees.score import Sample, details_of, judged, results
+from tls_tasks.trees.shape import schema_of
 from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode
 from tls_tasks.trees.weights import GUIDE, VALUES
 
@@ -41,6 +42,7 @@ class _TreeEvalConfig:
     metrics: str = field(metadata={"of": ("leaf_metrics",)})
     options: str = field(metadata={"of": ("compat", "day_month")})
     averaging: str = field(default="flat", metadata={"sign": "avg", "of": ("hierarchical_averaging",)})
+    schema: str = field(default="given", metadata={"quiet": "given", "of": ()})
     parse_mode: str = field(default="lenient", metadata={"sign": "parse"})
     quotes: bool = field(default=False, metadata={"quiet": False, "of": ()})  # sources are no option, but decide it
     interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": INTERVAL})
@@ -53,7 +55,7 @@ _COMPATS = (None, "treeval")
 def tree_eval(
     predictions: Sequence[Any],
     references: Sequence[Any],
-    schema: Any,
+    schema: Any = None,
     leaf_metrics: Any = None,
     *,
     sources: Sequence[str | None] | None = None,
@@ -75,6 +77,7 @@ def tree_eval(
             a dictionary or a list as ``{"$any_of": [...]}`` or :class:`~tls_tasks.trees.types.AnyOf`.
         schema: What :func:`~tls_tasks.trees.schema.read_schema` reads: treeval's form ("string", ["string"],
             ["4/4", "2/2"] for a choice, dictionaries, [{...}]), JSON Schema, what pydantic's TypeAdapter takes.
+            None: the references' own shape, so that keys that none of them has are too many.
         leaf_metrics: Type or path -> a metric or a list of them, or a tree in the shape of the schema. Metrics are
             names, ``{"metric": name, option: value}``, functions, or modules of evaluate, see
             :func:`~tls_tasks.trees.leaf_metrics.resolve_metric`. None: the defaults of the types.
@@ -138,7 +141,8 @@ def tree_eval(
         sources = None
     if compat and sources is not None:
         raise InputError("sources", None, f"texts with compat={compat!r}", "no sources: that program knows no quotes")
-    quoted = sources is not None
+    quoted, shape = sources is not None, "given" if schema is not None else "references"
+    schema = schema_of(predictions, references) if schema is None else schema
     settings = schema, compat, leaf_metrics, list_order, day_month, hierarchical_averaging, quoted
     try:
         plan = _known_plan(marshal.dumps(settings, 2))  # tells 1, 1.0 and True, lists and tuples apart
@@ -149,6 +153,7 @@ def tree_eval(
         (parsed, _checked(plan, row, parsed, tree))
         for row, (parsed, tree) in enumerate(read_rows(*given, sources, partial(ground_of, plan)))
     ]
+    refuse_unread_dates(plan, [tree for _, tree in rows])
     units = [
         unit_of(plan, *counts) | _text_unit(parsed, plan.root)
         for (parsed, _), counts in zip(rows, count_trees(plan, rows), strict=True)
@@ -160,7 +165,8 @@ def tree_eval(
     metrics = ",".join(sorted({metric.signature for field in plan.fields for metric in field.metrics}))
     averaging = "hierarchical" if hierarchical_averaging else "flat"
     profile = (compat or "guide") + (f",day_month={day_month}" if day_month != "as_written" else "")
-    config = _TreeEvalConfig(plan.digest, metrics, profile, averaging, parse_mode, quoted, interval_sign(interval))
+    settings = plan.digest, metrics, profile, averaging, shape, parse_mode, quoted
+    config = _TreeEvalConfig(*settings, interval_sign(interval))
     return Score(
         signature=signature("tree_eval", config, VERSION),
         units=units,
@@ -183,7 +189,7 @@ def _of_text(parses: Sequence[ParsedTree]) -> dict[str, Any]:
 
 def _text_unit(parsed: ParsedTree, root: SchemaNode) -> dict[str, float]:
     """What is known of a prediction as text, and of its compliance with the schema."""
-    issues = [] if parsed.failed else [issue.kind for issue in complies(parsed.value, root)]
+    issues = [] if parsed.failed else [issue.kind for issue in complies(parsed.guide_tree, root)]
     kinds = {f"issue|{kind}": issues.count(kind) for kind in ISSUE_KINDS}
     return {**parsed.rates(), "n": 1, "schema_compliance": not issues and not parsed.failed, **kinds}
 
@@ -195,13 +201,16 @@ def _known_plan(settings: bytes) -> Plan:
 
 
 def count_trees(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> list[tuple[Counts, Counts]]:
-    """Count all pairs of trees, by the guide's pairing and by the values' pairing."""
+    """Count all pairs of trees, by the guide's pairing and by the values' pairing.
+
+    The guide's sees a prediction as it is written, where a leaf is an object by mistake.
+    """
     scorer, lists, counts = LeafScorer(plan), Lists(plan), list[tuple[Counts, Counts]]()
     by_guide, by_value = Pairing(plan, GUIDE, scorer, lists), Pairing(plan, VALUES, scorer, lists)
     for parsed, reference in rows:
-        trees = reference, MISSING if parsed.failed else parsed.value
-        first = compare_trees(*trees, by_guide)
-        counts.append((first, first if plan.follows_treeval else compare_trees(*trees, by_value)))
+        written, meant = (MISSING, MISSING) if parsed.failed else (parsed.guide_tree, parsed.value)
+        first = compare_trees(reference, written, by_guide)
+        counts.append((first, first if plan.follows_treeval else compare_trees(reference, meant, by_value)))
         lists.clear()
     scorer.score(outcome for pair in counts for each in pair for outcome in each.leaves)
     return counts
@@ -222,7 +231,7 @@ def _checked(plan: Plan, row: int, parsed: ParsedTree, reference: Any) -> Any:
         return numbers if issues else reference
     of_list = isinstance(plan.root, ListOf) and isinstance(reference, dict)
     follows = f"a tree that follows the schema{f' ({plan.form})' * bool(plan.form)}"
-    wanted = f"{follows}{'; did you mean schema=schema[0]?' * of_list}"
+    wanted = f"{follows}, or schema=None{'; did you mean schema=schema[0]?' * of_list}"
     raise InputError("references", row, str(issues[0]), wanted)
 
 

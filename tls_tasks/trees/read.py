@@ -11,7 +11,6 @@ from tls_tasks.core.errors import check_choice
 from tls_tasks.core.json_text import PACKED, FoundJson, Stage, find_json, is_whole_json
 from tls_tasks.core.json_values import RepeatedKeys
 from tls_tasks.core.parsed import Parsed, Problem, folded, leaves, problem, problem_kinds, unread_in
-from tls_tasks.core.reasoning import first_reading
 from tls_tasks.core.yaml_text import Unquoted, find_yaml, settled
 from tls_tasks.trees.compliance import complies
 from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, SchemaNode, part_for
@@ -305,7 +304,7 @@ def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient",
         found = find_json(text, lambda value: True, deep=True)
         is_json = _is_valid(found)
         return _tree_of(found.values[0], found, text) if is_json else _failure("not_strict", text, found.problems)
-    parsed = first_reading(text, partial(_leniently, node, any_style))
+    parsed = _leniently(node, any_style, text)
     return in_style(parsed, node) if any_style else parsed
 
 

@@ -239,7 +239,8 @@ class Citations:
             kept = "" if _cites_only(match) else inside.rstrip(_STOPS)
             return _Match(match.start(), match.start() + len(inside.rstrip(_STOPS)), ids, inside, kept) if ids else None
         elif kind not in ("behind", "before"):
-            ids = self.ids(inside.rstrip("."), strict=True)
+            is_name = kind == "field" and not self._is_numbered
+            ids = (inside,) if is_name else self.ids(inside.rstrip("."), strict=True)
             ids = ids if kind != "words" or all(map(self.is_known, ids)) else ()
         if self._weak and not ids and _PATTERN["numbers"].fullmatch(inside) and not _opens(match.string, match.start()):
             ids = self.ids(inside)

@@ -38,10 +38,8 @@ _LISTED = re.compile(rf"{_BULLET.pattern}|.*(?:://|\((?:1[5-9]|20)[0-9]{{2}}[a-z
 _WIDE = re.compile(r"[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff60]")  # a word or a part of one
 _TITLE, _LABEL, _LABEL_WORDS = 120, 40, 4
 """Characters of a heading without marks on the first line and before a colon; a wide one counts as four."""
-_TITLE_ENDS = re.compile(r"[\]}】]|[.!?](?:\s|$)|[。！？।؟۔]|\([0-9, ]{1,12}\)$")
+_TITLE_ENDS = re.compile(r"[.!?](?:\s|$)|[。！？।؟۔]|\([0-9, ]{1,12}\)$")
 _BOLD, _LABELLED = 7, 8  # levels of headings, behind those of Markdown
-_BETWEEN = re.compile(r"[;,\s]\s+|[\]】][,;\s]*[\[【]")  # the marks of a line that only cites
-_KEYED = re.compile(r"\s{0,12}(?:[-*•]\s)?[\[【].*://[^\s()]{1,1000}\s*$")
 _ASIDE = re.compile(r"([*_])(?!\1)[^*_]+\1|\([^()]+\)")
 _STOPS = (".", "。", "!", "！")
 _LINE = 40
@@ -167,11 +165,7 @@ def _sorted_lines(text: str, citations: Citations) -> _Sorted:
     """
     lines = _Sorted()
     in_list, goes_on = 0, False  # the level of the heading of a list; whether the next line is of it whatever it says
-    stand_below = sum(bool(_cited_below(line, citations)) for line in text.splitlines()) > 1  # each sentence has one
     for line, is_title in _lines(text):
-        if stand_below and (below := _cited_below(line, citations)):
-            lines.paragraphs[-1].append(below)
-            continue
         references, level = _PATTERN["references"].match(line[:200]), _level(line, is_title)
         if _DEFINITION.match(line[:200]):
             lines.sources.append(line)
@@ -202,10 +196,8 @@ def _sorted_lines(text: str, citations: Citations) -> _Sorted:
     every = [paragraph for paragraph in lines.paragraphs if paragraph]
     cited = set(_CITED.findall("\n".join(chain.from_iterable(every))))
     at_end = list(takewhile(lambda own: _are_sources(own, cited, citations), every[:0:-1]))
-    lines.paragraphs, lists = [], at_end[::-1]
-    for paragraph in every[: len(every) - len(at_end)]:
-        (lists if _are_keyed(paragraph, cited) else lines.paragraphs).append(paragraph)
-    lines.sources = [*chain.from_iterable([*own, ""] for own in lists), *lines.sources]
+    lines.paragraphs = every[: len(every) - len(at_end)]
+    lines.sources = [*chain.from_iterable([*own, ""] for own in at_end[::-1]), *lines.sources]
     last = " ".join(lines.paragraphs[-1]).strip() if len(lines.paragraphs) > 1 else ""
     if _ASIDE.fullmatch(last) and not citations.strip(last)[1]:
         lines.behind = [*lines.paragraphs.pop(), *lines.behind]
@@ -229,15 +221,6 @@ def _is_entry(line: str, citations: Citations) -> bool:
     return bool(may_cite or (not cites and (key or _LISTED.match(line) or citations.document_in(rest))))
 
 
-def _cited_below(line: str, citations: Citations) -> str:
-    """The marks in a line such as "Source: [1]" or "Sources: doc-a, doc-b"; empty if it has none."""
-    below = _PATTERN["source_below"].match(line[:2000])
-    parts = [part.strip(" []【】").lstrip("(") for part in _BETWEEN.split(below["marks"])] if below else []
-    parts = [part if "(" in part else part.rstrip(")") for part in parts]
-    is_cited = parts and all(citations.ids(f"source: {part}", strict=True) for part in parts)
-    return " ".join(f"[{part}]" for part in parts) if is_cited else ""
-
-
 def _are_sources(lines: Sequence[str], cited: Set[str], citations: Citations) -> bool:
     """Whether lines after the text are a list of sources without a heading: each begins with a mark or is an address.
 
@@ -246,11 +229,6 @@ def _are_sources(lines: Sequence[str], cited: Set[str], citations: Citations) ->
     sure = [citations.is_source(line) for line in lines]
     keys = [entry_of(line)[0] if line.lstrip("-*• ")[:1] in "[【" else "" for line in lines]
     return all(map(any, zip(sure, keys, strict=True))) and (any(sure) or not cited.isdisjoint(keys))
-
-
-def _are_keyed(lines: Sequence[str], cited: Set[str]) -> bool:
-    """Whether lines are a list of sources wherever they stand: all begin with a mark of the text and end in a URL."""
-    return all(entry_of(line)[0] in cited and _KEYED.match(line) for line in lines)
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[str]:

@@ -3,7 +3,7 @@ r"""Citation marks in prose, and the documents that they point to.
 One rule: a candidate is any bracket, link, tag, footnote or label, and it is a mark if its content, without labels and
 markup, is the id or the title of a document, a key of the answer's own list of sources, or a number (the place of a
 document in the list that the prompt showed). Spellings other than brackets and labels, ``<sup>3</sup>``,
-``\cite{2, 5-7}``, ``¹``, ``<p cite="3">``, are first rewritten in square brackets (:func:`in_brackets`).
+``\cite{2, 5-7}``, ``¹``, are first rewritten in square brackets (:func:`in_brackets`).
 
 A candidate that looks like an id and points to no document is kept as an unknown id: citing what does not exist is a
 wrong citation, not a missing one. But a lone year (``[2020]``) is text, and so is a bracket joined to a word
@@ -330,25 +330,18 @@ def in_brackets(text: str, citations: Citations) -> str:
     Example:
         >>> in_brackets(r"It rained<sup>3</sup> on 7 m².² It stopped \cite{2, 5-7}.", Citations("abc"))
         'It rained[@3] on 7 m².[@2] It stopped [@2; @5-7].'
-        >>> in_brackets('<p cite="b">It rained <ref>c</ref>.</p> <cite>The Times</cite>', Citations("abc"))
-        'It rained [@c].[@b] <cite>The Times</cite>'
+        >>> in_brackets("It rained <ref>c</ref>. <cite>The Times</cite>", Citations("abc"))
+        'It rained [@c]. <cite>The Times</cite>'
     """
 
     def cited(tag: re.Match[str]) -> str:
-        groups = tag.groupdict(default="")
-        inside = re.sub(r"[\[\]]", "", groups["inside"])
-        if groups.get("index"):  # Claude's: document-sentence
-            inside = re.sub(r"(?<=[0-9])-[0-9]+", "", inside)
-        if citations.ids(inside, strict="tag" not in groups):
-            return f"{groups.get('words', '')}[@{inside}]"
-        return (groups.get("attribute") and groups["words"]) or tag[0]
+        inside = re.sub(r"[\[\]]", "", tag["inside"])
+        return f"[@{inside}]" if citations.ids(inside) else tag[0]
 
     between = _PATTERN["separator"].split
     text = _PATTERN["sure_mark"].sub(lambda mark: f"[@{'; @'.join(between(mark[mark.lastindex or 0]))}]", text)
     text = _PATTERN["link_in_html"].sub(r"[\2](\1)", text)
-    for name in ("tag_with_field", "tag_around", "tag_alone"):
-        text = _PATTERN[name].sub(cited, text)
-    return _PATTERN["raised"].sub(_lowered, text)
+    return _PATTERN["raised"].sub(_lowered, _PATTERN["tag_around"].sub(cited, text))
 
 
 def _lowered(match: re.Match[str]) -> str:

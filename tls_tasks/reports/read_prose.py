@@ -15,7 +15,6 @@ from tls_tasks.reports.types import ReportSentence
 _INVISIBLE = str.maketrans(dict.fromkeys("\u200b\u2060\ufeff", ""))
 _ESCAPED = re.compile(r"\\([\[\]_#~&])")
 _CUT_OFF = re.compile(r"(?<=\s)\[[0-9][0-9,;\s–-]{0,40}$")
-_CUE = re.compile(r"\s{0,9}(?:\*\*|__)?(?:final )?(?:report|answer):(?:\*\*|__)?[ \t]{1,3}(?=\S)", re.IGNORECASE)
 _INLINE = "(?P<inline>b|i|em|strong|u|span|small)"
 _BLOCK = "(?P<heading>h[1-6])|(?P<item>li)|p|div|ul|ol|br|hr|section|article|body|html|report|content|text"
 _TAG = re.compile(rf"(?i)</?(?:{_INLINE}|{_BLOCK})(?:\s[^<>]{{0,100}})?/?>")
@@ -102,16 +101,15 @@ def _without_code(text: str) -> tuple[str, list[Problem]]:
 
 
 def _without_markup(text: str, citations: Citations) -> str:
-    r"""A text with its HTML as lines and its marks in brackets, without invisible characters and the prompt's cue.
+    r"""A text with its HTML as lines and its marks in brackets, without invisible characters.
 
     Example:
-        >>> _without_markup("Report: It rained \\[1\\].<br>It stopped [2", Citations())
+        >>> _without_markup("It rained \\[1\\].<br>It stopped [2", Citations())
         'It rained [1].\nIt stopped [2]'
     """
     text = in_brackets(unescaped(text), citations)
     text = _TAG.sub(_tag_text, text).rstrip()
-    cue = _CUE.match(text)
-    return f"{text[cue.end() if cue else 0 :]}{']' if _CUT_OFF.search(text[-60:]) else ''}"
+    return f"{text}]" if _CUT_OFF.search(text[-60:]) else text
 
 
 def unescaped(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from tls_tasks.core.errors import check_choice
 from tls_tasks.core.json_text import PACKED, FoundJson, Stage, find_json, is_whole_json
 from tls_tasks.core.json_values import RepeatedKeys
-from tls_tasks.core.parsed import Parsed, Problem, folded, leaves, problem, problem_kinds, unread_in
+from tls_tasks.core.parsed import Parsed, Problem, beside, folded, leaves, problem, problem_kinds, unread_in
 from tls_tasks.core.yaml_text import Unquoted, find_yaml, settled
 from tls_tasks.trees.compliance import complies
 from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, SchemaNode, part_for
@@ -329,8 +329,10 @@ def _in_style(value: Any, node: SchemaNode | None, notes: list[Problem]) -> Any:
 
 def _leniently(node: SchemaNode | None, any_style: bool, text: str) -> ParsedTree:
     found = _found(text, node, any_style)
+    if not found.values:  # an empty object says that there is nothing
+        found = replace(find_json(text, lambda value: value == {}, lambda value: False), problems=found.problems)
     if not found.values:
-        return _failure("no_json", text, found.problems, is_whole_json(text, lambda value: True))
+        return _failure("no_json", text, (*found.problems, *beside(text)), is_whole_json(text, lambda value: True))
     alike = [value for value in found.values if looks_like(unwrapped(value, node, any_style), node, any_style)]
     alike, n_values = alike or list(found.values), len(found.values)
     if found.stage == "fence" and isinstance(whole := _joined(alike), dict):  # blocks with different keys

@@ -170,7 +170,6 @@ _ELEMENT = re.compile(r"<(?P<key>[A-Za-z][\w.-]{0,60})>(?P<value>[^<]*)</(?P=key
 _FORM = re.compile(r"[^|]*\||[#*<]|[ \t]+\S")
 """What begins a line of a form: a row, a heading, a tag, what goes on with the line above."""
 _EMPTY = frozenset(("", "-", "–", "—", "n/a", "null"))
-_ESCAPED = re.compile(r"\\[xu]((?<=x)[0-9A-Fa-f]{2}|(?<=u)[0-9A-Fa-f]{4})")  # as JSON and YAML do
 _QUOTES = ('""', "''", "“”", "‘’", "``")
 
 
@@ -243,11 +242,8 @@ def _beside(text: str) -> Iterator[Problem]:
 
 
 def _bare(cell: str) -> str:
-    """A cell without quotes and Markdown around it."""
-    text = _ESCAPED.sub(lambda code: chr(int(code[1], 16)), cell.replace("\\|", "|").replace('\\"', '"').strip())
-    for mark in ("**", "__", "*", "_"):
-        if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
-            text = text[len(mark) : -len(mark)].strip()
+    """A cell without quotes around it."""
+    text = cell.replace("\\|", "|").strip()
     return text[1:-1].replace("''", "'") if len(text) > 1 and text[0] + text[-1] in _QUOTES else text
 
 
@@ -300,10 +296,6 @@ def parse_evidence(text: str, schema: EvidenceSchema = JOURNAL_SCHEMA) -> Parsed
 def parse_objects(text: str, reader: ObjectReader) -> ParsedEvidence:
     """:func:`parse_evidence` by a reader that serves many texts."""
     found = find_json(text, reader.count, reader.count_listed)
-    if not found.values:
-        # JSON whose objects have neither domain nor span breaks the schema.
-        other = find_json(text, lambda value: any(not isinstance(entry, Problem) for entry in reader.raw(value)))
-        found = other if other.stage in ("whole", "fence") else found
     answer = strip_thinking(text).text
     if not found.values and not _is_damaged(found):
         other = find_objects(answer, reader)

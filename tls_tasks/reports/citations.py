@@ -164,12 +164,10 @@ class Citations:
         for part in (part.strip(" ()") for part in _PATTERN["separator"].split(content)):
             stages = list(_without_labels(part))
             labelled = labelled or len(stages) > 1
-            is_page = ids and _PATTERN["page"].fullmatch(part) and not self.named(part)
-            own = [] if is_page else self._part(stages, strict and not labelled)
-            if own:
+            if own := self._part(stages, strict and not labelled):
                 ids += own
                 titled = titled or bool(_PATTERN["titled"].fullmatch(stages[-1]))
-            elif not is_page and not (ids and titled):
+            elif not (ids and titled):
                 return ()
         is_year = _PATTERN["years"].fullmatch(content.strip()) and not any(map(self.is_known, ids))
         return () if is_year else tuple(dict.fromkeys(ids))
@@ -346,8 +344,7 @@ def in_brackets(text: str, citations: Citations) -> str:
 
 def _lowered(match: re.Match[str]) -> str:
     inside = re.sub(r"\]\([^()\s]{1,500}\)|[\[\]]", "", match[match.lastgroup or ""])
-    is_item = "①" <= inside[:1] <= "⑳" and _opens(match.string, match.start())
-    if is_item or _PATTERN["power"].search(match.string[max(0, match.start() - 24) : match.start()]):
+    if _PATTERN["power"].search(match.string[max(0, match.start() - 24) : match.start()]):
         return match[0]
     if match["small"]:
         inside = unicodedata.normalize("NFKC", re.sub(r"[\s˒·]+", ",", inside.replace("⁻", "-")))

@@ -32,7 +32,6 @@ _EMPHASIS = re.compile(r"(?<![\w*])([*_])(?=\S)([^*_]{1,300})(?<=\S)\1(?![\w*])"
 _CITED = re.compile(r"(?<=[^\s*•>-]) ?[\[【,;–-] ?[\^@]?([^\[\]【】,;:\s]{1,60})(?=[\]】,;:\s–-])")
 """What is cited within a line, and not at its beginning."""
 _DEFINITION = re.compile(r"\s{0,12}\[\^?[^\[\]\n]{1,60}\]:\s")
-_HOURS = re.compile(r"\b[ap]\.m\.$")  # these end a sentence only where a mark stands behind them
 _LISTED = re.compile(rf"{_BULLET.pattern}|.*(?:://|\((?:1[5-9]|20)[0-9]{{2}}[a-z]?\))")  # a bullet, an address, a year
 _WIDE = re.compile(r"[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff60]")  # a word or a part of one
 _TITLE, _LABEL, _LABEL_WORDS = 120, 40, 4
@@ -134,13 +133,11 @@ def _block_sentences(clean: str, marks: Sequence[Mark]) -> list[ReportSentence]:
     for mark in marks:
         cited[bisect_right(ends, mark.position)] += mark.ids
     sentences: list[ReportSentence] = []
-    for (start, end), ids, following in zip(spans, cited, [*cited[1:], []], strict=True):
+    for (start, end), ids in zip(spans, cited, strict=True):
         if any(map(str.isalnum, clean[start:end])):
             sentences.append(_with(ReportSentence(clean[start:end].strip()), ids))
         elif sentences:
             sentences[-1] = _with(sentences[-1], ids)
-        else:  # "[2]. It snowed."
-            following[:0] = ids
     return sentences
 
 
@@ -170,10 +167,8 @@ def _sorted_lines(text: str, citations: Citations) -> _Sorted:
         elif level:
             is_part = 0 < in_list < level and not references
             in_list, goes_on = in_list if is_part else level * bool(references), is_part or bool(references)
-            goes_on = goes_on and not (references and references["notes"])
             lines.sources.append("")
-            is_sentence = level == _BOLD and line.lstrip()[0] in "*_" and _plain(line).endswith(_STOPS)
-            lines.between += [line] if is_sentence or _cited_text(line, citations) else []
+            lines.between += [line] if _cited_text(line, citations) else []
         elif references and not _cited_text(references["more"] or "", citations):
             in_list, goes_on = _LABELLED, not references["more"]
             lines.sources += ["", references["more"]] if references["more"] else [""]
@@ -270,7 +265,6 @@ def _sentence_spans(text: str, marked: Container[int] = (), leading: bool = Fals
         end += text[end : end + 1] == '"' and not text[end + 1 : end + 2].strip()
         following = text[end : end + 20].lstrip()[:1]
         is_short = match.start() not in marked and _PATTERN["abbreviation"].search(text, max(begin, end - 12), end)
-        is_short = is_short or (end not in marked and _HOURS.search(text, max(begin, end - 12), end))
         if (leading and end in marked) or not (following.islower() or is_short):
             spans.append((begin, end))
             begin = end

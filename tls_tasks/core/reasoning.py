@@ -42,7 +42,7 @@ class Answer(NamedTuple):
 
 
 # A mark begins so, or at the beginning of the text: nearly all other places are passed over quickly.
-_BEGINS = r"(?=<(?!\|?<)|[◁\[]|assistantfinal|\A)"
+_BEGINS = r"(?=<(?!\|?<)|[◁\[]|assistantfinal|(?<=\n)here|\A)"
 _ROLES = yaml.safe_load(Path(__file__).with_name("chat_marks.yaml").read_text(encoding="utf-8"))
 _ANY = "|".join(f"(?P<{role}>{'|'.join(patterns)})" for role, patterns in _ROLES.items())
 _MARK = re.compile(f"{_BEGINS}(?:{_ANY})", re.IGNORECASE)

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import Any, Literal
 
@@ -12,7 +13,7 @@ from tls_tasks.core.json_text import FoundJson, Stage, find_json
 from tls_tasks.core.markdown_tables import table_at
 from tls_tasks.core.parsed import Parsed, Problem, beside, folded, problem, problem_kinds, unread_in
 from tls_tasks.core.reasoning import strip_thinking
-from tls_tasks.core.yaml_text import find_yaml
+from tls_tasks.core.yaml_text import ENTRY, find_yaml
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema, known_name, scalar_text
 
 _MAX_DEPTH = 6  # levels of wrappers and lists that are searched
@@ -167,14 +168,17 @@ class ObjectReader:
 
 
 _ELEMENT = re.compile(r"<(?P<key>[A-Za-z][\w.-]{0,60})>(?P<value>[^<]*)</(?P=key)\s*>|</[A-Za-z]")
-_FORM = re.compile(r"[^|]*\||[#*<]|[ \t]+\S")
-"""What begins a line of a form: a row, a heading, a tag, what goes on with the line above."""
+# A value ends at a comment and goes on in indented lines; a key in quotation marks is one of JSON or of a prompt.
+_VALUE = r"(?:[|>][+-]?[ \t]*\n[ \t]*)?(?P<value>[^|>\s](?:(?! # ).)*(?:\n[ \t]+(?![-*+•#`]|.*:(?:\s|$))\S.*){0,20})"
+_LINE = re.compile(rf"^(?:#+[ \t]+)?{ENTRY.pattern}(?<![\"']:)[ \t]*{_VALUE}|^(?:#|---|\*\*)", re.MULTILINE)
+_FORM = re.compile(rf"{ENTRY.pattern}|[^|]*\||[#*<]|[ \t]+\S")
+"""What begins a line of a form: a key, a row, a heading, a tag, what goes on with the line above."""
 _EMPTY = frozenset(("", "-", "–", "—", "n/a", "null"))
 _QUOTES = ('""', "''", "“”", "‘’", "``")
 
 
 def find_objects(text: str, reader: ObjectReader) -> FoundJson:
-    r"""Find the objects of a text without JSON: rows of tables, elements of XML, or YAML.
+    r"""Find the objects of a text without JSON: rows of tables, XML, lines of keys, or YAML.
 
     An object needs a span, and a domain: its own, or that of the line above its table.
 
@@ -187,7 +191,8 @@ def find_objects(text: str, reader: ObjectReader) -> FoundJson:
         >>> find_objects("Domain: food\nEvidence span: tea", ObjectReader(JOURNAL_SCHEMA)).values
         ([{'domain': 'food', 'evidence_span': 'tea'}],)
     """
-    for form, objects in (("table", _in_tables(text, reader)), ("XML", _in_elements(text, reader))):
+    keyed = partial(_by_key, text, reader)
+    for form, objects in (("table", _in_tables(text, reader)), ("XML", keyed(_ELEMENT)), ("an outline", keyed(_LINE))):
         if whole := [fields for fields in objects if fields.get(reader.span) and reader.domain in fields]:
             noted = problem("repaired_json", form)
             return FoundJson((whole,), "repaired", (noted, *_beside(text)), ((0, len(text)),))
@@ -218,10 +223,10 @@ def _in_tables(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
             yield {**heading, **{key: text for key, text in texts if key and text.lower() not in _EMPTY}}
 
 
-def _in_elements(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
-    """The elements whose names are keys; one that comes again, or the end of another one, begins another object."""
+def _by_key(text: str, reader: ObjectReader, pattern: re.Pattern[str]) -> Iterator[dict[str, str]]:
+    """The lines or elements of keys; one that comes again, a heading or another element's end begins another object."""
     fields: dict[str, str] = {}
-    for part in _ELEMENT.finditer(text):
+    for part in pattern.finditer(text):
         key = reader.keys.get(folded(part["key"])) if part["key"] else None
         if part["key"] is None or key in fields:
             yield fields
@@ -232,7 +237,7 @@ def _in_elements(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
 
 
 def _beside(text: str) -> Iterator[Problem]:
-    """What stands beside the rows and elements."""
+    """What stands beside the rows, elements and lines of keys."""
     runs = [
         (is_form, "\n".join(run))
         for is_form, run in groupby(text.split("\n"), key=lambda line: bool(_FORM.match(line)))
@@ -243,7 +248,7 @@ def _beside(text: str) -> Iterator[Problem]:
 
 def _bare(cell: str) -> str:
     """A cell without quotes around it."""
-    text = cell.replace("\\|", "|").strip()
+    text = cell.replace("\\|", "|").replace('\\"', '"').strip()
     return text[1:-1].replace("''", "'") if len(text) > 1 and text[0] + text[-1] in _QUOTES else text
 
 
@@ -296,6 +301,10 @@ def parse_evidence(text: str, schema: EvidenceSchema = JOURNAL_SCHEMA) -> Parsed
 def parse_objects(text: str, reader: ObjectReader) -> ParsedEvidence:
     """:func:`parse_evidence` by a reader that serves many texts."""
     found = find_json(text, reader.count, reader.count_listed)
+    if not found.values:
+        # JSON whose objects have neither domain nor span breaks the schema.
+        other = find_json(text, lambda value: any(not isinstance(entry, Problem) for entry in reader.raw(value)))
+        found = other if other.stage in ("whole", "fence") else found
     answer = strip_thinking(text).text
     if not found.values and not _is_damaged(found):
         other = find_objects(answer, reader)

@@ -344,7 +344,8 @@ def in_brackets(text: str, citations: Citations) -> str:
 
 def _lowered(match: re.Match[str]) -> str:
     inside = re.sub(r"\]\([^()\s]{1,500}\)|[\[\]]", "", match[match.lastgroup or ""])
-    if _PATTERN["power"].search(match.string[max(0, match.start() - 24) : match.start()]):
+    is_item = "①" <= inside[:1] <= "⑳" and _opens(match.string, match.start())
+    if is_item or _PATTERN["power"].search(match.string[max(0, match.start() - 24) : match.start()]):
         return match[0]
     if match["small"]:
         inside = unicodedata.normalize("NFKC", re.sub(r"[\s˒·]+", ",", inside.replace("⁻", "-")))

@@ -38,6 +38,7 @@ _TITLE, _LABEL, _LABEL_WORDS = 120, 40, 4
 """Characters of a heading without marks on the first line and before a colon; a wide one counts as four."""
 _TITLE_ENDS = re.compile(r"[.!?](?:\s|$)|[。！？।؟۔]|\([0-9, ]{1,12}\)$")
 _BOLD, _LABELLED = 7, 8  # levels of headings, behind those of Markdown
+_KEYED = re.compile(r"\s{0,12}(?:[-*•]\s)?[\[【].*://[^\s()]{1,1000}\s*$")
 _ASIDE = re.compile(r"([*_])(?!\1)[^*_]+\1|\([^()]+\)")
 _STOPS = (".", "。", "!", "！")
 _LINE = 40
@@ -167,8 +168,10 @@ def _sorted_lines(text: str, citations: Citations) -> _Sorted:
         elif level:
             is_part = 0 < in_list < level and not references
             in_list, goes_on = in_list if is_part else level * bool(references), is_part or bool(references)
+            goes_on = goes_on and not (references and references["notes"])
             lines.sources.append("")
-            lines.between += [line] if _cited_text(line, citations) else []
+            is_sentence = level == _BOLD and line.lstrip()[0] in "*_" and _plain(line).endswith(_STOPS)
+            lines.between += [line] if is_sentence or _cited_text(line, citations) else []
         elif references and not _cited_text(references["more"] or "", citations):
             in_list, goes_on = _LABELLED, not references["more"]
             lines.sources += ["", references["more"]] if references["more"] else [""]
@@ -189,8 +192,10 @@ def _sorted_lines(text: str, citations: Citations) -> _Sorted:
     every = [paragraph for paragraph in lines.paragraphs if paragraph]
     cited = set(_CITED.findall("\n".join(chain.from_iterable(every))))
     at_end = list(takewhile(lambda own: _are_sources(own, cited, citations), every[:0:-1]))
-    lines.paragraphs = every[: len(every) - len(at_end)]
-    lines.sources = [*chain.from_iterable([*own, ""] for own in at_end[::-1]), *lines.sources]
+    lines.paragraphs, lists = [], at_end[::-1]
+    for paragraph in every[: len(every) - len(at_end)]:
+        (lists if _are_keyed(paragraph, cited) else lines.paragraphs).append(paragraph)
+    lines.sources = [*chain.from_iterable([*own, ""] for own in lists), *lines.sources]
     last = " ".join(lines.paragraphs[-1]).strip() if len(lines.paragraphs) > 1 else ""
     if _ASIDE.fullmatch(last) and not citations.strip(last)[1]:
         lines.behind = [*lines.paragraphs.pop(), *lines.behind]
@@ -222,6 +227,11 @@ def _are_sources(lines: Sequence[str], cited: Set[str], citations: Citations) ->
     sure = [citations.is_source(line) for line in lines]
     keys = [entry_of(line)[0] if line.lstrip("-*• ")[:1] in "[【" else "" for line in lines]
     return all(map(any, zip(sure, keys, strict=True))) and (any(sure) or not cited.isdisjoint(keys))
+
+
+def _are_keyed(lines: Sequence[str], cited: Set[str]) -> bool:
+    """Whether lines are a list of sources wherever they stand: all begin with a mark of the text and end in a URL."""
+    return all(entry_of(line)[0] in cited and _KEYED.match(line) for line in lines)
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[str]:

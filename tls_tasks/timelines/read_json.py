@@ -183,6 +183,8 @@ def _beside(pairs: _Pairs, read: list[Any]) -> Iterator[Problem]:
 def _dated(named: dict[str, Any], known: Known) -> RawEntry | None:
     """An object's date and what else stands with it: the first readable one, or else the first; None if it has none."""
     present = [named[key] for key in DATE_KEYS if key in named]
+    if not present and "year" in named:
+        present = [" ".join(_written(named[key]) for key in ("month", "year") if key in named)]
     # Keys in other languages than English.
     present = present or [one for one in named.values() if isinstance(one, str) and read_cell(one).expression][:1]
     for value in present:

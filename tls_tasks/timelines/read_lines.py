@@ -64,6 +64,7 @@ class Section:
         self._has_day = self._has_day or expression.precision == "day"
 
 
+_ASIDE_NAMES = frozenset("source sources reference references citations links note notes bibliography".split())
 _HEADING, _FENCE = ("#", "**", "__", "=="), ("```", "~~~")
 
 
@@ -127,6 +128,7 @@ class _Lines:
         self.day: _Day | None = None
         self.siblings: tuple[str, int] | None = None  # the marker of the dated items of this list
         self.seen_date = False
+        self.is_aside = False  # within a section such as "Sources"
         self.after_blank = False
         self.is_echo = False  # whether the text begins with a prompt
 
@@ -167,6 +169,9 @@ class _Lines:
         if stripped.startswith(_FENCE) or _MARKUP_TAG.fullmatch(stripped) or _RULE.fullmatch(stripped):
             yield from self._close()
         elif prefix := self._prefix(line, stripped):
+            if self.is_aside:
+                yield problem("dated_text", stripped)
+                return
             self.siblings = item_of(line)
             self.section.dated(prefix.expression)
             yield from self._close(prefix.expression)
@@ -226,10 +231,13 @@ class _Lines:
         yield from self._close()
         self.siblings = None
         is_heading = _is_heading(stripped)
+        if is_heading or _is_label(stripped):
+            is_sources = stripped.strip("#*_=: ").lower() in _ASIDE_NAMES
+            self.is_aside = is_sources and (self.seen_date or self.has_titles)
         if is_heading or not (self.lacks_year or item_of(stripped)):
             self.section.heading(stripped, is_heading)
         if any(map(str.isalnum, _MARKUP_TAG.sub("", stripped))):
-            yield stripped
+            yield problem("note", stripped) if self.is_aside else stripped
 
     def _close(self, child: DateExpression | None = None) -> Iterator[_Item]:
         if self.day is not None:

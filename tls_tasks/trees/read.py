@@ -316,7 +316,8 @@ def _leniently(node: SchemaNode | None, any_style: bool, text: str) -> ParsedTre
     if not found.values:  # an empty object says that there is nothing
         found = replace(find_json(text, lambda value: value == {}, lambda value: False), problems=found.problems)
     if not found.values:
-        return _failure("no_json", text, (*found.problems, *beside(text)), is_whole_json(text, lambda value: True))
+        lost = (one for one in beside(text) if not one.is_note)
+        return _failure("no_json", text, (*found.problems, *lost), is_whole_json(text, lambda value: True))
     alike = [value for value in found.values if looks_like(unwrapped(value, node, any_style), node, any_style)]
     alike, n_values = alike or list(found.values), len(found.values)
     if found.stage == "fence" and isinstance(whole := _joined(alike), dict):  # blocks with different keys

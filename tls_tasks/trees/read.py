@@ -360,6 +360,12 @@ def _found(text: str, node: SchemaNode | None, any_style: bool) -> FoundJson:
         return found
     outline = find_yaml(text, partial(_weigh_outline, node), as_written=True)
     outline = replace(outline, values=tuple(fit(value, node) for value in outline.values))
+    if found.stage == "scan" and isinstance(node, Branch) and outline.values:
+        json_keys, outline_keys = (
+            max(len(_own_keys(unwrapped(value, node), node, any_style)) for value in own.values)
+            for own in (found, outline)
+        )
+        return found if json_keys >= outline_keys else outline
     return max([found, outline], key=lambda found: sum(map(weigh, found.values)))
 
 

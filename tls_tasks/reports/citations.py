@@ -316,7 +316,7 @@ def entry_of(line: str) -> Entry:
         >>> entry_of("- [2] Rain (2019)"), entry_of("Hale (2020). Snow.")
         (('2', 'Rain (2019)'), ('', 'Hale (2020). Snow.'))
     """
-    entry = next(_PATTERN["entry"].finditer(line[:500]))  # it matches any line
+    entry = next(_PATTERN["entry"].finditer(line[:2_000]))  # it matches any line
     return (entry["square"] or entry["number"] or "").strip(" (.):"), entry["rest"].strip()
 
 

@@ -15,7 +15,7 @@ TWO = "The council passed the bill.\n\nMembers cheered."
 
 AROUND = [
     # (answer, summary, kinds of problems)
-    *CASES["AROUND"],
+    *CASES["AROUND"]
 ]
 
 

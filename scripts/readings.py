@@ -132,8 +132,8 @@ LAYERS: tuple[Layer, ...] = (
         {"evidence.read._LINE": NEVER, "evidence.read.find_yaml": always(FoundJson((), "none"))},
         ("evidence.read._LINE",),
     ),
+    Layer("evidence", "XML", {"evidence.read._ELEMENT": NEVER}, ("evidence.read._ELEMENT",)),
     Layer("evidence", "quotes around cells", {"evidence.read._bare": str.strip}, ("evidence.read._bare",)),
-    Layer("evidence", "examples", {"evidence.read.is_example": always(False)}, ()),
     Layer(
         "evidence",
         "lists that are repeated",
@@ -184,12 +184,6 @@ LAYERS: tuple[Layer, ...] = (
     ),
     Layer(
         "reports",
-        "sources on lines below",
-        {"reports.read_prose._PATTERN": without("source_below")},
-        ("reports.read_prose._cited_below",),
-    ),
-    Layer(
-        "reports",
         "HTML tags",
         {"reports.read_prose._TAG": NEVER},
         ("reports.read_prose._tag_text", "reports.read_prose._TAG"),
@@ -226,12 +220,6 @@ LAYERS: tuple[Layer, ...] = (
         {"timelines.read_lines.items_of_one_form": always(set())},
         ("timelines.list_forms.items_of_one_form", "timelines.list_forms.split_formed"),
     ),
-    Layer(
-        "timelines",
-        "drafts before the final answer",
-        {"timelines.read_lines.is_restart": always(False)},
-        ("timelines.read_lines.is_restart", "timelines.read_lines._FINAL", "timelines.read_lines._without_drafts"),
-    ),
     Layer("trees", "wrappers", {"trees.read._trees_in": always([])}, ("trees.read._trees_in", "trees.read._inside")),
     Layer(
         "trees",
@@ -246,7 +234,7 @@ LAYERS: tuple[Layer, ...] = (
             "trees.read._of_type",
         ),
     ),
-    Layer("trees", "labels and paths as keys", {"trees.read._with_names": first}, ("trees.read._with_names",)),
+    Layer("trees", "labels as keys", {"trees.read._with_names": first}, ("trees.read._with_names",)),
     Layer(
         "trees",
         "keys in another style",
@@ -254,12 +242,6 @@ LAYERS: tuple[Layer, ...] = (
         ("trees.read.styled", "trees.read._by_folded", "trees.read.in_style", "trees.read._in_style"),
     ),
     Layer("trees", "a list of pairs", {"trees.read._joined": first}, ("trees.read._joined",)),
-    Layer(
-        "all",
-        "a label before the answer",
-        {"core.reasoning._label": always(None)},
-        ("core.reasoning._label", "core.reasoning.first_reading", "core.reasoning._LABELS"),
-    ),
     Layer(
         "all",
         "another prompt behind the answer",

@@ -1,14 +1,12 @@
 """What of a text is its answer."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 
 from tests import hostile
-from tls_tasks.core.parsed import Parsed
-from tls_tasks.core.reasoning import MAX_LENGTH, _label, first_reading, strip_thinking
+from tls_tasks.core.reasoning import MAX_LENGTH, strip_thinking
 from tls_tasks.evidence.read import parse_evidence
 from tls_tasks.reports.read import parse_report
 from tls_tasks.summaries.read import parse_summary
@@ -26,31 +24,10 @@ def test_reasoning_is_no_answer(text: str, answer: str, unfinished: bool) -> Non
     assert strip_thinking(text)[:2] == (answer, unfinished)
 
 
-@pytest.mark.parametrize(("text", "answer"), CASES["READINGS"])
-def test_what_a_weak_mark_set_apart_counts_if_there_is_nothing_else(text: str, answer: str | None) -> None:
-    def read(text: str) -> Parsed[str]:
-        own = strip_thinking(text).text.strip()
-        return Parsed(own if re.search(r"(?<!#)4\d", own) else None)
-
-    assert first_reading(text, read).value == answer
-
-
 @pytest.mark.parametrize("piece", CASES["PIECES"])
 def test_time_is_linear_in_hostile_marks(piece: str) -> None:
     small, large = (piece * (n // 4 // len(piece)) for n in (hostile.SMALL, hostile.LARGE))
     assert hostile.is_linear(strip_thinking, small, large)
-    assert hostile.is_linear(lambda text: first_reading(text, _nothing), small, large)
-
-
-def _nothing(text: str) -> Parsed[str]:
-    strip_thinking(text)
-    return Parsed(None)
-
-
-@pytest.mark.parametrize("word", ["Final", "FINAL", "F\u0130NAL", "F\u0131nal"])  # what ignoring case takes for an i
-def test_a_label_is_found_in_any_case(word: str) -> None:
-    text = f"It is so.\n{word} answer:\nNO"
-    assert _label(text) == (text.index("\n") + 1, len(text) - 3)
 
 
 @pytest.mark.parametrize(

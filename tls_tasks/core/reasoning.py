@@ -5,17 +5,14 @@ output know; a mark that is only spoken of, within quotation marks or backticks 
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import yaml
 
-from tls_tasks.core.parsed import Parsed, Problem, beside, problem
-
-_Read = TypeVar("_Read", bound=Parsed[Any])
+from tls_tasks.core.parsed import Problem, beside, problem
 
 MAX_LENGTH = 1_000_000
 """Characters of an answer that are read; a long report has 700,000. A document of JSON may be longer."""
@@ -27,8 +24,8 @@ class Answer(NamedTuple):
     Attributes:
         text: The answer.
         unfinished: Whether a block of reasoning was still open at the end.
-        dropped: What is neither reasoning nor answer: a draft before the final answer, text behind ``</answer>``, and
-            what a model makes up after its turn.
+        dropped: What is neither reasoning nor answer: text behind ``</answer>``, and what a model makes up after its
+            turn.
         beyond: What follows the first :data:`MAX_LENGTH` characters of the answer, and is not read.
     """
 
@@ -45,7 +42,7 @@ class Answer(NamedTuple):
 
 
 # A mark begins so, or at the beginning of the text: nearly all other places are passed over quickly.
-_BEGINS = r"(?=<(?!\|?<)|[◁\[]|assistantfinal|\A)"
+_BEGINS = r"(?=<(?!\|?<)|[◁\[]|assistantfinal|(?<=\n)here|\A)"
 _ROLES = yaml.safe_load(Path(__file__).with_name("chat_marks.yaml").read_text(encoding="utf-8"))
 _ANY = "|".join(f"(?P<{role}>{'|'.join(patterns)})" for role, patterns in _ROLES.items())
 _MARK = re.compile(f"{_BEGINS}(?:{_ANY})", re.IGNORECASE)
@@ -79,13 +76,7 @@ def filled(pattern: str, parts: Mapping[str, str]) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda part: parts[part[1]], pattern)
 
 
-_PHRASES, _FLAGS = phrases(__file__), re.IGNORECASE | re.MULTILINE
-_LABELS = {
-    # A literal line feed, which lines can be searched for quickly, and not an anchor.
-    kind: (re.compile(_PHRASES[f"{kind}_open"], _FLAGS), re.compile("\n" + _PHRASES[f"{kind}_end"], _FLAGS))
-    for kind in ("notes", "draft", "text")
-}
-_PROMPT = re.compile(_PHRASES["next_prompt"], re.MULTILINE)
+_PROMPT = re.compile(phrases(__file__)["next_prompt"], re.MULTILINE)
 
 
 @lru_cache(maxsize=4)  # a reader of JSON asks, and then one of lines
@@ -106,52 +97,17 @@ def strip_thinking(text: str) -> Answer:
         'A.'
         >>> strip_thinking('Write "<think>" to think.<|im_end|> What?').text
         'Write "<think>" to think.'
-        >>> strip_thinking("Reasoning: it rained.\n\n**Answer:** Rain.").text
-        ' Rain.'
     """
     answer, unfinished, after_turn = _without_blocks(text)
     answer, after_tag = _unwrapped(answer)
     answer, next_prompt = _before_prompt(answer)
     dropped = [*beside(after_tag), *_dropped("next_prompt", next_prompt + after_turn)]
-    if label := _label(answer):
-        before, after = answer[: label[0]], answer[label[1] :]
-        if after.strip() and (draft := _LABELS["draft"][0].match(before)):
-            dropped += _dropped("draft", before[draft.end() :])
-        answer = after if after.strip() else before
     return Answer(answer[:MAX_LENGTH], unfinished, tuple(dropped), answer[MAX_LENGTH:])
 
 
 def _dropped(kind: str, text: str) -> Iterator[Problem]:
     """The lines of a text that hold words."""
     return (problem(kind, line) for line in text[:MAX_LENGTH].split("\n") if any(map(str.isalnum, line)))
-
-
-def first_reading(text: str, read: Callable[[str], _Read]) -> _Read:
-    r"""Read a text; where that fails, read what stands before a label such as "Final answer:".
-
-    A label is a weak mark: the text before it counts after all if nothing can be read behind it.
-
-    Args:
-        text: What the model wrote.
-        read: Reads a text; it leaves out reasoning by itself.
-
-    Returns:
-        The first reading that did not fail, or else the reading of the text as it stands.
-
-    Example:
-        >>> def read(text):
-        ...     answer = strip_thinking(text).text.strip()
-        ...     return Parsed(answer if "42" in answer else None)
-        >>> first_reading("It is 42.\n\nFinal answer:\nI have just given it.", read).value
-        'It is 42.'
-    """
-    first = read(text)
-    if first.failed:
-        answer, _ = _before_prompt(_unwrapped(_without_blocks(text)[0])[0])
-        if (label := _label(answer)) and not (second := read(answer[: label[0]])).failed:
-            behind = problem("unread", answer[label[1] :])
-            return replace(second, problems=(*strip_thinking(text).problems(text), *second.problems, behind))
-    return first
 
 
 def _without_blocks(text: str) -> tuple[str, bool, str]:
@@ -183,8 +139,10 @@ def _without_blocks(text: str) -> tuple[str, bool, str]:
 
 
 def _unwrapped(text: str) -> tuple[str, str]:
-    """What stands in ``<answer>`` or the like, if there is just one such tag, and what stands behind it."""
+    """What stands in a box with headings, or in the one ``<answer>`` or the like, and what stands behind it."""
     after = ""
+    if boxed := text.partition("\\boxed{\n#")[2]:
+        text = f"#{boxed.rstrip().removesuffix('}')}"
     for name in _WRAPPERS:
         inside, _, behind = text.partition(f"<{name}>")[2].partition(f"</{name}>")
         if text.count(f"<{name}>") == 1 and inside.strip():
@@ -197,11 +155,3 @@ def _before_prompt(text: str) -> tuple[str, str]:
     prompt = _PROMPT.search(text)
     end = prompt.start() if prompt and text[: prompt.start()].strip() else len(text)
     return text[:end], text[end:]
-
-
-def _label(text: str) -> tuple[int, int] | None:
-    """Where a line "Final answer:" begins and ends, or "Answer:" where the text begins with "Reasoning:"."""
-    for opens, ends in _LABELS.values():
-        if (opening := opens.match(text)) and (label := ends.search(f"\n{text}", opening.end())):
-            return label.start(), label.end() - 1
-    return None

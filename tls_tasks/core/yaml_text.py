@@ -47,7 +47,6 @@ _LINE = re.compile(rf"^([ \t]*)({_BULLETS})(?:{_MARK}({_KEY}){_MARK}:{_MARK}(?=\
 _ITEM = re.compile(rf"(?m)^([ \t]*){_BULLET} +(?={_MARK}{_KEY}[*_`]*:[*_`]* +[^\s|>].*\n\n?\1[ \t]([ \t]+){_BULLET} )")
 _COLUMN = re.compile(rf"(?<=\S)[ ]*\t[ \t]*(?={_KEY}:\s)")  # Attribute: Colour    Value: red
 _GOES_ON = re.compile(rf"\s|{_BULLET}[ \t]|#|\.\.\.|[\]}}]")
-_ITEM_BEGINS = re.compile(rf"[ ]{{0,3}}{_BULLET}[ \t]")
 _NOT_YAML = re.compile(r"^[ \t]*(?:[*+•]|[0-9]{1,3}[.)][ \t]|-[ \t]+[*`]|`)|\t|\*\*", re.MULTILINE)
 _NOT_BARE = re.compile(r"[*&!%@`>|?,#\]}-]|.*(?::\s|:$)")
 
@@ -113,26 +112,22 @@ def settled(value: Any) -> Any:
 def _outlines(text: str, start: int, end: int) -> Iterator[tuple[str, tuple[int, int]]]:
     """The runs of lines that could be YAML, without a line of prose before or after them, and where they stand."""
     run: list[str] = []
-    first = ""
     begin = position = start
     for line in [*text[start:end].split("\n"), "end"]:
         is_outline = not line.strip() or ENTRY.match(line) or _GOES_ON.match(line)
-        is_key = line[:1].strip() and not _ITEM_BEGINS.match(line)
-        if is_outline and not (is_key and run and not run[-1] and _ITEM_BEGINS.match(first)):  # a key below a list
+        if is_outline:
             run.append(line.rstrip())
-            first = first or run[-1]
         else:
             if outline := _without_prose(run):
                 yield outline, (begin, min(position, end))
-            first = line.rstrip() if is_outline else ""
-            run, begin = [first] * bool(first), position + (not is_outline) * (len(line) + 1)
+            run, begin = [], position + len(line) + 1
         position += len(line) + 1
 
 
 def _without_prose(run: list[str]) -> str:
     """A run of lines without a first and a last paragraph that are one sentence each, such as "Here it is:"."""
     lines = "\n".join(run).strip("\n").split("\n")
-    if len(lines) > 1 and lines[0].endswith((":", ":**")) and " " in lines[0] and _is_level(lines[1]):
+    if len(lines) > 1 and lines[0].endswith((":", ":**")) and " " in lines[0]:
         del lines[0]
     if lines[2:] and not lines[-2] and re.search(r":\**$|[.!?]$", lines[-1]) and " " in lines[-1].partition(": ")[2]:
         del lines[-1]
@@ -140,11 +135,6 @@ def _without_prose(run: list[str]) -> str:
     if len(lines) > 1 and lines[0][:1] == " " != lines[1][:1]:  # a blank before the answer
         lines[0] = lines[0].lstrip()
     return "\n".join(lines) if ENTRY.match(lines[0]) or _GOES_ON.match(lines[0]) else ""
-
-
-def _is_level(line: str) -> bool:
-    """Whether a line does not belong to the key above it: it is empty, or another key at the margin."""
-    return not line or not (line.startswith((" ", "\t")) or re.match(rf"{_BULLET}\s", line))
 
 
 def _reading(outline: str) -> tuple[Any, Notes]:

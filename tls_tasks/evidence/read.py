@@ -12,26 +12,9 @@ from typing import Any, Literal
 from tls_tasks.core.json_text import FoundJson, Stage, find_json
 from tls_tasks.core.markdown_tables import table_at
 from tls_tasks.core.parsed import Parsed, Problem, beside, folded, problem, problem_kinds, unread_in
-from tls_tasks.core.reasoning import first_reading, phrases, strip_thinking
+from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.yaml_text import ENTRY, find_yaml
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema, known_name, scalar_text
-
-LEAD = 200
-"""Characters before a value in which words are looked for."""
-
-_FENCE_BEGINS = re.compile(r"[`~]{3,}[\w+.-]*\s*\Z")
-_EXAMPLE = re.compile(phrases(__file__)["example"], re.IGNORECASE)
-
-
-def is_example(lead: str) -> bool:
-    """Whether a value with this lead is an example.
-
-    Example:
-        >>> is_example("An entry could look like this, for example:"), is_example("These are the entries:")
-        (True, False)
-    """
-    return _EXAMPLE.search(lead[-LEAD:].rstrip()) is not None
-
 
 _MAX_DEPTH = 6  # levels of wrappers and lists that are searched
 
@@ -184,18 +167,18 @@ class ObjectReader:
             yield problem("bad_entry", f"object with {', '.join(map(str, list(value)[:5]))}")
 
 
+_ELEMENT = re.compile(r"<(?P<key>[A-Za-z][\w.-]{0,60})>(?P<value>[^<]*)</(?P=key)\s*>|</[A-Za-z]")
 # A value ends at a comment and goes on in indented lines; a key in quotation marks is one of JSON or of a prompt.
 _VALUE = r"(?:[|>][+-]?[ \t]*\n[ \t]*)?(?P<value>[^|>\s](?:(?! # ).)*(?:\n[ \t]+(?![-*+•#`]|.*:(?:\s|$))\S.*){0,20})"
 _LINE = re.compile(rf"^(?:#+[ \t]+)?{ENTRY.pattern}(?<![\"']:)[ \t]*{_VALUE}|^(?:#|---|\*\*)", re.MULTILINE)
 _FORM = re.compile(rf"{ENTRY.pattern}|[^|]*\||[#*<]|[ \t]+\S")
 """What begins a line of a form: a key, a row, a heading, a tag, what goes on with the line above."""
 _EMPTY = frozenset(("", "-", "–", "—", "n/a", "null"))
-_ESCAPED = re.compile(r"\\[xu]((?<=x)[0-9A-Fa-f]{2}|(?<=u)[0-9A-Fa-f]{4})")  # as JSON and YAML do
 _QUOTES = ('""', "''", "“”", "‘’", "``")
 
 
 def find_objects(text: str, reader: ObjectReader) -> FoundJson:
-    r"""Find the objects of a text without JSON: rows of tables, lines of keys, or YAML.
+    r"""Find the objects of a text without JSON: rows of tables, XML, lines of keys, or YAML.
 
     An object needs a span, and a domain: its own, or that of the line above its table.
 
@@ -208,7 +191,8 @@ def find_objects(text: str, reader: ObjectReader) -> FoundJson:
         >>> find_objects("Domain: food\nEvidence span: tea", ObjectReader(JOURNAL_SCHEMA)).values
         ([{'domain': 'food', 'evidence_span': 'tea'}],)
     """
-    for form, objects in (("table", _in_tables(text, reader)), ("an outline", _by_key(text, reader))):
+    keyed = partial(_by_key, text, reader)
+    for form, objects in (("table", _in_tables(text, reader)), ("XML", keyed(_ELEMENT)), ("an outline", keyed(_LINE))):
         if whole := [fields for fields in objects if fields.get(reader.span) and reader.domain in fields]:
             noted = problem("repaired_json", form)
             return FoundJson((whole,), "repaired", (noted, *_beside(text)), ((0, len(text)),))
@@ -239,10 +223,10 @@ def _in_tables(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
             yield {**heading, **{key: text for key, text in texts if key and text.lower() not in _EMPTY}}
 
 
-def _by_key(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
-    """The lines of keys; one that comes again, or a heading, begins another object."""
+def _by_key(text: str, reader: ObjectReader, pattern: re.Pattern[str]) -> Iterator[dict[str, str]]:
+    """The lines or elements of keys; one that comes again, a heading or another element's end begins another object."""
     fields: dict[str, str] = {}
-    for part in _LINE.finditer(text):
+    for part in pattern.finditer(text):
         key = reader.keys.get(folded(part["key"])) if part["key"] else None
         if part["key"] is None or key in fields:
             yield fields
@@ -263,11 +247,8 @@ def _beside(text: str) -> Iterator[Problem]:
 
 
 def _bare(cell: str) -> str:
-    """A cell without quotes and Markdown around it."""
-    text = _ESCAPED.sub(lambda code: chr(int(code[1], 16)), cell.replace("\\|", "|").replace('\\"', '"').strip())
-    for mark in ("**", "__", "*", "_"):
-        if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
-            text = text[len(mark) : -len(mark)].strip()
+    """A cell without quotes around it."""
+    text = cell.replace("\\|", "|").replace('\\"', '"').strip()
     return text[1:-1].replace("''", "'") if len(text) > 1 and text[0] + text[-1] in _QUOTES else text
 
 
@@ -319,10 +300,6 @@ def parse_evidence(text: str, schema: EvidenceSchema = JOURNAL_SCHEMA) -> Parsed
 
 def parse_objects(text: str, reader: ObjectReader) -> ParsedEvidence:
     """:func:`parse_evidence` by a reader that serves many texts."""
-    return first_reading(text, partial(_evidence_of, reader))
-
-
-def _evidence_of(reader: ObjectReader, text: str) -> ParsedEvidence:
     found = find_json(text, reader.count, reader.count_listed)
     if not found.values:
         # JSON whose objects have neither domain nor span breaks the schema.
@@ -332,7 +309,7 @@ def _evidence_of(reader: ObjectReader, text: str) -> ParsedEvidence:
     if not found.values and not _is_damaged(found):
         other = find_objects(answer, reader)
         found = replace(other, problems=found.problems + other.problems) if other.values else found
-    entries = list(_entries(found, answer, reader))
+    entries = list(_entries(found, reader))
     noted = found.problems + tuple(entry for entry in entries if isinstance(entry, Problem))
     fields: list[Mapping[str, Any]] = [entry for entry in entries if not isinstance(entry, Problem)]
     objects = tuple(reader.read(reader.spelt(entry)) for entry in fields)
@@ -345,18 +322,14 @@ def _evidence_of(reader: ObjectReader, text: str) -> ParsedEvidence:
     return ParsedEvidence((), tuple(dict.fromkeys((*noted, *empty.problems, *unsaid))), _status(empty))
 
 
-def _entries(found: FoundJson, answer: str, reader: ObjectReader) -> Iterator[_Raw]:
-    """The entries of the values that count: no example, and no list that a later one repeats.
+def _entries(found: FoundJson, reader: ObjectReader) -> Iterator[_Raw]:
+    """The entries of the values that count: no list that a later one repeats.
 
     A model may write a list for each domain or an object a line, and means them all. A list that has half of the
     objects of an earlier one is a new version of it.
     """
     kept: list[tuple[list[_Raw], set[tuple[str, str]]]] = []
-    for value, gap in zip(found.values, found.gaps(answer), strict=False):
-        lead = _FENCE_BEGINS.sub("", gap[-LEAD:])  # without the line of its fence
-        if is_example(lead):
-            yield problem("example", lead[-LEAD:])
-            continue
+    for value in found.values:
         entries = list(reader.raw(value))
         objects = (entry for entry in entries if not isinstance(entry, Problem))
         spans = {(str(entry.get(reader.domain)), str(entry.get(reader.span))) for entry in objects}

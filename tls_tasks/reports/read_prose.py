@@ -15,7 +15,6 @@ from tls_tasks.reports.types import ReportSentence
 _INVISIBLE = str.maketrans(dict.fromkeys("\u200b\u2060\ufeff", ""))
 _ESCAPED = re.compile(r"\\([\[\]_#~&])")
 _CUT_OFF = re.compile(r"(?<=\s)\[[0-9][0-9,;\s–-]{0,40}$")
-_CUE = re.compile(r"\s{0,9}(?:\*\*|__)?(?:final )?(?:report|answer):(?:\*\*|__)?[ \t]{1,3}(?=\S)", re.IGNORECASE)
 _INLINE = "(?P<inline>b|i|em|strong|u|span|small)"
 _BLOCK = "(?P<heading>h[1-6])|(?P<item>li)|p|div|ul|ol|br|hr|section|article|body|html|report|content|text"
 _TAG = re.compile(rf"(?i)</?(?:{_INLINE}|{_BLOCK})(?:\s[^<>]{{0,100}})?/?>")
@@ -33,14 +32,12 @@ _EMPHASIS = re.compile(r"(?<![\w*])([*_])(?=\S)([^*_]{1,300})(?<=\S)\1(?![\w*])"
 _CITED = re.compile(r"(?<=[^\s*•>-]) ?[\[【,;–-] ?[\^@]?([^\[\]【】,;:\s]{1,60})(?=[\]】,;:\s–-])")
 """What is cited within a line, and not at its beginning."""
 _DEFINITION = re.compile(r"\s{0,12}\[\^?[^\[\]\n]{1,60}\]:\s")
-_HOURS = re.compile(r"\b[ap]\.m\.$")  # these end a sentence only where a mark stands behind them
 _LISTED = re.compile(rf"{_BULLET.pattern}|.*(?:://|\((?:1[5-9]|20)[0-9]{{2}}[a-z]?\))")  # a bullet, an address, a year
 _WIDE = re.compile(r"[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff60]")  # a word or a part of one
 _TITLE, _LABEL, _LABEL_WORDS = 120, 40, 4
 """Characters of a heading without marks on the first line and before a colon; a wide one counts as four."""
-_TITLE_ENDS = re.compile(r"[\]}】]|[.!?](?:\s|$)|[。！？।؟۔]|\([0-9, ]{1,12}\)$")
+_TITLE_ENDS = re.compile(r"[.!?](?:\s|$)|[。！？।؟۔]|\([0-9, ]{1,12}\)$")
 _BOLD, _LABELLED = 7, 8  # levels of headings, behind those of Markdown
-_BETWEEN = re.compile(r"[;,\s]\s+|[\]】][,;\s]*[\[【]")  # the marks of a line that only cites
 _KEYED = re.compile(r"\s{0,12}(?:[-*•]\s)?[\[【].*://[^\s()]{1,1000}\s*$")
 _ASIDE = re.compile(r"([*_])(?!\1)[^*_]+\1|\([^()]+\)")
 _STOPS = (".", "。", "!", "！")
@@ -104,16 +101,15 @@ def _without_code(text: str) -> tuple[str, list[Problem]]:
 
 
 def _without_markup(text: str, citations: Citations) -> str:
-    r"""A text with its HTML as lines and its marks in brackets, without invisible characters and the prompt's cue.
+    r"""A text with its HTML as lines and its marks in brackets, without invisible characters.
 
     Example:
-        >>> _without_markup("Report: It rained \\[1\\].<br>It stopped [2", Citations())
+        >>> _without_markup("It rained \\[1\\].<br>It stopped [2", Citations())
         'It rained [1].\nIt stopped [2]'
     """
     text = in_brackets(unescaped(text), citations)
     text = _TAG.sub(_tag_text, text).rstrip()
-    cue = _CUE.match(text)
-    return f"{text[cue.end() if cue else 0 :]}{']' if _CUT_OFF.search(text[-60:]) else ''}"
+    return f"{text}]" if _CUT_OFF.search(text[-60:]) else text
 
 
 def unescaped(text: str) -> str:
@@ -138,13 +134,11 @@ def _block_sentences(clean: str, marks: Sequence[Mark]) -> list[ReportSentence]:
     for mark in marks:
         cited[bisect_right(ends, mark.position)] += mark.ids
     sentences: list[ReportSentence] = []
-    for (start, end), ids, following in zip(spans, cited, [*cited[1:], []], strict=True):
+    for (start, end), ids in zip(spans, cited, strict=True):
         if any(map(str.isalnum, clean[start:end])):
             sentences.append(_with(ReportSentence(clean[start:end].strip()), ids))
         elif sentences:
             sentences[-1] = _with(sentences[-1], ids)
-        else:  # "[2]. It snowed."
-            following[:0] = ids
     return sentences
 
 
@@ -167,11 +161,7 @@ def _sorted_lines(text: str, citations: Citations) -> _Sorted:
     """
     lines = _Sorted()
     in_list, goes_on = 0, False  # the level of the heading of a list; whether the next line is of it whatever it says
-    stand_below = sum(bool(_cited_below(line, citations)) for line in text.splitlines()) > 1  # each sentence has one
     for line, is_title in _lines(text):
-        if stand_below and (below := _cited_below(line, citations)):
-            lines.paragraphs[-1].append(below)
-            continue
         references, level = _PATTERN["references"].match(line[:200]), _level(line, is_title)
         if _DEFINITION.match(line[:200]):
             lines.sources.append(line)
@@ -227,15 +217,6 @@ def _is_entry(line: str, citations: Citations) -> bool:
     may_cite = (key and not line.lstrip()[0].isdigit()) or citations.is_source(line)
     cites = _PATTERN["sentence_end"].search(f"{_cited_text(line, citations)} ")
     return bool(may_cite or (not cites and (key or _LISTED.match(line) or citations.document_in(rest))))
-
-
-def _cited_below(line: str, citations: Citations) -> str:
-    """The marks in a line such as "Source: [1]" or "Sources: doc-a, doc-b"; empty if it has none."""
-    below = _PATTERN["source_below"].match(line[:2000])
-    parts = [part.strip(" []【】").lstrip("(") for part in _BETWEEN.split(below["marks"])] if below else []
-    parts = [part if "(" in part else part.rstrip(")") for part in parts]
-    is_cited = parts and all(citations.ids(f"source: {part}", strict=True) for part in parts)
-    return " ".join(f"[{part}]" for part in parts) if is_cited else ""
 
 
 def _are_sources(lines: Sequence[str], cited: Set[str], citations: Citations) -> bool:
@@ -294,7 +275,6 @@ def _sentence_spans(text: str, marked: Container[int] = (), leading: bool = Fals
         end += text[end : end + 1] == '"' and not text[end + 1 : end + 2].strip()
         following = text[end : end + 20].lstrip()[:1]
         is_short = match.start() not in marked and _PATTERN["abbreviation"].search(text, max(begin, end - 12), end)
-        is_short = is_short or (end not in marked and _HOURS.search(text, max(begin, end - 12), end))
         if (leading and end in marked) or not (following.islower() or is_short):
             spans.append((begin, end))
             begin = end

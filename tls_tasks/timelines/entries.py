@@ -50,7 +50,7 @@ MARKS = "-*+•‣◦▪●○■□·・"
 
 _ITEM = re.compile(rf"([ \t]*)(?:>\s?){{0,9}}(?:([{MARKS}])|\(?([0-9]{{1,3}}|[A-Za-z])[.)]|[0-9]\ufe0f?\u20e3)(?:\s|$)")
 _BULLET = re.compile(rf"(?:>\s?)*(?:(?:[{MARKS}]|[0-9]{{1,3}}[.)]|[A-Za-z]\)|\[[ xX✓✔]\])(?:\s+|(?<=・)|$)){{0,3}}")
-TEXT_LABEL, _ASIDE_LABEL = (re.compile(PHRASES[f"{kind}_label"], re.IGNORECASE) for kind in ("text", "aside"))
+TEXT_LABEL = re.compile(PHRASES["text_label"], re.IGNORECASE)
 
 
 def item_of(line: str) -> tuple[str, int] | None:
@@ -78,21 +78,15 @@ def without_marker(line: str) -> str:
 
 
 def continued(line: str) -> str:
-    """The text of a line that belongs to the entry above it: without marker and label; empty for a source or marks.
+    """The text of a line that belongs to the entry above it: without marker and label; empty for marks.
 
     Example:
-        >>> continued("- **Event:** A"), continued("Source: BBC"), continued("},")
-        ('A', '', '')
+        >>> continued("- **Event:** A"), continued("},")
+        ('A', '')
     """
     unmarked = without_marker(line).lstrip("#")
-    if is_aside(line) or _NO_TEXT.fullmatch(unmarked) or not any(map(str.isalnum, unmarked[:240])):
-        return ""
-    return clean(TEXT_LABEL.sub("", unmarked, count=1) if TEXT_LABEL.match(unmarked) else unmarked)
-
-
-def is_aside(line: str) -> bool:
-    """Whether a line gives a source, a number or a place, and no text of the entry above it."""
-    return _ASIDE_LABEL.match(without_marker(line).lstrip("#")) is not None
+    label = TEXT_LABEL.match(unmarked)
+    return clean(unmarked[label.end() if label else 0 :]) if any(map(str.isalnum, unmarked[:240])) else ""
 
 
 _LINK, _CITATION, _EMPHASIS, _CODE = (re.compile(PHRASES[kind]) for kind in ("link", "citation", "emphasis", "code"))
@@ -147,16 +141,11 @@ class Prefix(NamedTuple):
     sign: str
     is_short: bool
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether the date is a day with its year."""
-        return self.expression is not None and self.expression.precision == "day" and not self.is_short
-
 
 _PICTURES = "\u2190-\u2bff\U0001f000-\U0010ffff"
 _MARKER = re.compile(rf"[ \t:–—{re.escape(MARKS)}#>_~`\"'“”‘’\[\](【《<|=\ufe0f\u200b\u200d\ufeff{_PICTURES}]*")
-_NO_TEXT, _LABEL, _PARENTHETICAL, _SIGN, _JOINED = (
-    re.compile(PHRASES[kind]) for kind in ("no_text", "label", "parenthetical", "sign", "joined")
+_LABEL, _PARENTHETICAL, _SIGN, _JOINED = (
+    re.compile(PHRASES[kind]) for kind in ("label", "parenthetical", "sign", "joined")
 )
 _BESIDE, _PART = re.compile(PHRASES["beside_date"], re.IGNORECASE), re.compile(r"[,;，、]\s?")
 _WEAK = frozenset(("", "=", ";", "…", ",", "，", "、", ".", "..", "...", "....", "....."))

@@ -9,13 +9,12 @@ import datetime
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from typing import Any, Literal, get_args, get_type_hints
 
 from tls_tasks.core.errors import InputError, check_choice, check_options, describe
 from tls_tasks.core.json_text import find_json, is_whole_json
 from tls_tasks.core.parsed import Parsed, Problem, problem, problem_kinds
-from tls_tasks.core.reasoning import first_reading, strip_thinking
+from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.text.dates import DateExpression, DayMonth, Numeric, dates_in, settle
 from tls_tasks.timelines.entries import RawEntry
 from tls_tasks.timelines.read_json import count_entries, is_empty_answer, json_entries
@@ -116,10 +115,6 @@ def parse_timeline(text: str | None, policy: TimelinePolicy = DEFAULT_POLICY) ->
     """
     if text is None:
         return Parsed(None, (problem("no_answer", ""),))
-    return first_reading(text, partial(_timeline_of, policy))
-
-
-def _timeline_of(policy: TimelinePolicy, text: str) -> Parsed[Timeline]:
     found = find_json(text, count_entries)
     items = [item for value in found.values for item in json_entries(value)]
     noted = [replace(one, kind="dated_text") if _is_dated_note(one) else one for one in found.problems]

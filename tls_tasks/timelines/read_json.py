@@ -98,10 +98,7 @@ def _object(value: dict[str, Any], depth: int, known: Known) -> Iterator[_Item]:
         return
     dated = _dated(named, known)
     texts = _texts(pairs, dated is not None)
-    own = [text for text in texts if _is_plain(text)] if depth and dated and dated.is_day else []
-    rest = [(key, inner) for key, inner in pairs if inner not in own]  # such as sub_events
-    if entries := _wrapped(rest, depth, known, is_dated=dated is not None and (is_named or "year" not in named)):
-        yield from _entry(dated, own) if dated and own else ()
+    if entries := _wrapped(pairs, depth, known, is_dated=dated is not None and (is_named or "year" not in named)):
         yield from entries
     elif dated is not None and (texts or (dated.expression and depth)):
         # A single object with nothing but a date may be what is left of an entry that was cut off.
@@ -112,11 +109,6 @@ def _object(value: dict[str, Any], depth: int, known: Known) -> Iterator[_Item]:
     elif depth and (texts or dated or not pairs):
         strings = [item for item in _sentences(texts, 0) if isinstance(item, str)]
         yield problem("undated_text" if texts else "bad_entry", " ".join(strings or named))
-
-
-def _is_plain(text: Any) -> bool:
-    """Whether a text is a str or a list of them, which holds no entries."""
-    return isinstance(text, str) or (isinstance(text, list) and all(isinstance(one, str) for one in text))
 
 
 def _wrapped(pairs: _Pairs, depth: int, known: Known, is_dated: bool) -> list[_Item]:
@@ -172,8 +164,6 @@ def _key(key: str) -> str:
 
 def _texts(pairs: _Pairs, is_dated: bool = False) -> list[Any]:
     """The values that hold an entry's text; beside a date, whatever else is text if no name is known."""
-    if texts := [inner for key, inner in pairs if _key(key) in TEXT_KEYS]:
-        return texts
     beside = (*DATE_KEYS, *END_KEYS, *ASIDE_KEYS, "year", "month")
     others = [(key, inner) for key, inner in pairs if _key(key) not in beside]
     # event_description, key events
@@ -211,9 +201,6 @@ def _date(value: Any, known: Known) -> RawEntry:
     """The date in a value: a str, or a number such as ``2011``, ``20110125``, or ``25`` in a month that is known."""
     if isinstance(value, int) and not isinstance(value, bool) and (1000 <= value <= 99991231 or known.month):
         value = str(value)
-    if isinstance(value, dict):
-        parts = [str(value[key]) for key in ("year", "month", "day") if isinstance(value.get(key), (int, str))]
-        value = ("-" if "".join(parts).isdecimal() else " ").join(parts)
     return read_cell(value, known) if isinstance(value, str) else RawEntry(None, _written(value), ())
 
 

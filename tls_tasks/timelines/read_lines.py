@@ -5,7 +5,6 @@ does ``January 25, 2011, marked …`` outside of a list. A date on a line of its
 whose lines are the day's sentences. Years and months above a line complete its date.
 """
 
-import datetime
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,6 @@ from tls_tasks.timelines.tables import as_lines, read_table
 
 _BARE_YEAR = re.compile(rf"(?<![{MONTHS}{RISKY_MONTHS}] ){YEAR.pattern}")
 """A year without a month before it: "As of June 2023, here is a timeline of 2022:"."""
-_FINAL = re.compile(PHRASES["final"], re.IGNORECASE)
 _PROMPT = re.compile(f"(?i:{OPENING}|{CLOSED_BOOK_OPENING}|{PHRASES['other_prompt']})")
 _MARKUP_TAG, _RULE, _NO_DATE = (re.compile(PHRASES[kind]) for kind in ("markup_tag", "rule", "no_date"))
 _LONG = 120
@@ -44,56 +42,30 @@ class Section:
 
     def __init__(self, known: Known = UNKNOWN) -> None:
         self.known = known
-        # A year from an entry or a title goes on in January; one that heads a list does not.
-        self._rolls = False
-        self._last: datetime.date | None = None
+        self._has_day = False
 
     def heading(self, text: str, is_heading: bool) -> None:
         """Take the year of a heading, or of what precedes the first entry; the month of another section is over."""
         plain = marked(text[: 2 * _LONG], throughout=True)
         years = [*_BARE_YEAR.findall(plain), *YEAR.findall(plain)]
-        if years and (is_heading or self._last is None):
-            self.known, self._rolls = Known(int(years[0])), True
+        if years and (is_heading or not self._has_day):
+            self.known = Known(int(years[0]))
         elif is_heading:
             self.known = Known(self.known.year)
 
-    def dated(self, prefix: Prefix) -> Prefix:
-        """Take what a dated line says, and give it the year that it means: December is followed by January."""
-        expression = prefix.expression
+    def dated(self, expression: DateExpression | None) -> None:
+        """Take what a dated line says."""
         if expression is None:
-            return prefix
+            return
         day = expression.date
-        last = self._last if prefix.is_short and self._rolls else None
-        if last and day.month <= 3 and last.month >= 10 and day < last:
-            day = day.replace(year=day.year + 1, day=min(day.day, 28) if day.month == 2 else day.day)
-            end = expression.end and expression.end.replace(year=expression.end.year + 1)
-            prefix = prefix._replace(expression=type(expression)(day, expression.precision, end))
         is_month = expression.precision == "month" and not expression.is_range
         is_month = is_month or (self.known == (day.year, day.month) and expression.precision == "day")
         self.known = Known(day.year, day.month if is_month else None)
-        heads_list = expression.precision != "day" and prefix.is_heading and not expression.is_range
-        self._rolls = (self._rolls or prefix.is_whole or expression.is_range) and not heads_list
-        if expression.precision == "day":
-            self._last = day
-        return prefix
+        self._has_day = self._has_day or expression.precision == "day"
 
 
-def is_restart(line: str) -> bool:
-    """Whether a line announces the answer itself, so that entries before it were a draft or an example.
-
-    Example:
-        >>> [is_restart(line) for line in ("**Final timeline:**", "Timeline:", "<answer>", "Final years of the war:")]
-        [True, True, True, False]
-        >>> is_restart("Timeline:X")  # a label and its text
-        False
-    """
-    text = line.strip(" \t*_#<>`=-:")
-    is_announced = line.rstrip(" *_").endswith((":", ">")) or line.startswith(("#", "*", "="))
-    return len(line) <= _LONG and is_announced and not line.startswith("</") and _FINAL.search(text) is not None
-
-
-_HEADING, _FENCE = ("#", "**", "__", "=="), ("```", "~~~")
 _ASIDE_NAMES = frozenset("source sources reference references citations links note notes bibliography".split())
+_HEADING, _FENCE = ("#", "**", "__", "=="), ("```", "~~~")
 
 
 @dataclass(slots=True)
@@ -140,8 +112,6 @@ def _is_within(child: DateExpression | None, parent: DateExpression | None) -> b
 
 _Item = RawEntry | Problem | str
 """A str is a line that belongs to no entry."""
-_RESTART = problem("draft", "")
-"""Stands where an answer begins anew."""
 
 
 class _Lines:
@@ -196,20 +166,17 @@ class _Lines:
         yield from items
 
     def _line(self, line: str, stripped: str) -> Iterator[_Item]:
-        if is_restart(stripped):
-            yield from self._drop(stripped)
-            yield _RESTART
-        elif stripped.startswith(_FENCE) or _MARKUP_TAG.fullmatch(stripped) or _RULE.fullmatch(stripped):
+        if stripped.startswith(_FENCE) or _MARKUP_TAG.fullmatch(stripped) or _RULE.fullmatch(stripped):
             yield from self._close()
         elif prefix := self._prefix(line, stripped):
             if self.is_aside:
                 yield problem("dated_text", stripped)
                 return
             self.siblings = item_of(line)
-            entry = self.section.dated(prefix)
-            yield from self._close(entry.expression)
+            self.section.dated(prefix.expression)
+            yield from self._close(prefix.expression)
             self.seen_date = True
-            self.day = _Day(entry, [entry.text] if entry.text else [])
+            self.day = _Day(prefix, [prefix.text] if prefix.text else [])
         else:
             yield from self._undated(line, stripped)
 
@@ -245,16 +212,12 @@ class _Lines:
         if self.day is None or begins_with_date or not self._continues(self.day, stripped, is_item):
             yield from self._drop(stripped)
             return
-        if level:
-            self.section.heading(stripped, True)
         if text := entries.continued(stripped):
             self.day.sentences.append(text)
             self.day.last_is_item = is_item
             self.day.has_body = self.day.has_body or not level
             if is_entry and marker is not None:
                 yield problem("note", stripped)
-        elif entries.is_aside(stripped):
-            yield problem("note", stripped)
 
     def _continues(self, day: _Day, stripped: str, is_item: bool) -> bool:
         """Whether the line belongs to the day."""
@@ -322,15 +285,15 @@ def read_lines(text: str, keep_undated: bool = True, known: Known = UNKNOWN) -> 
     beyond = [problem("too_long", line) for line in lines[_MAX_LINES : _MAX_LINES + 1]]
     lines, numbered = without_numbers(lines[:_MAX_LINES])
     reader = _Lines(lines, keep_undated, known)
-    items = _without_drafts(list(reader.read()))
+    items = _without_example(list(reader.read()))
     if reader.lacks_year and _n_entries(items) == 0 and (year := _closing_year(lines)):
         reader = _Lines(lines, keep_undated, Known(year))
-        items = _without_drafts(list(reader.read()))
+        items = _without_example(list(reader.read()))
     if (
         _n_days(items) == 0 and not reader.lacks_year and any(map(may_hold_date, lines))
     ):  # lists of sources and notes look like such
         # Lists of sources and notes look like such.
-        titled = _without_drafts(list(_Lines(lines, keep_undated, known, has_titles=True).read()))
+        titled = _without_example(list(_Lines(lines, keep_undated, known, has_titles=True).read()))
         is_better = _n_entries(titled) > max(1, 2 * _n_entries(items))
         items = titled if _n_days(titled) > 1 or is_better else items
     noted = [problem("note", numbered)] if numbered else []
@@ -338,15 +301,12 @@ def read_lines(text: str, keep_undated: bool = True, known: Known = UNKNOWN) -> 
 
 
 def _closing_year(lines: Sequence[str]) -> int | None:
-    """The one year that a last paragraph names, if it is no item and does not stand below a heading or a date."""
+    """The one year that a last paragraph names, if it is no item and does not stand below a date."""
     written = [line for line in lines if line.strip()]
     closing = written[-1] if len(written) > 1 else ""
     years = set(YEAR.findall(closing))
-    if len(years) != 1 or item_of(closing) or _is_heading(closing) or split_prefix(closing.strip(), ANY_YEAR):
-        return None
-    above = lines[len(lines) - lines[::-1].index(closing) - 2]
-    is_apart = not above.strip() or _is_heading(above) or _is_label(above)
-    return None if not is_apart or split_prefix(written[-2].strip(), ANY_YEAR) else int(*years)
+    is_dated = any(split_prefix(line.strip(), ANY_YEAR) for line in written[-2:])
+    return None if len(years) != 1 or item_of(closing) or _is_heading(closing) or is_dated else int(*years)
 
 
 def _n_entries(items: list[_Item]) -> int:
@@ -357,16 +317,12 @@ def _n_days(items: list[_Item]) -> int:
     return sum(isinstance(item, RawEntry) and item.is_day for item in items)
 
 
-def _without_drafts(items: list[_Item]) -> list[_Item]:
-    """The items; entries before the answer's last new beginning, and the prompt's example, only as problems."""
-    restart = max((index for index, item in enumerate(items) if item is _RESTART), default=-1)
-    before, after = items[: restart + 1], items[restart + 1 :]
-    if any(isinstance(item, RawEntry) for item in after):
-        before = [problem("draft", item.said) if isinstance(item, RawEntry) else item for item in before]
-    kept = [item for item in (*before, *after) if item is not _RESTART]
-    if all(item.sentences == (EXAMPLE,) for item in kept if isinstance(item, RawEntry)):
-        return kept
+def _without_example(items: list[_Item]) -> list[_Item]:
+    """The items; the prompt's example only as a problem, if there are other entries."""
+    entries_read = [item for item in items if isinstance(item, RawEntry)]
+    if all(item.sentences == (EXAMPLE,) for item in entries_read):
+        return items
     return [
         problem("draft", EXAMPLE) if isinstance(item, RawEntry) and item.sentences == (EXAMPLE,) else item
-        for item in kept
+        for item in items
     ]

@@ -10,8 +10,7 @@ from typing import Any
 from tls_tasks.core.errors import check_choice
 from tls_tasks.core.json_text import PACKED, FoundJson, Stage, find_json, is_whole_json
 from tls_tasks.core.json_values import RepeatedKeys
-from tls_tasks.core.parsed import Parsed, Problem, folded, leaves, problem, problem_kinds, unread_in
-from tls_tasks.core.reasoning import first_reading
+from tls_tasks.core.parsed import Parsed, Problem, beside, folded, leaves, problem, problem_kinds, unread_in
 from tls_tasks.core.yaml_text import Unquoted, find_yaml, settled
 from tls_tasks.trees.compliance import complies
 from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, SchemaNode, part_for
@@ -20,7 +19,6 @@ _MAX_WRAPPERS = 4  # levels of wrappers in which a tree is looked for
 _MAX_WRAPPED = 1_000  # values of wrappers that are looked at
 _MAX_STYLED = 5_000  # keys of a dictionary of which some may be in another style
 
-_NOTHING = ("", "[]", "-", "–", "—", "none", "None", "N/A", "n/a")
 _YES_OR_NO = {"yes": True, "no": False, "on": True, "off": False, "true": True, "false": False}
 
 
@@ -106,8 +104,8 @@ def _inside(value: Any, node: Branch, depth: int = 0) -> Iterator[dict[str, Any]
 def fit(value: Any, node: SchemaNode | None) -> Any:
     """The tree of an outline: what is in its wrappers, as the schema has it: types of scalars, names of keys, lists.
 
-    Text stays as it is written where the schema wants text. A key may be written as a label (``Invoice number``) or as
-    a path (``home.city``). A list of items with one key each, which is how Markdown has dictionaries, becomes one.
+    Text stays as it is written where the schema wants text. A key may be written as a label (``Invoice number``). A
+    list of items with one key each, which is how Markdown has dictionaries, becomes one.
 
     Example:
         >>> node = Branch({"unit_price": Leaf("number"), "paid": Leaf("boolean"), "id": Leaf("string")})
@@ -125,12 +123,6 @@ def _fitted(value: Any, node: SchemaNode | None) -> Any:
         if isinstance(value, dict):
             return _with_names(value, node)
     elif isinstance(node, ListOf):
-        is_item = isinstance(node.item, Branch) and looks_like(value, node.item)
-        if isinstance(value, dict) and len(value) == 1 and not is_item:
-            (inner,) = value.values()
-            value = inner if isinstance(inner, list) else [inner]
-        if isinstance(value, Unquoted) and isinstance(node.item, Leaf):
-            value = [] if settled(value) is None or value in _NOTHING else [value]
         if isinstance(value, list):
             return [_fitted(item, node.item) for item in value]
     elif isinstance(node, Leaf) and isinstance(value, Unquoted):
@@ -155,18 +147,9 @@ def _paired(value: Any) -> Any:
 
 
 def _with_names(value: dict[str, Any], node: Branch) -> dict[str, Any]:
-    """A dictionary with the schema's keys in place of labels, and nested ones in place of paths as keys."""
-    labels = {folded(str(key)) for key in node.children}
-    nested: dict[str, Any] = {}
-    for key, child in value.items():
-        outer, _, inner = key.partition(".")
-        if inner and folded(key) not in labels and folded(outer) in labels:
-            within = nested.get(outer)
-            nested[outer] = {**(within if isinstance(within, dict) else {}), inner: child}
-        else:
-            nested[key] = child
-    names = styled(nested, node)
-    named = {names.get(key, key): child for key, child in nested.items()}
+    """A dictionary with the schema's keys in place of labels."""
+    names = styled(value, node)
+    named = {names.get(key, key): child for key, child in value.items()}
     return {key: _fitted(child, node.children.get(key)) for key, child in named.items()}
 
 
@@ -312,7 +295,7 @@ def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient",
         found = find_json(text, lambda value: True, deep=True)
         is_json = _is_valid(found)
         return _tree_of(found.values[0], found, text) if is_json else _failure("not_strict", text, found.problems)
-    parsed = first_reading(text, partial(_leniently, node, any_style))
+    parsed = _leniently(node, any_style, text)
     return in_style(parsed, node) if any_style else parsed
 
 
@@ -337,8 +320,11 @@ def _in_style(value: Any, node: SchemaNode | None, notes: list[Problem]) -> Any:
 
 def _leniently(node: SchemaNode | None, any_style: bool, text: str) -> ParsedTree:
     found = _found(text, node, any_style)
+    if not found.values:  # an empty object says that there is nothing
+        found = replace(find_json(text, lambda value: value == {}, lambda value: False), problems=found.problems)
     if not found.values:
-        return _failure("no_json", text, found.problems, is_whole_json(text, lambda value: True))
+        lost = (one for one in beside(text) if not one.is_note)
+        return _failure("no_json", text, (*found.problems, *lost), is_whole_json(text, lambda value: True))
     alike = [value for value in found.values if looks_like(unwrapped(value, node, any_style), node, any_style)]
     alike, n_values = alike or list(found.values), len(found.values)
     if found.stage == "fence" and isinstance(whole := _joined(alike), dict):  # blocks with different keys

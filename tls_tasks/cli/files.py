@@ -21,7 +21,7 @@ from tls_tasks.trees.data import TreeRow, holds_many, read_trees
 from tls_tasks.trees.rows import read_prediction, read_reference
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import judged
-from tls_tasks.trees.shape import completed
+from tls_tasks.trees.shape import shape
 from tls_tasks.trees.types import leaves_of, path_name
 
 _PER_PAIR = ("ar1_precision", "ar1_recall", "ar1_f1", "ar2_f1", "date_precision", "date_recall", "date_f1")
@@ -194,7 +194,7 @@ def _trees(args: argparse.Namespace) -> int:
     base.note("trees", *missing_note(((row.id, row.prediction) for row in rows), "trees", "counted as empty"))
     answers = ["" if row.prediction is None else row.prediction for row in rows]
     mode, references = "strict" if args.strict else "lenient", [row.reference for row in rows]
-    node = schema or completed(None, references)
+    node = schema or shape(references)
     with without_warnings(ParseFailureWarning):  # a note below says so
         metrics = _leaf_metrics(args.metric, node)
         options: dict[str, Any] = {"compat": args.compat, "parse_mode": mode, "sources": [row.source for row in rows]}

@@ -229,9 +229,9 @@ def _checked(plan: Plan, row: int, parsed: ParsedTree, reference: Any) -> Any:
         issues = [issue for issue in issues if not issue.path and isinstance(plan.root, Branch)]
     if not issues or not slips(numbers := with_numbers(reference, plan.root), plan.root):
         return numbers if issues else reference
-    of_list = isinstance(plan.root, ListOf) and isinstance(reference, dict)
+    is_item = isinstance(plan.root, ListOf) and not slips(reference, plan.root.item)
     follows = f"a tree that follows the schema{f' ({plan.form})' * bool(plan.form)}"
-    wanted = f"{follows}, or schema=None{'; did you mean schema=schema[0]?' * of_list}"
+    wanted = f"{follows}, or schema=None{'; did you mean schema=schema[0]?' * is_item}"
     raise InputError("references", row, str(issues[0]), wanted)
 
 

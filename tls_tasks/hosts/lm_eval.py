@@ -111,8 +111,8 @@ def _load(task: Task, **options: Any) -> dict[str, Any]:
 
     name = next(options.pop(key) for key in list(options) if key.endswith("_data_set"))
     _check_options(task, options)
-    config, n_examples = _run()
-    rows = [dict(row) for row in load_fitting(task, name, {"num_fewshot": n_examples, **options})]
+    config, n_examples, lm = _run()
+    rows = [dict(row) for row in load_fitting(task, name, {"num_fewshot": n_examples, "lm": lm, **options})]
     if config is not None and (said := options.get("provenance", {}).get("data")):
         # The harness may use one configuration twice.
         config.task_alias = f"{(config.task_alias or config.task).removesuffix(f' ({said})')} ({said})"
@@ -124,19 +124,23 @@ def _load(task: Task, **options: Any) -> dict[str, Any]:
     return {split: Dataset.from_list(of, features=Features(kinds)) for split, of in splits.items()}
 
 
-def _run() -> tuple[Any, int]:
-    """The configuration of the task that is loaded now, if any, and how many examples the run puts before each prompt.
+def _run() -> tuple[Any, int, Any]:
+    """Return the configuration of the task that is loaded now, the number of examples in prompts, and the model.
 
-    The harness tells its tasks of neither before they are loaded; the frames of its functions hold both.
+    The harness tells its tasks of none of them before they are loaded; the frames of its functions hold all. A model is
+    of interest that counts tokens: others cut nothing. Each is None, or 0, outside of a run.
     """
-    config, n, frame = None, None, sys._getframe()
+    from lm_eval.api.model import TemplateLM
+
+    config, n, lm, frame = None, None, None, sys._getframe()
     while frame.f_back is not None:
         frame = frame.f_back
         if frame.f_globals.get("__name__", "").partition(".")[0] == "lm_eval":
             config = getattr(frame.f_locals.get("self"), "config", None) if config is None else config
             n = frame.f_locals.get("num_fewshot") if n is None else n
-    own = getattr(config, "num_fewshot", None)
-    return config, (own if n is None or own == 0 else n) or 0
+            lm = frame.f_locals.get("lm") if lm is None else lm
+    own, lm = getattr(config, "num_fewshot", None), getattr(lm, "lm", lm)  # CachingLM
+    return config, (own if n is None or own == 0 else n) or 0, lm if isinstance(lm, TemplateLM) else None
 
 
 def _judge(task: Task, responses: Sequence[Any], docs: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -55,6 +55,9 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
     examples = task.fewshot(name)[: options.get("num_fewshot", 0)] if task.fewshot else ()
     shown = "".join(f"{task.prompt(doc)}\n{task.target(doc)}\n\n" for doc in examples)
     options = {**options, "examples": shown}
+    model, provenance = model_context(options), options.get("provenance")
+    if provenance is not None:
+        provenance["context"] = str(model or "unknown")
     rest = {key: value for key, value in options.items() if key in task.options}
     if "model_args" in task.options:  # it fits its documents itself: timelines choose their sentences
         return task.load(name, **{**rest, "model_args": options})
@@ -66,7 +69,7 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
     if generation is None or not wanted:
         return task.load(name, **rest)
     generation["max_gen_toks"] = wanted
-    if (model := model_context(options)) is None:
+    if model is None:
         return task.load(name, **rest)
     least = min(wanted, options.get("least_answer_tokens", _LEAST_ANSWER))
     if budget == _AUTO:  # the documents may have any length, so that the answer has its share before them
@@ -80,6 +83,8 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
     room = model.prompt(answer)
     fitting = [_fitting(task, doc, room, model.count) for doc in docs]
     n_cut = sum(new is not old for new, old in zip(fitting, docs, strict=True))
+    if n_cut:
+        model.check_stated(name)
     if _is_lost(task, docs, fitting):
         needs = f"num_fewshot={len(examples)} and answers of {least} tokens leave nothing of most documents"
         expected = f"at least {_smallest(task, docs, model, least)}: {needs}"
@@ -93,8 +98,8 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
         said += f"; prompts longer even without their documents: {n_over}"
     if n_cut or answer < wanted:
         _log.warning("%s: to fit the model's context of %s tokens: %s (of %s)", name, model.size, said, wanted)
-    if (provenance := rest.get("provenance")) is not None:
-        provenance["context"] = f"{model.size} tokens: {said}"
+    if provenance is not None:
+        provenance["context"] = f"{model}: {said}"
     return fitting
 
 

@@ -225,6 +225,8 @@ def load_documents(
     phrases: Mapping[str, str] = ALL_SETS[data_set].settings.get("topics", {})
     contexts = None if closed_book else {topic.name: room.show(topic, phrases) for topic in loaded.documents}
     if contexts and model:
+        if any(context.refused[-1] for context in contexts.values()):
+            model.check_stated(data_set)
         _refuse_if_empty(data_set, model, room.answer, contexts.values())
     _say(data_set, room, (contexts or {}).values())
     return documents(loaded.documents, loaded.edition, phrases, room, contexts)

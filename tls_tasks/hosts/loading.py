@@ -38,7 +38,8 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
         name: The name of the task.
         options: All that the loading of a task is given. ``generation`` is the task's ``generation_kwargs`` itself, by
             an anchor in its YAML: its ``max_gen_toks`` becomes what fits, counted from the constant ``answer_tokens``,
-            since the harness may use one configuration twice. ``num_fewshot`` is the number of examples.
+            since the harness may use one configuration twice; ``max_gen_toks`` is what the user states instead.
+            ``num_fewshot`` is the number of examples.
 
     Raises:
         OptionError: If the budget is a word other than ``auto``.
@@ -61,7 +62,8 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
     rest = {key: value for key, value in options.items() if key in task.options}
     if "model_args" in task.options:  # it fits its documents itself: timelines choose their sentences
         return task.load(name, **{**rest, "model_args": options})
-    generation, wanted, budget = options.get("generation"), options.get("answer_tokens"), rest.get("context_budget")
+    generation, budget, stated = options.get("generation"), rest.get("context_budget"), options.get("max_gen_toks")
+    wanted = stated or options.get("answer_tokens")
     if isinstance(budget, str):
         if budget != _AUTO:
             raise OptionError.unknown("context_budget", budget, ("a whole number", _AUTO))
@@ -71,7 +73,7 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
     generation["max_gen_toks"] = wanted
     if model is None:
         return task.load(name, **rest)
-    least = min(wanted, options.get("least_answer_tokens", _LEAST_ANSWER))
+    least = min(wanted, stated or options.get("least_answer_tokens", _LEAST_ANSWER))
     if budget == _AUTO:  # the documents may have any length, so that the answer has its share before them
         least = max(least, min(wanted, model.size // 4))
         rest["context_budget"] = max(1, model.prompt(least)) * _MOST_BYTES_PER_TOKEN

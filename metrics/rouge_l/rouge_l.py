@@ -18,7 +18,7 @@ class RougeL(evaluate_module.Module):
         >>> print(results["rouge_l_recall"], results["rouge_l_f1"])
         0.6 0.5
         >>> print(results["signature"])
-        rouge_l|types:rougeL|tok:whitespace|stem:no|empty:one|refs:best|agg:mean_f|v:1
+        rouge_l|read:text|types:rougeL|tok:whitespace|stem:no|empty:one|refs:best|agg:mean_f|v:1
     """
 
     metric = "rouge_l"

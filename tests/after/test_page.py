@@ -1,5 +1,6 @@
 """The page in a real browser: real runs, a desk and a phone, light and dark, hostile texts, many documents."""
 
+import csv
 import json
 import re
 import shutil
@@ -50,7 +51,7 @@ def open_document(page, task, name):
         page.select_option("#task", label=task)
     page.select_option("#other", label="no other run")
     page.fill("#words", name)
-    page.locator("#list .row", has=page.locator(f".name:text-is('{name}')")).click()
+    page.locator("#list .row", has=page.locator(f".name > span:text-is('{name}')")).click()
     return page
 
 
@@ -121,7 +122,7 @@ def test_references_among_themselves_stand_below_the_runs(report, open_page):
     page = open_page(report).page
     for task in ("tls_crisis", "tls_timeline17", "summ_dialogsum", "summ_qmsum", "tree_extraction"):
         page.select_option("#task", label=task)
-        rows = page.locator(".forest tr", has_text="references among").all_inner_texts()
+        rows = page.locator(".forest tr", has_text="people against people").all_inner_texts()
         metric = page.locator("#metric").input_value()
         try:
             means = references_among_themselves(task, edition="embedded")["mean_of_topics"]
@@ -159,7 +160,7 @@ def test_sorting_filtering_and_walking(report, scored, open_page):
     assert shown() == sorted(shown()) and len(set(shown())) > 1
     page.click(".sort button")
     assert shown() == sorted(shown(), reverse=True)
-    page.fill("#words", "egypt")
+    page.fill("#words", "egypt/")
     assert page.locator("#list .row").count() == 2 and page.locator("#count").inner_text() == "2 of 8 documents"
     page.locator("#list").focus()
     page.keyboard.press("Home")
@@ -295,14 +296,14 @@ def test_two_runs_document_by_document(report, scored, open_page):
         B in page.locator("#other option").all_inner_texts()
         and A not in page.locator("#other option").all_inner_texts()
     )
-    names = page.locator("#list .row .name").all_inner_texts()
+    names = page.locator("#list .row .name > span:first-child").all_inner_texts()
     assert [abs(apart[name]) for name in names] == sorted(map(abs, apart.values()), reverse=True)
     page.locator("#list .row").first.click()
     scores = page.locator(".scores dd").first.inner_text()
     assert f"{values[0][names[0]]:.3f}" in scores and f"{values[1][names[0]]:.3f}" in scores
     page.click(".only button:has-text('won')")
     won = [name for name in names if apart[name] > 1e-9]
-    assert page.locator("#list .row .name").all_inner_texts() == won
+    assert page.locator("#list .row .name > span:first-child").all_inner_texts() == won
     page.keyboard.press("x")
     assert page.locator("#view section.side-b").count() == 1 and page.locator("#view section.side-a").count() == 0
     page.click(".sides button:has-text('both')")
@@ -324,13 +325,25 @@ def test_what_is_taken_away(report, scored, open_page):
     text = page.evaluate("navigator.clipboard.readText()")
     run = scored["base", "tree_extraction"]
     assert f"{run.metrics['f1_value']:.4f}" in text and "| run | f1\\_value |" in text and "tree_eval|" in text
+    assert "embedded edition" in text
+    page.click("text=Copy LaTeX")
+    page.wait_for_function("navigator.clipboard.readText().then((text) => text.includes('toprule'))")
+    text = page.evaluate("navigator.clipboard.readText()")
+    assert "f1\\_value &" in text and f"& {run.metrics['f1_value']:.3f} " in text and "% tree_eval|" in text
+    page.click("text=Copy CSV")
+    page.wait_for_function("navigator.clipboard.readText().then((text) => text.startsWith('run,'))")
+    heads, first, *_ = csv.reader(page.evaluate("navigator.clipboard.readText()").splitlines())
+    assert float(dict(zip(heads, first, strict=True))["f1_value"]) == run.metrics["f1_value"]
+    with page.expect_download() as download:
+        page.click("text=Save SVG")
+    assert download.value.suggested_filename == "tree_extraction.svg"
     with page.expect_download() as download:
         page.evaluate("() => { navigator.clipboard.write = () => Promise.reject(); }")
         page.click("text=Copy picture")
     assert download.value.suggested_filename == "tree_extraction.png"
     page.emulate_media(media="print")
-    assert page.locator(".forest").is_visible() and not page.locator("#documents").is_visible()
-    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf())) == 1  # the head; a page of one document prints it, too
+    shown = [page.locator(name).is_visible() for name in (".forest", "#view h2", "#documents")]
+    assert shown == [True, True, False], "the head and the open document are printed"
     assert opened.errors == []
 
 
@@ -408,7 +421,7 @@ def test_a_changed_document_costs_only_its_own_picture(tmp_path, open_page):
     rows[0]["doc"]["reference"] = "not JSON"
     opened = open_page(write_page(tmp_path, rows))
     assert opened.page.locator("#view .strip").count() == 1  # the other one, since this one has no score
-    opened.page.click(".only button:has-text('problems 1')")
+    opened.page.click(".only button:has-text('lost words 1')")
     opened.page.locator("#list .row").click()
     assert "This document could not be explained" in opened.page.locator("#view").inner_text()
     assert opened.page.locator("#view .strip").count() == 0 and opened.errors == []
@@ -426,6 +439,74 @@ def test_logs_of_other_tasks_show_what_differs_from_the_target(tmp_path, open_pa
     assert opened.page.locator("mark.spurious").all_inner_texts() == ["answer "]
     assert opened.page.locator("mark.miss").all_inner_texts() == ["sum "]
     assert opened.errors == [] and re.search(r"scores 0\.000 on exact_match", opened.page.locator(".lead").inner_text())
+
+
+def other_rows(n, answers=("yes", "no"), **more):
+    """A log of another task with a binary metric: the model's whole response and what a filter made of it."""
+    for at in range(n):
+        said = answers[at % len(answers)]
+        row = {"doc_id": at, "doc": {"question": f"Is {at} even?"}, "target": "yes", "filter": "none"}
+        row |= {"resps": [[f"Let me think about Gaddafi and {at}. {said}"]], "filtered_resps": [said]}
+        yield row | {"exact_match": float(said == "yes"), "metrics": ["exact_match"], **more}
+
+
+def write_logs(folder, *runs):
+    for at, rows in enumerate(runs):
+        (folder / f"m{at}").mkdir()
+        samples = folder / f"m{at}" / "samples_even_2026-01-01T00-00-00.jsonl"
+        samples.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    path = folder / "page.html"
+    path.write_text(page(list(read_runs([folder]))), encoding="utf-8")
+    return path
+
+
+def test_the_whole_response_is_shown_and_searched_and_a_link_keeps_the_search(tmp_path, open_page):
+    opened = open_page(write_logs(tmp_path, other_rows(4)))
+    view = opened.page.locator("#view")
+    assert (
+        "Let me think about Gaddafi" in view.inner_text() and "Is 0 even?" in opened.page.locator("#list").inner_text()
+    )
+    opened.page.fill("#words", "GADDAFI AND 3")
+    assert opened.page.locator("#count").inner_text() == "1 of 4 documents"
+    assert "Gaddafi and 3" in view.inner_text(), "the open document follows the filter"
+    opened.page.reload()
+    assert opened.page.locator("#count").inner_text() == "1 of 4 documents" and opened.errors == []
+
+
+def test_two_runs_by_a_binary_metric_and_what_one_says_otherwise(tmp_path, open_page):
+    opened = open_page(write_logs(tmp_path, other_rows(4), other_rows(4, ("yes", "yes", "no", "no"))))
+    assert opened.page.locator(".cells td.figure").all_inner_texts() == ["1", "1", "1", "1"]
+    opened.page.click("button:has-text('differences')")
+    assert opened.page.locator(".raw mark").count() > 0 and opened.errors == []
+
+
+def test_of_ten_runs_the_best_are_shown(tmp_path, open_page):
+    opened = open_page(
+        write_logs(tmp_path, *(other_rows(10, ["yes"] * at + ["no"] * (10 - at)) for at in range(1, 11)))
+    )
+    shown = opened.page.locator(".forest tbody .figure b").all_inner_texts()
+    assert shown[:5] == ["1.000", "0.900", "0.800", "0.700", "0.600"] and len(shown) < 10
+    opened.page.click("text=Show all runs")
+    assert opened.page.locator(".forest tbody .figure b").count() == 10 and opened.errors == []
+
+
+def test_runs_without_a_score_are_not_compared(tmp_path, open_page):
+    opened = open_page(write_logs(tmp_path, *[[*other_rows(2, exact_match=float("nan"))]] * 2))
+    said = opened.page.locator(".lead").inner_text()
+    assert said.startswith("Nothing to compare on exact_match: ") and "level" not in said
+
+
+def test_lost_words_are_marked_in_the_response(tmp_path, open_page):
+    rows = list(hostile_rows(1))
+    rows[0]["filtered_resps"] = ["2011-01-01: Protests.\n2011-13-45: Nobody knows the day."]
+    rows[0]["resps"] = [rows[0]["filtered_resps"]]
+    opened = open_page(write_page(tmp_path, rows))
+    assert "Nobody knows" in opened.page.locator("mark.lost").inner_text() and opened.errors == []
+
+
+def test_many_long_answers_make_a_page_of_twelve_megabytes_at_most(tmp_path):
+    path = write_page(tmp_path, ({**row, "resps": [["x" * 50_000]]} for row in hostile_rows(800)))
+    assert path.stat().st_size < 12_000_000 and "more characters stand in samples_tls_crisis" in path.read_text("utf-8")
 
 
 def test_the_example_of_the_docs_is_of_this_code():

@@ -38,7 +38,7 @@ def test_every_form_says_the_same(tmp_path, capsys):
         own, other = pair.split()
         code, out, err = run(capsys, gold[own], told[other])
         assert (code, err) == (0, "") and out.splitlines()[0].split() == ["rouge_l_f1", "0.6667"], (own, other)
-        assert out.splitlines()[-1].startswith("rouge_l|types:rougeL|")
+        assert out.splitlines()[-1].startswith("rouge_l|read:text|types:rougeL|")
     for own in ("lines", "ids"):  # as Windows writes them
         made = told[own].read_text(encoding="utf-8")
         told[own].write_bytes(("\ufeff" + made.replace("\n", "\r\n")).encode())

@@ -17,7 +17,7 @@ from tls_tasks.core.rows import pack_columns
 from tls_tasks.registry import find_task
 from tls_tasks.summaries.evaluators import SummarizationQuality
 from tls_tasks.summaries.evaluators import rouge_l as rouge_l_of_one_pair
-from tls_tasks.summaries.rouge_l import NoBoundaryWarning, _counts, rouge_l
+from tls_tasks.summaries.rouge_l import EmptyReferenceWarning, NoBoundaryWarning, _counts, rouge_l
 from tls_tasks.summaries.rows import as_plain, check_row
 from tls_tasks.text.rouge155 import NonAsciiWarning
 
@@ -360,3 +360,8 @@ def test_no_answer_is_the_worst_one_and_counted(reference):
     assert "0 words in common" in score.explain(1)
     task = find_task("summ_qmsum")
     assert task.process(task.documents(edition="embedded")[0], None)["empty_answers"] == 1
+
+
+def test_an_empty_reference_is_warned_of_also_as_one_of_several():
+    with pytest.warns(EmptyReferenceWarning, match=r"in 1 of 2 rows a reference is empty.*\(rows \[1\]\)"):
+        assert rouge_l(["a", "x"], ["a", ["a b", ""]])["rouge_l_f1"] == 1

@@ -12,6 +12,7 @@ from tls_tasks.core.rows import pack_columns, unpack_column
 from tls_tasks.registry import find_task
 from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.date_f1 import date_f1
+from tls_tasks.timelines.read import TimelinePolicy
 from tls_tasks.timelines.rows import as_plain, check_row, read_prediction, read_references
 from tls_tasks.timelines.types import Timeline
 
@@ -150,3 +151,12 @@ def test_no_answer_is_counted_and_dates_alone_are_no_timeline():
     for score in (alignment_rouge, date_f1):
         with pytest.raises(InputError, match=r"predictions\[0\]\[0\]: got str '2011-01-25', expected an entry"):
             score([["2011-01-25"]], [A])
+
+
+@pytest.mark.parametrize(("repeated", "texts"), [("merge", ("A", "B")), ("first", ("A",)), ("last", ("A", "B"))])
+def test_repeated_dates_of_a_prediction_count_in_lists_as_in_text(repeated, texts):
+    rows = [{"date": "2011-01-25", "text": "A"}, {"date": "2011-01-25", "text": ["A", "B"]}]
+    for row in (rows, json.dumps(rows)):
+        parsed = read_prediction(row, 0, TimelinePolicy(repeated=repeated))
+        assert [entry.sentences for entry in parsed.value] == [texts]
+        assert parsed.kinds() == {"repeated_date": 1}

@@ -5,7 +5,7 @@ const $ = (id) => document.getElementById(id);
 const data = JSON.parse($("index").textContent);
 const state = {
   task: 0, run: 0, other: -1, at: 0, metric: "", sort: "value", down: false, words: "", bin: -1, only: "", side: "a",
-  whole: false, keys: true,
+  whole: false, keys: true, every: false, changes: false,
 };
 const ROW = matchMedia("(pointer: coarse)").matches ? 44 : 34; // pixels
 const BINS = 20;
@@ -104,9 +104,10 @@ function comparison() {
   const [left, right] = isFirst ? [state.run, state.other] : [state.other, state.run];
   const found = task().pairs[`${left}.${right}`]?.[metricName()];
   if (!found) return null;
-  const [difference, low, high, p, wins, ties, losses] = found; // of the second run against the first
-  if (!isFirst) return { difference, low, high, p, won: wins, tied: ties, lost: losses };
-  return { difference: -difference, low: low && -high, high: low && -low, p, won: losses, tied: ties, lost: wins };
+  const [difference, low, high, p, wins, ties, losses, units, least] = found; // of the second run against the first
+  const same = { p, tied: ties, units, least };
+  if (!isFirst) return { difference, low, high, won: wins, lost: losses, ...same };
+  return { difference: -difference, low: low && -high, high: low && -low, won: losses, lost: wins, ...same };
 }
 
 // ---- one axis for the plot, the scatter, the filter and the bars of the list
@@ -165,6 +166,19 @@ function histogram(run, name, ends, n) {
 
 // ---- the head: a sentence, and every run as a dot on its interval over a pile of its documents
 
+// More runs than these are shown only when asked for: the best by the headline, and the chosen ones.
+const FOLDED = 5;
+function shownRuns(of, taskAt) {
+  const sign = metricOf(of.headline, of)?.higher === false ? -1 : 1;
+  const worth = (at) => {
+    const value = of.runs[at].values[of.headline];
+    return isNumber(value) ? sign * value : -Infinity;
+  };
+  const order = [...of.runs.keys()].sort((a, b) => worth(b) - worth(a) || a - b);
+  const isChosen = (at) => taskAt === state.task && [state.run, state.other].includes(at);
+  return state.every ? order : order.filter((at, rank) => rank < FOLDED || isChosen(at));
+}
+
 const tint = (at) => (at === state.run ? "a" : at === state.other ? "b" : "c");
 
 function dot(kind, x, y) {
@@ -195,13 +209,14 @@ function intervalText(run, name, digits) {
   return interval ? `${number(interval[0], digits)} to ${number(interval[1], digits)}${doubt}` : "";
 }
 
-function runRow(of, taskAt, run, runAt, common) {
+function runRow(of, taskAt, runAt, common, isFirst, n) {
+  const run = of.runs[runAt];
   const isHere = taskAt === state.task, name = isHere ? metricName() : of.headline, kind = isHere ? tint(runAt) : "c";
   const ends = common && metricOf(name, of)?.range ? common : axisOf(name, of);
-  const ofTask = { scope: "rowgroup", rowspan: of.runs.length + isNumber(of.among?.values[name]), class: "task" };
+  const ofTask = { scope: "rowgroup", rowspan: n + isNumber(of.among?.values[name]), class: "task" };
   const pressed = { "aria-pressed": String(isHere && runAt === state.run), class: kind };
   return el("tr", { class: isHere ? "here" : null },
-    common && !runAt && el("th", ofTask, button(of.name, () => choose({ task: taskAt, run: 0 })), soft(name)),
+    common && isFirst && el("th", ofTask, button(of.name, () => choose({ task: taskAt, run: 0 })), soft(name)),
     el("th", { scope: "row" }, button(run.model, () => choose({ task: taskAt, run: runAt }), pressed),
       soft(count(run.n, "document"))),
     el("td", { class: "cell" }, runPlot(run, name, ends, kind)),
@@ -221,15 +236,18 @@ function amongRow(of, taskAt, common) {
 
 function plot() {
   const isMany = data.tasks.length > 1, ends = isMany ? [0, 1] : axisOf();
-  const rows = data.tasks.map((of, at) => [
-    of.runs.map((run, runAt) => runRow(of, at, run, runAt, isMany && ends)), amongRow(of, at, isMany && ends)]);
+  const rows = data.tasks.map((of, at) => {
+    const shown = shownRuns(of, at);
+    return [shown.map((runAt, rank) => runRow(of, at, runAt, isMany && ends, !rank, shown.length)),
+      amongRow(of, at, isMany && ends)];
+  });
   const isDoubtful = data.tasks.some((of) => of.runs.some((run) => run.doubtful.includes(of.headline)));
   const labels = ticks(ends).map((tick) => label(tickLabel(tick), percent(tick, ends), 12, "middle"));
   const names = [...(isMany ? ["task"] : []), "run", "plot", "value, interval"];
   const heads = names.map((name) => el("th", { scope: "col", class: "unseen" }, name));
   const doubt = " Dashed, †: unreliable interval: fewer than 8 topics or documents, or no variation.";
   const caption = [isMany ? "The headline result of each task with its 95 % interval."
-    : `${metricName()} with its 95 % interval; below it a pile of its documents.`, isDoubtful ? doubt : null];
+    : `${metricName()} with its 95 % interval; grey bars: documents by score.`, isDoubtful ? doubt : null];
   const axis = el("tr", {}, isMany && el("td"), el("td"),
     el("td", { class: "cell" }, draw("svg", { class: "axis", "aria-hidden": "true" }, labels)), el("td"));
   const kind = `forest${isMany ? " dense" : ""}`;
@@ -238,6 +256,14 @@ function plot() {
 
 function sentence() {
   const a = runA(), b = runB(), name = metricName(), said = (run, kind) => el("b", { class: kind }, run.model);
+  if (!isNumber(a.values[name]) || (b && !(pairs().n.won + pairs().n.tied + pairs().n.lost))) {
+    const lacking = [a, b].filter((run) => run && !(run.columns[name] || []).some(isNumber)).map((run) => run.model);
+    const have = lacking.length > 1 ? "have" : "has";
+    const why = lacking.length ? `${lacking.join(" and ")} ${have} no document with a score`
+      : "the runs have no document in common";
+    const advice = task().judged && lacking.length ? ": run lm_eval with a judge, --metadata '{\"judge\": …}'" : "";
+    return el("p", { class: "lead" }, `Nothing to ${b ? "compare" : "show"} on ${name}: ${why}${advice}.`);
+  }
   if (!b) {
     const interval = a.intervals[name] ? ` (95 % interval ${intervalText(a, name)})` : "";
     return el("p", { class: "lead" }, said(a, "a"), " scores ", el("b", {}, number(a.values[name])),
@@ -246,15 +272,37 @@ function sentence() {
   const test = comparison(), n = test || pairs().n, above = test ? test.difference : a.values[name] - b.values[name];
   const order = above * (isLower() ? -1 : 1) > 0 ? " ahead of " : " behind ";
   const gap = Math.abs(above) < 5e-4 ? "level with " : [el("b", {}, number(Math.abs(above))), order];
+  const cannot = test && test.p >= 0.05 && test.least >= 0.05
+    ? ` ${count(test.units, task().unit)} can't show it: p = ${number(test.least)} is the least they can give.` : "";
   const ends = test && isNumber(test.low) ? `${signed(test.low)} to ${signed(test.high)}` : "";
   const range = ends && `95 % interval of the difference ${ends}, `;
   const p = test ? ` (${range}p ${test.p < 0.001 ? "< 0.001" : `= ${number(test.p)}`})` : "";
   const all = count(n.won + n.tied + n.lost, "document");
   return el("p", { class: "lead" }, said(a, "a"), " is ", gap, said(b, "b"), ` on ${name}${p}: it wins ${n.won}, `
-    + `ties ${n.tied} and loses ${n.lost} of ${all} with a score for both.`);
+    + `ties ${n.tied} and loses ${n.lost} of ${all} with a score for both.${cannot}`, soft(` ${task().edition}`));
 }
 
 // Each document that both runs answered: A across, B up; above the diagonal B is higher.
+function versus() {
+  const isBinary = [runA(), runB()].every((run) => (run.columns[metricName()] || []).every((value) =>
+    [0, 1].includes(value) || Number.isNaN(value)));
+  return isBinary ? fourCells() : scatter();
+}
+
+// A binary metric: how many documents both, one or neither run got right.
+function fourCells() {
+  const cells = { "1 1": [], "1 0": [], "0 1": [], "0 0": [] };
+  runA().ids.forEach((_, at) => cells[`${valueOf(runA(), at)} ${valueOfB(at)}`]?.push(at));
+  const cell = (key) => el("td", { class: "figure" }, button(String(cells[key].length), () => open(cells[key][0]),
+    { disabled: !cells[key].length, "aria-label": `${count(cells[key].length, "document")}, ${key}: open the first` }));
+  const head = (text, scope, kind) => el("th", { scope, class: kind }, text);
+  const [a, b] = [runA(), runB()].map((run) => short(run.model, 20));
+  return table("cells", [el("td"), head(`◆ ${b}: 1`, "col", "b"), head(`◆ ${b}: 0`, "col", "b")],
+    [el("tr", {}, head(`● ${a}: 1`, "row", "a"), cell("1 1"), cell("1 0")),
+      el("tr", {}, head(`● ${a}: 0`, "row", "a"), cell("0 1"), cell("0 0"))],
+    el("caption", {}, `Documents by ${metricName()} of both runs`));
+}
+
 function scatter() {
   const size = 208, ends = axisOf(), grain = runA().n > 1500 ? 5 : 0.1, spots = new Map();
   const near = (value) => Math.round((share(value, ends) * size) / grain) * grain;
@@ -309,26 +357,52 @@ function showHead() {
     choice("Metric", "metric", metrics, metricName(), (metric) => choose({ metric })),
     isMany && choice("Run", "run", models, state.run, (at) => choose({ run: Number(at) })),
     isMany && choice("against", "other", others, state.other, (at) => choose({ other: Number(at) })),
+    data.tasks.some((of) => of.runs.length > FOLDED) && button(state.every ? "Best runs only" : "Show all runs",
+      () => choose({ every: !state.every })),
     metricOf(metricName())?.range && button(state.whole ? "Cut the axis" : "Axis 0 to 1", turn));
   document.body.classList.toggle("alone", runA().ids.length === 1);
   fill("headline", sentence(), plot());
-  fill("versus", runB() && scatter());
+  fill("versus", runB() && versus());
   const trouble = fold(`${count(problems.length, "problem")} of the logs`, bullets(problems, "trouble"));
   fill("results", resultTable(), problems.length > 0 && trouble,
     el("p", { class: "tools" },
       button("Copy Markdown", (event) => copy(event.target, markdown())),
-      button("Copy picture", (event) => copyPicture(event.target))));
+      button("Copy LaTeX", (event) => copy(event.target, latex())),
+      button("Copy CSV", (event) => copy(event.target, csv())),
+      button("Copy picture", (event) => copyPicture(event.target)),
+      button("Save SVG", (event) => save(event.target, svgBlob(), "svg"))));
 }
 
 // ---- the list of documents, of which only the visible rows are drawn
 
 let listed = [];
+const searched = new Map(); // id of a view -> all words of its document, in lower case
+function wordsOf(at) {
+  const key = `${state.task}.${state.run}.${at}`;
+  if (!searched.has(key)) {
+    const a = runA(), prompt = block(`prompt-${state.task}.${a.prompts[at]}`);
+    const texts = [a.ids[at], topicOf(a, at), prompt, viewOf(a, at)];
+    searched.set(key, texts.map(textIn).join(" ").toLowerCase());
+  }
+  return searched.get(key);
+}
+
+// All texts in a value; of a marked piece the text without its mark.
+function textIn(value) {
+  if (typeof value === "string") return value;
+  if (!value || typeof value !== "object") return "";
+  const isPiece = Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === "string");
+  const isText = Array.isArray(value) && value.every((part) => Array.isArray(part) && typeof part[0] === "string");
+  return isPiece ? value[0] : Object.values(value).map(textIn).join(isText ? "" : " ");
+}
+
 function chosenRows() {
   const words = state.words.toLowerCase(), ends = axisOf(), a = runA();
   let rows = [...a.ids.keys()];
-  if (words) rows = rows.filter((at) => `${a.ids[at]} ${topicOf(a, at)}`.toLowerCase().includes(words));
+  if (words) rows = rows.filter((at) => wordsOf(at).includes(words));
   if (state.bin >= 0) rows = rows.filter((at) => binOf(valueOf(a, at), ends, BINS) === state.bin); // never so of NaN
-  if (state.only === "problems") rows = rows.filter((at) => a.troubled.includes(at));
+  if (state.only === "lost words") rows = rows.filter((at) => a.troubled.includes(at));
+  else if (state.only === "unread") rows = rows.filter((at) => isUnread(at));
   else if (state.only) rows = rows.filter((at) => outcome(at) === state.only);
   if (state.sort === "order") return state.down ? rows.reverse() : rows;
   const of = state.sort === "difference" ? (at) => Math.abs(pairs().above[at]) : (at) => valueOf(a, at);
@@ -338,6 +412,9 @@ function chosenRows() {
     return isLast(x) - isLast(y) || (state.down ? y - x : x - y) || left - right;
   });
 }
+
+const isUnread = (at) => ["parse_failures", "evidence_parse_failures", "empty_answers"].some(
+  (key) => valueOf(runA(), at, key) > 0);
 
 // How many documents have which score, on the axis of everything else; each bar is a filter.
 function binFilter() {
@@ -364,13 +441,16 @@ function showDocuments() {
     { class: tone, "aria-pressed": String(state.only === only) });
   const outcomes = runB() ? [["won", "a"], ["tied", ""], ["lost", "b"]] : [];
   const filters = outcomes.map(([only, tone]) => filter(only, pairs().n[only], tone));
-  if (troubled) filters.push(filter("problems", troubled, "bad"));
+  const unread = [...runA().ids.keys()].filter(isUnread).length;
+  if (troubled) filters.push(filter("lost words", troubled, "bad"));
+  if (unread) filters.push(filter("unread", unread, "bad"));
   const sorts = [["value", `by ${metricName()}`], ["order", "in the log's order"]];
   if (runB()) sorts.unshift(["difference", "by size of difference"]);
   const sort = choice("", "sort", sorts, state.sort, (by) => set({ sort: by }));
   const turn = { "aria-label": state.down ? "highest first" : "lowest first" };
-  const find = { type: "search", id: "words", value: state.words, "aria-label": "Find documents by name or topic",
-    placeholder: `Find in ${count(runA().ids.length, "document")}` };
+  const where = "Find words in answers, references and questions";
+  const find = { type: "search", id: "words", value: state.words, "aria-label": where,
+    placeholder: `Find words in ${count(runA().ids.length, "document")}` };
   fill("controls", el("input", { ...find, oninput: (event) => { state.words = event.target.value; showList(); } }),
     el("div", { class: "sort" }, sort, button(state.down ? "↓" : "↑", () => set({ down: !state.down }), turn)),
     filters.length > 0 && el("div", { class: "only" }, filters), binFilter());
@@ -383,8 +463,10 @@ function showList() {
   const n = runA().ids.length, all = count(n, "document");
   $("rows").style.height = `${listed.length * ROW}px`;
   $("count").textContent = listed.length === n ? all : `${listed.length} of ${all}`;
+  if (listed.length && !listed.includes(state.at)) return open(listed[0]);
   scrollToCurrent();
   repaint();
+  return writeAddress();
 }
 
 let paintedFrom = -1;
@@ -409,9 +491,11 @@ const repaint = () => { painted.clear(); $("rows").replaceChildren(); resized();
 
 function documentRow(at, rank) {
   const name = runA().ids[at], value = runB() ? signed(pairs().above[at]) : number(valueOf(runA(), at));
+  const title = runA().titles?.[at] || "";
   const place = { "aria-selected": String(at === state.at), "aria-posinset": rank + 1, "aria-setsize": listed.length };
   const row = el("div", { class: "row", role: "option", id: `row-${at}`, ...place, onclick: () => open(at) },
-    el("span", { class: "name", title: name }, name || "(no name)"), scoreBar(at, metricName()),
+    el("span", { class: "name", title: `${name} ${title}` }, el("span", {}, name || "(no name)"), soft(` ${title}`)),
+    scoreBar(at, metricName()),
     el("span", { class: `figure ${runB() ? outcome(at) : ""}` }, value));
   row.style.transform = `translateY(${rank * ROW}px)`;
   return row;
@@ -453,9 +537,19 @@ const block = (id) => ($(id) ? JSON.parse($(id).textContent) : null);
 const viewOf = (run, at) => block(`view-${state.task}.${task().runs.indexOf(run)}.${at}`);
 
 function pictureOf(view) {
-  const problems = [...view.problems];
-  if (view.problem) problems.unshift(`This document could not be explained: ${view.problem}`);
-  return [problems.length ? bullets(problems, "trouble") : null, VIEWS[view.kind]?.(view)];
+  const problem = view.problem && `This document could not be explained: ${view.problem}`;
+  return [problem && note("trouble", problem), VIEWS[view.kind]?.(view)];
+}
+
+const plain = (pieces) => pieces.map(([piece]) => piece).join("");
+
+// What the model wrote, with the passages whose words are lost marked; or against the other run's, word by word.
+function responseOf(run, view, other) {
+  const against = state.changes && other ? wordDifference(plain(view.response), plain(other.response))[0] : null;
+  const lost = view.lost.length ? `, ${count(view.lost.length, "passage")} not read` : "";
+  const text = prose(against || marked(view.response), { class: "prose raw", ...region(`Response of ${run.model}`) });
+  return el("details", { open: true }, el("summary", {}, `The response as the model wrote it${lost}`), text,
+    view.cut && soft(view.cut));
 }
 
 function scoreCell(at, name) {
@@ -471,7 +565,7 @@ function scoreStrip(at) {
   const ranked = names.filter((key) => key !== metricName() && metricOf(key).higher !== null);
   const shown = [metricName(), ...ranked].slice(0, 5), rest = names.filter((key) => !shown.includes(key));
   const cells = (names) => el("dl", { class: "scores" }, names.map((name) => scoreCell(at, name)));
-  const title = `${count(rest.length, "more score")}. Strokes are the run's results.`;
+  const title = `${count(rest.length, "more score")}. Black tick: the run's mean.`;
   return [cells(shown), rest.length ? fold(title, cells(rest)) : null];
 }
 
@@ -481,10 +575,11 @@ function sideOf(run, at, kind) {
     document.addEventListener("DOMContentLoaded", showDocument, { once: true });
     return soft("The file is being read …");
   }
-  const cut = view.answer_cut ? soft(`${view.answer_cut} more characters are left out here.`) : null;
-  const raw = fold("The answer as the model wrote it", rawText(`Answer of ${run.model}`, view.answer), cut);
-  const head = el("h3", { class: `who ${kind}` }, run.model), last = view.kind === "text" ? cut : raw;
-  return el("section", { class: `side-${kind}`, "aria-label": run.model }, head, pictureOf(view), last);
+  const partner = kind === "a" ? [runB(), runB() ? pairs().partner[state.at] : -1] : [runA(), state.at];
+  const other = partner[0] && partner[1] >= 0 ? viewOf(...partner) : null;
+  const head = el("h3", { class: `who ${kind}` }, run.model);
+  return el("section", { class: `side-${kind}`, "aria-label": run.model }, head, responseOf(run, view, other),
+    el("h4", {}, "What was read from it"), pictureOf(view));
 }
 
 function showDocument() {
@@ -508,7 +603,8 @@ function showDocument() {
     scoreStrip(at),
     other >= 0 && el("div", { class: "sides", role: "group", "aria-label": "Whose answer" },
       side("a", `● ${short(a.model)}`), side("b", `◆ ${short(runB().model)}`), side("both", "both"),
-      el("kbd", {}, "x"), soft("to flip")),
+      el("kbd", {}, "x"), soft("to flip"), el("kbd", {}, "d"),
+      button("differences", turnChanges, { "aria-pressed": String(state.changes) })),
     runB() && other < 0 && el("p", { class: "trouble" }, `${runB().model} has no document of this name.`),
     el("div", { class: shown.length > 1 ? "two" : null }, shown.map((own) => sideOf(...own))),
     fold("The prompt", rawText("The prompt", prompt)));
@@ -516,7 +612,7 @@ function showDocument() {
 
 // A text beside its target: words that only one of them has are marked.
 function textView(view) {
-  const [left, right] = wordDifference(view.answer, view.target || "");
+  const [left, right] = wordDifference(view.answer || plain(view.response), view.target || "");
   return el("div", { class: "pair" }, el("section", {}, el("h4", { class: "predicted" }, "Answer"), prose(left)),
     view.target && el("section", {}, el("h4", { class: "reference" }, "Target"), prose(right)));
 }
@@ -546,7 +642,7 @@ function wordDifference(answer, target) {
 function writeAddress() {
   const parts = { task: task().name, run: runA().model, document: runA().ids[state.at] ?? "" };
   if (runB()) parts.beside = runB().model;
-  if (state.metric) parts.metric = state.metric;
+  for (const key of ["metric", "words", "only"]) if (state[key]) parts[key] = state[key];
   try {
     history.replaceState(null, "", `#${new URLSearchParams(parts)}`);
   } catch { /* a frame without an address, or a name with half a character in it */ }
@@ -558,7 +654,9 @@ function readAddress() {
   const run = Math.max(0, runs.findIndex((own) => own.model === parts.get("run")));
   const beside = runs.findIndex((own, place) => own.model === parts.get("beside") && place !== run);
   const other = at < 0 && runs.length === 2 ? 1 : beside;
-  choose({ task: Math.max(0, at), run, other, metric: parts.get("metric") || "" });
+  const asked = Object.fromEntries(["metric", "words", "only"].map((key) => [key, parts.get(key) || ""]));
+  choose({ task: Math.max(0, at), run, other, metric: asked.metric, words: asked.words });
+  if (asked.only) Object.assign(state, { only: asked.only }), showDocuments();
   const found = indexOf(runA(), parts.get("document"));
   if (found >= 0) open(found);
 }
@@ -583,23 +681,53 @@ function choose(change) {
 
 // ---- to take away
 
+// The results that one reports, of each run, with intervals: for a table of a paper.
+function reported() {
+  const { runs, metrics } = task();
+  const isRanked = ({ key, higher }) => higher !== null && runs.some((run) => isNumber(run.values[key]));
+  const ranked = metrics.filter(isRanked).map(({ key }) => key);
+  const keys = [...new Set([metricName(), ...(task().reported.length ? task().reported : ranked.slice(0, 4))])];
+  return { keys, rows: runs.map((run) => [run, keys.map((key) => [run.values[key], run.intervals[key]])]) };
+}
+
+function latex() {
+  const special = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };
+  const safe = (text) => String(text).replace(/[\\&%$#_{}~^]/g, (sign) => special[sign] || `\\${sign}`);
+  const range = (ends) => (ends ? ` {\\scriptsize [${ends.map((end) => number(end)).join(", ")}]}` : "");
+  const { keys, rows } = reported(), line = (cells) => `${cells.join(" & ")} \\\\`;
+  const of = ([run, cells]) => line([safe(run.model), ...cells.map(([value, ends]) => number(value) + range(ends))]);
+  return ["% \\usepackage{booktabs}", ...[task().edition, ...task().signatures].map((text) => `% ${text}`),
+    `\\begin{tabular}{l${"r".repeat(keys.length)}}`, "\\toprule", line(["run", ...keys.map(safe)]), "\\midrule",
+    ...rows.map(of), "\\bottomrule", "\\end{tabular}"].join("\n");
+}
+
+// Text that a spreadsheet would take for a formula begins with an apostrophe.
+function csv() {
+  const text = (value) => `"${String(value).replace(/^(?=[=+\-@\t\r])/, "'").replaceAll('"', '""')}"`;
+  const raw = (value) => (isNumber(value) ? String(value) : ""), { keys, rows } = reported();
+  const numbers = (cells) => cells.flatMap(([value, ends]) => [raw(value), raw(ends?.[0]), raw(ends?.[1])]);
+  const heads = ["run", ...keys.flatMap((key) => [key, `${key}_low`, `${key}_high`]), "data", "signatures"];
+  const last = [text(task().edition), text(task().signatures.join(" "))];
+  const lines = rows.map(([run, cells]) => [text(run.model), ...numbers(cells), ...last]);
+  return [heads, ...lines].map((row) => row.join(",")).join("\n");
+}
+
 function markdown() {
   const safe = (value) => String(value).replace(/[\\|`*_<>[\]]/g, "\\$&").replace(/\s+/g, " "), { runs } = task();
-  const isRanked = ({ key, higher }) => higher !== null && runs.some((run) => isNumber(run.values[key]));
-  const ranked = task().metrics.filter(isRanked).map(({ key }) => key);
-  const names = [...new Set([metricName(), ...ranked])].slice(0, 4);
+  const names = reported().keys;
   const range = (run, name) => (run.intervals[name] ? ` (${intervalText(run, name, 4)})` : "");
   const cells = (run) => names.map((name) => number(run.values[name], 4) + range(run, name)).join(" | ");
   return [`**${safe(task().name)}**. ${safe($("headline").querySelector(".lead").textContent)}`, "",
     `| run | ${names.map(safe).join(" | ")} |`, `|---|${names.map(() => "---:|").join("")}`,
     ...runs.map((run) => `| ${safe(run.model)} | ${cells(run)} |`), "",
+    `${safe(task().edition)}. 95 % intervals in brackets.`, "",
     ...task().signatures.map((text) => `\`${text}\``)].join("\n");
 }
 
 function documentText(sides) {
   return [`${task().name}, ${runA().ids[state.at]}`, ...sides.map(([run, at]) => {
     const score = `${metricName()} ${number(valueOf(run, at), 4)}`;
-    return `\n${run.model}: ${score}\n\n${viewOf(run, at)?.answer || ""}`;
+    return `\n${run.model}: ${score}\n\n${plain(viewOf(run, at)?.response || [])}`;
   })].join("\n");
 }
 
@@ -621,7 +749,7 @@ function figure() {
       isNumber(run.values[name]) && mark, text(short(run.model), 16, y + 4, "start", 600),
       text(number(run.values[name]), 630, y + 4, "end", 700), text(intervalText(run, name), 744, y + 4, "end")];
   });
-  const size = { width: 760, height }, title = `${task().name}: ${name}, 95 % intervals`;
+  const size = { width: 760, height }, title = `${task().name}: ${name}, 95 % intervals; ${task().edition}`;
   return draw("svg", { xmlns: SVG, ...size, viewBox: `0 0 760 ${height}` }, draw("rect", { ...size, fill: "#fff" }),
     text(title, 16, 26, "start", 700), axis, rows);
 }
@@ -638,22 +766,24 @@ function copy(node, said) {
   copied.then(() => tell(node, "Copied"), () => tell(node, "Not allowed here"));
 }
 
+const svgBlob = () => new Blob([new XMLSerializer().serializeToString(figure())], { type: "image/svg+xml" });
+
+function save(node, blob, kind) {
+  const link = el("a", { href: URL.createObjectURL(blob), download: `${task().name}.${kind}` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  tell(node, "Saved");
+}
+
 function copyPicture(node) {
-  const svg = new Blob([new XMLSerializer().serializeToString(figure())], { type: "image/svg+xml" });
-  const image = new Image(), address = URL.createObjectURL(svg);
-  const save = (blob) => {
-    const link = el("a", { href: URL.createObjectURL(blob), download: `${task().name}.png` });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-    tell(node, "Saved");
-  };
+  const image = new Image(), address = URL.createObjectURL(svgBlob());
   image.onload = () => {
     const canvas = el("canvas", { width: image.width * 2, height: image.height * 2 });
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
     URL.revokeObjectURL(address);
     canvas.toBlob((blob) => {
       const copied = navigator.clipboard?.write?.([new ClipboardItem({ "image/png": blob })]) || Promise.reject();
-      copied.then(() => tell(node, "Copied"), () => save(blob));
+      copied.then(() => tell(node, "Copied"), () => save(node, blob, "png"));
     });
   };
   image.src = address;
@@ -667,8 +797,12 @@ function flip() {
   showDocument();
 }
 
+function turnChanges() {
+  if (runB() && pairs().partner[state.at] >= 0) Object.assign(state, { changes: !state.changes }), showDocument();
+}
+
 const KEYS = {
-  j: () => step(1), k: () => step(-1), x: flip, "/": () => $("words").focus(),
+  j: () => step(1), k: () => step(-1), x: flip, d: turnChanges, "/": () => $("words").focus(),
   Home: () => step(-Infinity), End: () => step(Infinity),
 };
 const LIST_KEYS = {
@@ -698,6 +832,8 @@ function start() {
   $("keys").addEventListener("change", (event) => { state.keys = event.target.checked; });
   new ResizeObserver(resized).observe($("list"));
   addEventListener("hashchange", readAddress);
+  // The documents stand behind this script: words of a link are looked for once all are read.
+  document.addEventListener("DOMContentLoaded", () => { searched.clear(); if (state.words) readAddress(); });
   return data.tasks.length ? readAddress() : undefined;
 }
 

@@ -159,6 +159,16 @@ class Run:
         return list(self.log.problems)
 
     @property
+    def reported_keys(self) -> Sequence[str]:
+        """The results that the field reports; empty where nobody said which."""
+        return ()
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a judge's verdicts are needed."""
+        return False
+
+    @property
     def data(self) -> str:
         """What it ran on, in words, as far as that is known."""
         return self.scored or f"numbers as {self.run.host} logged them"

@@ -108,6 +108,16 @@ class ScoredTask(Run):
         return status(data_set_of(self.task), self.conditions.fingerprint, self.edition, trusted=trusted)
 
     @property
+    def reported_keys(self) -> Sequence[str]:
+        """The results that the field reports of the task."""
+        return self.task.reported
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the task needs a judge."""
+        return self.task.judge is not None
+
+    @property
     def data(self) -> str:
         """What it ran on, in words: what the data is called or worth, and its edition."""
         worth = self.provenance.get("data") or self.status
@@ -216,9 +226,9 @@ def references_of(runs: Sequence[Run]) -> dict[str, Any]:
         with suppress(Exception):  # nothing to tell, or a log that was changed: neither may cost the page or board
             found = among_themselves(first.task, [sample.doc for sample in first.log.samples], _MOST_PAIRS)
             means, kind = found["mean_of_topics"], "topics" if first.task.topic else "documents"
-            counts = f"{len(found['topics'])}, references: {means['n']}; with one, left out: {found['left_out']}"
+            about = f"{means['n']} references, {len(found['topics'])} {kind}"
             values = {key: value for key, value in means.items() if key != "n" and not math.isnan(value)}
-            return {"name": "references among themselves", "about": f"mean over {kind}: {counts}", "values": values}
+            return {"name": "people against people", "about": about, "values": values}
     return {}
 
 

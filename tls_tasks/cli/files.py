@@ -36,6 +36,7 @@ def add_parser(subparsers: base.Subparsers) -> None:
     add("--tokenizer", default="rouge155", help="rouge155 (default), or unicode for other scripts")
     add("--tolerance", type=int, default=0, metavar="DAYS", help="dates of date F1 may differ by (0)")
     add = _add_command(subparsers, "summaries", _summaries)
+    add("--read", default="text", help="score the whole text (default), or the answer in it, as the tasks do")
     add("--tokenizer", default="whitespace", help="whitespace (default), rouge or unicode")
     add("--stem", action="store_true", help="stem words, as rouge_score's use_stemmer does")
     add("--lsum", action="store_true", help="rougeLsum, too: sentence by sentence")
@@ -126,7 +127,7 @@ def _summaries(args: argparse.Namespace) -> None:
     """
     rows = read_summaries(args.references, args.predictions)
     types = ["rougeL", *["rougeLsum"] * args.lsum, *["rouge1", "rouge2"] * args.ngrams]
-    options = {"rouge_types": types, "use_stemmer": args.stem, "split_summaries": args.split}
+    options = {"read": args.read, "rouge_types": types, "use_stemmer": args.stem, "split_summaries": args.split}
     columns = [row.prediction or "" for row in rows], [row.references for row in rows]
     with base.warnings_as_notes(args.command):
         score = tls_tasks.rouge_l(*columns, tokenizer=args.tokenizer, **options)

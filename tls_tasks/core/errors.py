@@ -258,6 +258,11 @@ def without_warnings(*kinds: type[Warning]) -> Iterator[None]:
         yield
 
 
+def first_rows(rows: Sequence[int]) -> str:
+    """Return the numbers of the first ten rows, for a message."""
+    return f"{[*rows[:10]]}{' …' if len(rows) > 10 else ''}"
+
+
 def warn_of_repeated(repeated: Sequence[str]) -> None:
     """Warn of the dates that reference timelines have more than once, if there are any.
 
@@ -279,6 +284,5 @@ def warn_of_unread(unread: Sequence[int], of: int, what: str) -> None:
         what: What was looked for, in the plural.
     """
     if unread:
-        rows = f"{[*unread[:10]]}{' …' if len(unread) > 10 else ''}"
         told = f"{len(unread)} of {of} predictions could not be read as {what} and count as empty"
-        warn_caller(f"{told}: rows {rows}", ParseFailureWarning)
+        warn_caller(f"{told}: rows {first_rows(unread)}", ParseFailureWarning)

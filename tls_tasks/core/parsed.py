@@ -74,6 +74,10 @@ class Parsed(Generic[T]):
         """How often each kind of note occurred."""
         return {kind: count for kind, count in self.kinds().items() if kind in NOTES}
 
+    def lost(self) -> list[str]:
+        """Return the passages whose words are lost, shortened, in the order of the text."""
+        return [problem.detail for problem in self.problems if not problem.is_note and problem.detail]
+
     def kinds(self) -> dict[str, int]:
         """How often each kind of problem occurred, notes included."""
         return dict(Counter(problem.kind for problem in self.problems))

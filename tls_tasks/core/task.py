@@ -47,6 +47,7 @@ class Task:
         shorter: (document, characters) -> the document with about that many characters less in its prompt.
         among: Documents -> (the name of a reference, a document with others of its topic or document as reference, that
             reference as an answer), where there are several; None: a document has one reference by definition.
+        reported: The results that papers report, for tables; empty: the headline and the first others.
         headline: The result by which systems are ranked.
 
     Example:
@@ -73,6 +74,7 @@ class Task:
     fewshot: Callable[[str], Sequence[Doc]] | None = None
     shorter: Callable[[Doc, int], Doc] | None = None
     headline: str = ""
+    reported: tuple[str, ...] = ()
     among: Callable[[Sequence[Doc]], Iterable[tuple[str, Doc, str]]] | None = None
 
     def __repr__(self) -> str:

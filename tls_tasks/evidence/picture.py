@@ -1,8 +1,11 @@
 """What the page draws of an extraction."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
+from tls_tasks.evidence.read import parse_evidence
+from tls_tasks.evidence.types import read_schema
 from tls_tasks.text.quotes import mark_spans
 
 
@@ -13,4 +16,5 @@ def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -
     marked = (("miss", item["misses"]), ("spurious", item["spurious"]), ("hit", hits))
     spans = [(*place, mark) for mark, objects in marked for found in objects for place in found["places"] or ()]
     listed = {key: item[key] for key in ("matches", "misses", "spurious")}
-    return {"kind": "evidence", "source": mark_spans(doc["text"], spans), **listed}
+    lost = parse_evidence(answer, read_schema(json.loads(doc["schema"]))).lost()
+    return {"kind": "evidence", "lost": lost, "source": mark_spans(doc["text"], spans), **listed}

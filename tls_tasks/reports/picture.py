@@ -1,5 +1,6 @@
 """What the page draws of a report."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,5 +14,12 @@ def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -
     missed = [nugget for nugget in item.get("nuggets", ()) if not nugget["covered"]]
     nuggets = [f"{nugget['question']} {'; '.join(nugget['answers'])}" for nugget in missed]
     request = str(doc.get("problem_statement") or doc.get("title") or "")
-    told = {"kind": "report", "request": request, "sentences": sentences, "nuggets": nuggets}
+    judged = json.loads(answer) if answer.startswith("{") else {}
+    told = {
+        "kind": "report",
+        "lost": judged.get("lost", []),
+        "request": request,
+        "sentences": sentences,
+        "nuggets": nuggets,
+    }
     return {**told, "criteria": item["criteria"], "report": item["report"]} if "criteria" in item else told

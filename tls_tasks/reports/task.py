@@ -195,7 +195,9 @@ def _judged(doc: Doc, parsed: Parsed[Report], outcomes: Sequence[Outcome], asker
     if parsed.value and doc.get("rubrics"):
         report = {**parsed.value.as_row(), "written": parsed.value.written}
     judgments = [record(*asked, asker.name) for outcome in outcomes for asked in outcome.verdicts]
-    told = {"report": report, "problems": parsed.counts(), "judge": asker.name, "judgments": judgments}
+    told: dict[str, Any] = {"report": report, "problems": parsed.counts(), "judge": asker.name, "judgments": judgments}
+    if lost := parsed.lost():
+        told["lost"] = lost
     return {**told, "judge_error": asker.error} if asker.error else told
 
 

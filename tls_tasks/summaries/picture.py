@@ -15,7 +15,8 @@ _LONGEST_SOURCE = 20_000  # characters
 
 def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
     """The summary and its best reference, with the words of their longest common subsequence."""
-    summary = parse_summary(answer).value or ""
+    parsed = parse_summary(answer)
+    summary = parsed.value or ""
     references = json.loads(doc["references"])
     best = next(iter(explained["rouge_l"]["items"][0]["best_reference"].values()))
     reference = references[best]
@@ -23,6 +24,7 @@ def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -
     fits = max(len(left), len(right)) <= _LONGEST_LCS
     return {
         "kind": "summary",
+        "lost": parsed.lost(),
         "predicted": mark_positions(summary, union_lcs(left, [right]) if fits else ()),
         "reference": mark_positions(reference, union_lcs(right, [left]) if fits else ()),
         "others": [text for place, text in enumerate(references) if place != best],

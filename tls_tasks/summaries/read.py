@@ -1,7 +1,7 @@
 """Model text -> summary: what a chat model writes around it is left out, and said.
 
-A plain summary comes through byte for byte (blanks around it aside), and so do titles, bullets and refusals. Only the
-tasks read answers; the metric ``rouge_l`` scores strings as they are.
+A plain summary comes through byte for byte (blanks around it aside), and so do titles, bullets and refusals. The tasks
+read answers; the metric ``rouge_l`` does with ``read="answer"``, and scores texts as they are by default.
 """
 
 import re

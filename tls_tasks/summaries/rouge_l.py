@@ -13,9 +13,11 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core import options
-from tls_tasks.core.errors import InputError, check_choice, check_switches, warn_caller, warn_of_unread
+from tls_tasks.core.errors import InputError, check_choice, check_switches, first_rows, warn_caller, warn_of_unread
+from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.score import Counts, Item, Result, Score, prf_of_means, prf_unit
 from tls_tasks.core.terminal import shown
+from tls_tasks.summaries.read import parse_summary
 from tls_tasks.summaries.rows import read_rows
 from tls_tasks.text.lcs import lcs_length, union_lcs
 from tls_tasks.text.rouge155 import Tokenizer
@@ -32,8 +34,15 @@ _PREFIXES = {"rougeL": "rouge_l", "rougeLsum": "rouge_lsum", **{name: name for n
 _EMPTY_REFERENCE = ("one", "zero")
 """What a reference without any characters scores: 1 as in context-bench's evaluator, or 0 as in its function."""
 
+_READ = ("text", "answer")
+"""What of a prediction is scored."""
+
 Sentences = Sequence[Sequence[Hashable]]
 Readers = Mapping[str, Callable[[str], Sentences]]
+
+
+class EmptyReferenceWarning(UserWarning):
+    """Some references have no characters, and with ``empty_reference="one"`` any answer scores 1 against them."""
 
 
 class NoBoundaryWarning(UserWarning):
@@ -44,6 +53,7 @@ class NoBoundaryWarning(UserWarning):
 class _RougeLConfig:
     """The settings of :func:`rouge_l`, as its signature gives them."""
 
+    read: str = "text"
     rouge_types: str = field(default="rougeL", metadata={"sign": "types"})
     tokenizer: str | Tokenizer = field(default="whitespace", metadata={"sign": "tok"})
     use_stemmer: bool = field(default=False, metadata={"sign": "stem"})
@@ -59,6 +69,7 @@ def rouge_l(
     predictions: Sequence[str],
     references: Sequence[str | Sequence[str]],
     *,
+    read: str = "text",
     tokenizer: str | Tokenizer = "whitespace",
     use_stemmer: bool = False,
     rouge_types: Sequence[str] = ("rougeL",),
@@ -74,6 +85,8 @@ def rouge_l(
     Args:
         predictions: One text per row; None is no answer, and scores 0.
         references: One text per row, or a list of them: the one with the greatest F counts, the first of equals.
+        read: What of a prediction is scored: all its ``text``, or the ``answer`` in a model's text: without reasoning,
+            fences, announcements and closing remarks, as the tasks read it.
         tokenizer: ``whitespace`` (lower case, punctuation stays attached), ``rouge`` (rouge_score's a-z and 0-9),
             ``unicode`` (words of any script, Chinese and Japanese by character), or a function: text -> words.
         use_stemmer: Whether words of more than three letters are stemmed by nltk's Porter stemmer.
@@ -100,6 +113,7 @@ def rouge_l(
     Warns:
         NonAsciiWarning: Of some rows the tokeniser sees few or no words, since they are written in another script.
         ParseFailureWarning: Predictions that are None.
+        EmptyReferenceWarning: A reference without characters gives 1 to any answer.
         NoBoundaryWarning: rougeLsum is asked for and no text has more than one sentence.
 
     Example:
@@ -112,7 +126,7 @@ def rouge_l(
           reference  [the] [cat] [sat] on the mat
           predicted  [the] [cat] [sat]
         >>> score.signature
-        'rouge_l|types:rougeL|tok:whitespace|stem:no|empty:one|refs:best|agg:mean_f|v:1'
+        'rouge_l|read:text|types:rougeL|tok:whitespace|stem:no|empty:one|refs:best|agg:mean_f|v:1'
         >>> rouge_l(["a b\nc d"], ["c d\na b"], rouge_types=["rougeLsum"]).as_dict()["rouge_lsum_f1"]
         1.0
         >>> pairs = rouge_l(["the cat sat"], ["the cat sat on the mat"], rouge_types=["rouge1", "rouge2"]).as_dict()
@@ -120,6 +134,7 @@ def rouge_l(
         (0.5, 0.4)
     """
     types = _check_types(rouge_types)
+    check_choice("read", read, _READ)
     check_choice("empty_reference", empty_reference, _EMPTY_REFERENCE)
     check_switches(use_stemmer=use_stemmer, use_aggregator=use_aggregator)
     interval = options.interval_options(confidence_interval, n_resamples, seed, has_mean=use_aggregator)
@@ -134,15 +149,22 @@ def rouge_l(
     readers = {_PREFIXES[name]: readers[_PREFIXES[name]] for name in types}
     split_name = split_summaries if "rougeLsum" in types else None
     config = _RougeLConfig(
-        *(",".join(types), tokenizer, use_stemmer, split_name, empty_reference),
+        *(read, ",".join(types), tokenizer, use_stemmer, split_name, empty_reference),
         aggregate="mean_f" if use_aggregator else "none",
         interval=options.interval_sign(interval),
     )
     signed = options.signature("rouge_l", config, VERSION)  # before a function of the caller's has been called
     rows = read_rows(predictions, references)
+    answers = [parse_summary(prediction) if read == "answer" else Parsed(prediction) for prediction, _ in rows]
+    rows = [(answer.value, texts) for answer, (_, texts) in zip(answers, rows, strict=True)]
     unread = [row for row, (prediction, _) in enumerate(rows) if prediction is None]
     warn_of_unread(unread, len(rows), "summaries")
     warn_of_unseen(tokenizer, [(prediction or "", *texts) for prediction, texts in rows])
+    if empty := [row for row, (_, texts) in enumerate(rows) if "" in texts and empty_reference == "one"]:
+        told = f"in {len(empty)} of {len(rows)} rows a reference is empty, against which any answer scores 1"
+        warn_caller(
+            f"{told} (rows {first_rows(empty)}): leave it out, or use empty_reference='zero'", EmptyReferenceWarning
+        )
     items = tuple(_item(row, texts, readers, empty_reference) for row, texts in enumerate(rows))
     # A function of the caller's may be none that can be pickled: its words are kept then, and not the function.
     kept: tuple[Tokenizer, Sequence[Any]] = words, rows
@@ -158,7 +180,8 @@ def rouge_l(
         items=items,
         as_lists=not use_aggregator,
         interval=interval,
-        problems={row: {"no_answer": 1} for row in unread},
+        problems={row: kinds for row, answer in enumerate(answers) if (kinds := answer.kinds())}
+        | {row: {"no_answer": 1} for row in unread},
         parse_failures=len(unread),
         explanation=partial(_explanation, *kept),
     )

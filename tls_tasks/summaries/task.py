@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from tls_tasks.core.score import Score, mean, total
@@ -19,20 +18,17 @@ _RESULTS = {
 }
 
 
-def _score(doc: Mapping[str, Any], summary: str) -> Score:
-    return rouge_l([summary], [json.loads(doc["references"])])
+def _score(doc: Mapping[str, Any], answer: str) -> Score:
+    return rouge_l([answer], [json.loads(doc["references"])], read="answer")
 
 
 def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:
-    summary = parse_summary(answer).value or ""
-    n_words = len(summary.split())
-    return {**_score(doc, summary).units[0], "n_words": n_words, "empty_answers": int(not n_words)}
+    n_words = len((parse_summary(answer).value or "").split())
+    return {**_score(doc, answer).units[0], "n_words": n_words, "empty_answers": int(not n_words)}
 
 
 def _scores(doc: Mapping[str, Any], answer: str) -> dict[str, Score]:
-    parsed = parse_summary(answer)
-    score = replace(_score(doc, parsed.value or ""), problems={0: parsed.kinds()} if parsed.problems else {})
-    return {"rouge_l": score}
+    return {"rouge_l": _score(doc, answer)}
 
 
 def _target(doc: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from tls_tasks.core.errors import InputError, check_choice, warn_caller
+from tls_tasks.core.errors import InputError, check_choice, first_rows, warn_caller
 from tls_tasks.text.rouge155 import LETTERS_AND_DIGITS, NonAsciiWarning, Tokenizer, is_mostly_unseen
 
 Splitter: TypeAlias = Callable[[str], Iterable[str]]
@@ -87,8 +87,12 @@ def sentences(text: str) -> Iterator[str]:
 
 # Japanese and Chinese, which are written without blanks between words: the field compares them by character.
 _UNSPACED = "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U00020000-\U000323af"
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _BY_CHARACTER = re.compile(f"[{_UNSPACED}]")
 _COUNTED_BY_CHARACTER = re.compile(f"[{_UNSPACED}\u0e00-\u10ff\u1780-\u17ff]")  # and the scripts of South East Asia
+_SOUTH_EAST_ASIAN = [*map(chr, (*range(0x0E00, 0x0F00), *range(0x1000, 0x10A0), *range(0x1780, 0x1800)))]
+_LETTERS, _MARKS = ("".join(own for own in _SOUTH_EAST_ASIAN if unicodedata.category(own)[0] == kind) for kind in "LM")
+_GRAPHEME = re.compile(f"[{_LETTERS}][{_MARKS}\u0e33\u0eb3]*")  # Thai, Lao, Burmese, Khmer: a letter and its marks
 
 
 class ByCharacter(dict[int, str]):
@@ -115,23 +119,27 @@ _SEPARATORS = ByCharacter(_separated)
 
 
 def unicode_words(text: str) -> list[str]:
-    """Lower-case words of any script after NFC; Chinese and Japanese by character; punctuation separates.
+    """Lower-case words of any script after NFC; punctuation separates.
+
+    Chinese and Japanese are split by character, Thai, Lao, Khmer and Burmese by letter with its marks.
 
     Example:
-        >>> unicode_words("Café müde, 开罗 протест")
-        ['café', 'müde', '开', '罗', 'протест']
+        >>> unicode_words("Café müde, 开罗 протест น้ำ")
+        ['café', 'müde', '开', '罗', 'протест', 'น้ำ']
     """
-    return unicodedata.normalize("NFC", text).lower().translate(_SEPARATORS).split()
+    text = _GRAPHEME.sub(r" \g<0> ", unicodedata.normalize("NFC", text).lower())
+    return text.translate(_SEPARATORS).split()
 
 
 def is_unspaced(text: str) -> bool:
-    """Whether a text has few blanks where ``unicode`` tells each character from the next.
+    """Return whether a text has few blanks for a script that ``unicode`` splits, or long words of letters beyond ASCII.
 
     Example:
-        >>> [is_unspaced(text) for text in ("开罗爆发抗议活动", "开罗 爆发 抗议", "Protests in 开罗")]
-        [True, False, False]
+        >>> [is_unspaced(text) for text in ("开罗爆发抗议活动", "开罗 爆发 抗议", "รัฐบาลอนุมัติงบประมาณ")]
+        [True, False, True]
     """
-    return len(_BY_CHARACTER.findall(text)) > 2 * len(text.split())
+    n_words = len(text.split())
+    return len(_BY_CHARACTER.findall(text)) > 2 * n_words or len(_NOT_ASCII.findall(text)) > 12 * n_words
 
 
 def count_words(text: str) -> int:
@@ -200,16 +208,22 @@ SUMMARY_TOKENIZERS: Mapping[str, Tokenizer] = {
 """The tokenisers of ``rouge_l`` by name."""
 
 
+def _is_decomposed(text: str) -> bool:
+    """Return whether letters and their marks are separate characters somewhere: ``e`` and an accent for ``é``."""
+    return not unicodedata.is_normalized("NFC", text)
+
+
 _ONLY_ASCII = "most letters are not ASCII, and {} sees only ASCII letters and digits"
 _UNSEEN: Mapping[object, tuple[Callable[[str], bool], str]] = {
     "rouge155": (is_mostly_unseen, _ONLY_ASCII.format("the rouge155 engine")),
     "rouge": (is_mostly_unseen, _ONLY_ASCII.format("the tokenizer 'rouge'")),
     "whitespace": (is_unspaced, "a text is written without blanks, so that the tokenizer 'whitespace' sees few words"),
 }
+_DECOMPOSED = "letters and their marks are apart in some texts, which '{}' takes for other letters"
 
 
 def warn_of_unseen(tokenizer: object, rows: Sequence[Iterable[str]]) -> None:
-    """Warn once, with the numbers of the rows with a text whose words a tokeniser does not see.
+    """Warn, with the numbers of the rows, of texts whose words a tokeniser does not see or takes for others.
 
     Args:
         tokenizer: Its name; a function of the caller's is trusted.
@@ -217,11 +231,10 @@ def warn_of_unseen(tokenizer: object, rows: Sequence[Iterable[str]]) -> None:
     """
     if not isinstance(tokenizer, str) or tokenizer not in _UNSEEN:
         return
-    is_unseen, why = _UNSEEN[tokenizer]
-    if unseen := [index for index, texts in enumerate(rows) if any(map(is_unseen, texts))]:
-        shown = f"{unseen[:10]}{' …' if len(unseen) > 10 else ''}"
-        message = f"in {len(unseen)} of {len(rows)} rows {why} (rows {shown}): use tokenizer='unicode'"
-        warn_caller(message, NonAsciiWarning)
+    for is_unseen, why in (_UNSEEN[tokenizer], (_is_decomposed, _DECOMPOSED.format(tokenizer))):
+        if unseen := [index for index, texts in enumerate(rows) if any(map(is_unseen, texts))]:
+            told = f"in {len(unseen)} of {len(rows)} rows {why} (rows {first_rows(unseen)})"
+            warn_caller(f"{told}: use tokenizer='unicode'", NonAsciiWarning)
 
 
 def find_tokenizer(tokenizer: str | Tokenizer, known: Mapping[str, Tokenizer]) -> Tokenizer:

@@ -13,7 +13,8 @@ from tls_tasks.timelines.types import Timeline
 
 def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
     """Both timelines, which dates are aligned, and the words that aligned dates share."""
-    predicted = parse_timeline(answer).value or Timeline()
+    parsed = parse_timeline(answer)
+    predicted = parsed.value or Timeline()
     reference = parse_timeline(doc["reference"]).value or Timeline()
     alignment = explained["alignment_rouge"]["items"][0]["alignment"]
     matches = explained["date_f1"]["items"][0]["matches"]
@@ -25,6 +26,7 @@ def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -
         shared["reference", right] |= words["predicted"][left]
     return {
         "kind": "timeline",
+        "lost": parsed.lost(),
         "predicted": _days("predicted", predicted, shared),
         "reference": _days("reference", reference, shared),
         **{side: [list(pair.values()) for pair in pairs] for side, pairs in alignment.items()},  # precision, recall

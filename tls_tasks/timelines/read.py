@@ -7,7 +7,7 @@ as a problem of one of :data:`PROBLEM_KINDS`.
 
 import datetime
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, Literal, get_args, get_type_hints
@@ -160,14 +160,21 @@ def _assembled(items: Iterable[RawEntry | Problem], policy: TimelinePolicy) -> P
         problems += _problems_of(item, item.said if day is None else item.written)
         if day is None:
             continue
-        if day in days:
-            lost = {"merge": (), "first": item.sentences, "last": days[day]}[policy.repeated]
-            problems.append(problem("repeated_date", item._replace(sentences=tuple(lost)).said))
-        if day not in days or policy.repeated == "last":
-            days[day] = list(item.sentences)
-        elif policy.repeated == "merge":
-            days[day] += [text for text in item.sentences if text not in days[day]]  # base models repeat themselves
+        if (lost := add_day(days, day, item.sentences, policy)) is not None:
+            problems.append(problem("repeated_date", item._replace(sentences=lost).said))
     return Parsed(Timeline.of(days) if days else None, tuple(problems))
+
+
+def add_day(
+    days: dict[datetime.date, list[str]], day: datetime.date, sentences: Sequence[str], policy: TimelinePolicy
+) -> tuple[str, ...] | None:
+    """Add an entry to the days; return which sentences its date's repetition loses, None for a new date."""
+    before = days.get(day)
+    if before is None or policy.repeated == "last":
+        days[day] = list(sentences)
+    elif policy.repeated == "merge":
+        before += [text for text in sentences if text not in before]  # base models repeat themselves
+    return None if before is None else {"merge": (), "first": tuple(sentences), "last": tuple(before)}[policy.repeated]
 
 
 def _settled(items: list[RawEntry | Problem], policy: TimelinePolicy) -> Iterator[RawEntry | Problem]:

@@ -20,7 +20,7 @@ from tls_tasks.core.parsed import Parsed, Problem
 from tls_tasks.core.rows import no_class, read_columns
 from tls_tasks.data.files import json_or_text
 from tls_tasks.text.dates import read_date
-from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, parse_timeline
+from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, add_day, parse_timeline
 from tls_tasks.timelines.types import Timeline
 
 _FORMS = "a timeline: text, a list of {'date': …, 'text': …}, a list of (date, text) pairs, or a mapping date -> text"
@@ -70,7 +70,7 @@ def read_prediction(row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLIC
     """  # noqa: E501
     if row is None or isinstance(row, str):
         return parse_timeline(row, policy)
-    return _structured(row, ("predictions", index))
+    return _structured(row, ("predictions", index), policy)
 
 
 def read_references(
@@ -133,7 +133,8 @@ def _is_entry(entry: Any) -> bool:
     return is_pair and day_of(entry[0]) is not None
 
 
-def _structured(row: Any, place: _Place) -> Parsed[Timeline]:
+def _structured(row: Any, place: _Place, policy: TimelinePolicy | None = None) -> Parsed[Timeline]:
+    """A timeline of entries; of a prediction's repeated dates the policy says which texts count, as in text."""
     if isinstance(row, Timeline):
         return Parsed(row)
     row = _unwrapped(row)
@@ -143,7 +144,11 @@ def _structured(row: Any, place: _Place) -> Parsed[Timeline]:
         days = list(_days(row, place))
         counts = Counter(day for day, _ in days)
         repeated = [Problem("repeated_date", str(day)) for day in sorted(counts) for _ in range(1, counts[day])]
-        return Parsed(Timeline.of(days), tuple(repeated))
+        merged: dict[datetime.date, list[str]] = {}
+        if policy is not None:
+            for day, sentences in days:
+                add_day(merged, day, sentences, policy)
+        return Parsed(Timeline.of(merged or days), tuple(repeated))
     raise InputError(*place, describe(row), _FORMS)
 
 

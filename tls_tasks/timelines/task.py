@@ -89,6 +89,7 @@ TASKS = {
     name + ending: Task(
         *(name + ending, "timelines", table, load, prompt_of, *_PARTS),
         headline="ar1_f1",
+        reported=("ar1_f1", "ar2_f1", "date_f1"),
         fewshot=examples,
         among=_among,
     )

@@ -28,4 +28,5 @@ def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -
     quotes = [own and [own.quote, own.holds, next(iter(places[own.quote]), None)] for own in grounds]
     spans = [(*place, "hit" if own.holds else "miss") for own in grounds if own for place in places[own.quote]]
     drawn = [[*row[:5], without_nan(row.scores), quote] for row, quote in zip(rows, quotes, strict=True)]
-    return {"kind": "tree", "rows": drawn, "source": mark_spans(source.text[:_LONGEST_SOURCE], spans)}
+    lost = item.parsed.lost()
+    return {"kind": "tree", "lost": lost, "rows": drawn, "source": mark_spans(source.text[:_LONGEST_SOURCE], spans)}

@@ -1,8 +1,8 @@
 """What the YAML files name by ``!function``: made from a family's tasks.
 
 ``task_configs/FAMILY/hooks.py`` is two lines, and ``!function hooks.NAME`` is looked up here: ``load``, ``prompt``,
-``target``, ``fewshot_target``, ``process``, ``judge``, ``repeats``, and for each result key KEY the aggregations ``KEY`` and
-``KEY_stderr``.
+``target``, ``fewshot_target``, ``process``, ``judge``, ``repeats``, and for each result key KEY the aggregations
+``KEY`` and ``KEY_stderr``.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ went is printed as a table, and written to ``build/versions/table.md``. The exit
     python scripts/versions.py --jobs 2
     python scripts/versions.py --only lowest -- tests/text -x
 
-Where LM_EVAL_SOURCE names a checkout of lm-eval, of a branch that is on no index, it is a set with the newest of the rest.
+Where LM_EVAL_SOURCE names a checkout of lm-eval, of a branch that is on no index, it is a set with all else newest.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ went is printed as a table, and written to ``build/versions/table.md``. The exit
 
     python scripts/versions.py --jobs 2
     python scripts/versions.py --only lowest -- tests/text -x
+
+Where LM_EVAL_SOURCE names a checkout of lm-eval, of a branch that is on no index, it is a set with all else newest.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "build" / "versions"
 
-SETS = {"lowest": "lowest-direct", "newest": "highest"}
+SOURCE = os.environ.get("LM_EVAL_SOURCE", "")
+SETS = {"lowest": "lowest-direct", "newest": "highest"} | ({"source": "highest"} if SOURCE else {})
 """Name -> what uv calls it."""
 
 _SHOW = r"""
@@ -60,7 +63,8 @@ def _install(place: Path, resolution: str) -> str | None:
     python = str(place / "bin" / "python")
     subprocess.run([python, "-m", "pip", "install", "--quiet", "uv"], check=True)
     install = [python, "-m", "uv", "pip", "install", "--quiet", "--python", python]
-    for more in (["--resolution", resolution, "--editable", "."], ["--editable", ".[api,test]"]):
+    source = [["--no-deps", SOURCE]] if place.name == "source" else []
+    for more in (["--resolution", resolution, "--editable", "."], ["--editable", ".[api,test]"], *source):
         if subprocess.run([*install, *more], cwd=ROOT, check=False).returncode != 0:
             return None
     return python

@@ -9,7 +9,7 @@ import pytest
 
 import tls_tasks
 from tests.conftest import made_once
-from tests.harness_parts import make_tiny_model, manager, run_here
+from tests.harness_parts import Server, make_tiny_model, manager, run_here
 from tests.test_fewshot import OURS
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.task import read_prompt
@@ -53,11 +53,12 @@ def test_context_length_of_checkpoints(checkpoint, tmp_path):
     folder = str(checkpoint(2048))
     assert context_length({"pretrained": folder}) == 2048
     assert context_length({"pretrained": folder, "max_length": 1024}) == 1024
-    assert context_length({"model": "acme/api", "tokenizer": folder}) is None  # it knows of no limit
+    assert context_length({"model": "acme/api", "tokenizer": folder}) == 2048
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     tokenizer.model_max_length = 32768
     tokenizer.save_pretrained(tmp_path / "tokenizer")
     assert context_length({"model": "acme/api", "tokenizer": str(tmp_path / "tokenizer")}) == 32768
+    assert context_length({"pretrained": str(tmp_path / "tokenizer")}) == 32768
     transformers.LlamaConfig(max_position_embeddings=8192).save_pretrained(tmp_path / "llama")
     assert context_length({"pretrained": str(tmp_path / "llama")}) == 8192
     transformers.LlavaConfig(text_config=transformers.LlamaConfig(max_position_embeddings=4096)).save_pretrained(
@@ -160,6 +161,59 @@ def test_a_configuration_that_is_used_twice_gives_the_answer_its_room_again():
     assert rooms == [955, 2048, 2048]  # the longest prompt has 2,895 bytes, of which 3 are a token
 
 
+class TokenServer(Server):
+    """An endpoint that reads tokens too: ``prompts`` are the texts that arrive."""
+
+    def __init__(self, folder):
+        import transformers
+
+        self.tokenizer, self.prompts = transformers.AutoTokenizer.from_pretrained(folder), []
+        super().__init__(lambda prompt: "I can't.")
+
+    async def _reply(self, body, headers, writer):
+        if isinstance(tokens := body.get("prompt"), list):
+            body["prompt"] = tokens[0] if isinstance(tokens[0], str) else self.tokenizer.decode(tokens[0])
+        self.prompts.append(body.get("prompt") or body["messages"][-1]["content"])
+        return await super()._reply(body, headers, writer)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "model_args", "context"),
+    [
+        ("local-completions", {}, None),
+        ("local-completions", {"max_length": 8192}, "8192 tokens (max_length)"),
+        ("local-completions", {"max_length": 1500}, "1500 tokens (max_length)"),
+        ("local-completions", {"tokenized_requests": False}, "unknown"),
+        ("local-chat-completions", {}, "unknown"),
+        ("local-chat-completions", {"max_length": 8192}, "8192 tokens (max_length)"),
+    ],
+)
+def test_prompts_arrive_whole_or_the_run_stops(checkpoint, model, model_args, context):
+    """Where nobody states a ``max_length`` lm-eval cuts tokenized prompts to 2,047 tokens less the answer's."""
+    folder, names = str(checkpoint(8192)), ["tls_crisis", "report_generation"]
+    server, is_chat = TokenServer(folder), "chat" in model
+    arguments = {"model": "acme/x", "base_url": server.url, "max_retries": 1, "tokenizer_backend": None, **model_args}
+    if not is_chat:
+        arguments["base_url"] = server.url.replace("/chat", "")
+    if not is_chat and "tokenized_requests" not in model_args:
+        arguments |= {"tokenizer": folder, "tokenizer_backend": "huggingface"}
+    try:
+        run = run_here(manager(**arguments), names, model, model_args=arguments, apply_chat_template=is_chat)
+    except InputError as error:
+        assert context is None and not server.prompts
+        assert re.search(
+            r"2048 tokens .*: too few for tls_crisis, .*; add max_length=8192 to --model_args$", str(error)
+        )
+        return
+    finally:
+        server.close()
+    asked = [tls_tasks.task(name).prompt(sample["doc"]) for name in names for sample in run["samples"][name]]
+    assert sorted(prompt.strip() for prompt in server.prompts) == sorted(prompt.strip() for prompt in asked) and asked
+    for name in names:
+        assert run["configs"][name]["metadata"]["provenance"]["context"].startswith(context)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("context", "num_fewshot"), [(1024, 0), (2048, 0), (2048, 1), (4096, 1), (4096, 3), (8192, 5)])
 def test_every_task_runs_on_a_checkpoint_with_a_small_context(checkpoint, context, num_fewshot, caplog):
@@ -173,7 +227,7 @@ def test_every_task_runs_on_a_checkpoint_with_a_small_context(checkpoint, contex
     for name in OURS:
         said = [record for record in caplog.messages if record.startswith(f"{name}: to fit the model's context")]
         assert len(said) <= 1
-        assert f"{context} tokens: " in run["configs"][name]["metadata"]["provenance"]["context"]
+        assert f"{context} tokens (HFLM): " in run["configs"][name]["metadata"]["provenance"]["context"]
         config, task = run["configs"][name], tls_tasks.task(name)
         room, stated = (config[key] for key in ("generation_kwargs", "dataset_kwargs"))
         assert stated["least_answer_tokens"] <= room["max_gen_toks"] <= stated["answer_tokens"]

@@ -2,6 +2,8 @@
 
 import json
 import pickle
+import re
+from functools import partial
 from importlib.metadata import entry_points
 
 import pytest
@@ -83,6 +85,11 @@ def test_a_file_of_anybodys_own_reports_the_corpus_scores(run_of_my_own):
         assert results[f"{key},answer"] == pytest.approx(expected[key], abs=1e-12), key
     assert results["date_f1,answer"] == pytest.approx(2 * (4 / 9) * (1 / 2) / (4 / 9 + 1 / 2))
     assert results["exact_match,answer"] == 0.0
+    alone = "metric_list:\n  - metric: date_f1\n  - metric: alignment_rouge\nfilter"
+    bare = run_of_my_own(re.sub(r"(?s)metric_list:.*filter(?=_list)", alone, TASK), GOLD)
+    keys = [key for key in bare["results"]["of_my_own"] if key.startswith(("date", "ar")) and "_stderr" not in key]
+    assert len(keys) == 9 and {key: bare["results"]["of_my_own"][key] for key in keys} == {k: results[k] for k in keys}
+    assert bare["higher_is_better"]["of_my_own"]["date_f1"] is True
 
 
 @pytest.mark.slow
@@ -94,8 +101,8 @@ def test_the_filter_leaves_the_answer_to_metrics_of_others(run_of_my_own):
 
 
 def test_a_document_that_cannot_be_scored_is_nan_and_the_corpus_with_it(caplog):
-    good = registered.date_f1(references=["2011-01-25: a"], predictions=["2011-01-25: a"])
-    bad = registered.date_f1(references=["no timeline"], predictions=["2011-01-25: a"])
+    good = registered.score_document("date_f1", references=["2011-01-25: a"], predictions=["2011-01-25: a"])
+    bad = registered.score_document("date_f1", references=["no timeline"], predictions=["2011-01-25: a"])
     assert good["date_f1"] == 1.0 and bad["date_f1"] != bad["date_f1"]
     assert "could not score a document" in caplog.text
     mixed = registered.pooled([good["date_f1"], bad["date_f1"]])
@@ -111,7 +118,7 @@ def test_a_document_that_cannot_be_scored_is_nan_and_the_corpus_with_it(caplog):
 )
 @pytest.mark.filterwarnings("ignore")
 def test_options_decide_which_results_there_are(name, options, keys):
-    metric, row = getattr(registered, name), ['{"a": "b c"}']
+    metric, row = partial(registered.score_document, name), ['{"a": "b c"}']
     good, bad = metric(references=row, predictions=row, **options), metric(references=[1.5], predictions=row, **options)
     assert good.keys() == bad.keys() and [key for key in good if key.endswith("_f1") or key[:3] == "f1_"] == keys
     assert {good[key] for key in keys} == {1.0} and all(number != number for number in bad.values())
@@ -119,6 +126,6 @@ def test_options_decide_which_results_there_are(name, options, keys):
 
 def test_a_document_of_many_numbers_survives_the_way_between_processes():
     rows = {"references": ['{"a": 1, "b": 2}'], "predictions": ['{"a": 1}'], "schema": {"a": "integer", "b": "integer"}}
-    numbers = pickle.loads(pickle.dumps(registered.tree_eval(**rows)))
+    numbers = pickle.loads(pickle.dumps(registered.score_document("tree_eval", **rows)))
     assert registered.pooled([numbers["recall_value"]] * 2) == 0.5
     assert registered.pooled([]) != registered.pooled([])

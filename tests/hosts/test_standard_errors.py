@@ -1,7 +1,6 @@
 """Standard errors as the harness shows them: ours or exact, never its bootstrap, in the table of every family's run."""
 
 import math
-from importlib.metadata import version
 
 import pytest
 
@@ -11,8 +10,6 @@ from tests.harness_parts import manager, run_here
 pytest.importorskip("lm_eval")
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
-
-UNWEIGHTED = tuple(map(int, version("lm_eval").split(".")[:3])) >= (0, 4, 13)  # earlier ones pool by size
 
 HEADLINES = {
     "DatewiseLM": ("tls", ["ar1_f1", "ar2_f1", "date_f1"]),
@@ -53,8 +50,7 @@ def test_the_table_of_every_family_shows_an_error_beside_its_headline(model, tas
         errors = [run["results"][name][f"{key}_stderr,none"] for name in run["group_subtasks"][asked]]
         pooled = math.sqrt(sum(one**2 for one in errors)) / len(errors)
         assert sign == "±" and 0 < float(error) < 0.5, f"{asked}: {key} is {value} ± {error}"
-        if UNWEIGHTED:
-            assert float(error) == pytest.approx(pooled, abs=1e-4)
+        assert float(error) == pytest.approx(pooled, abs=1e-4)
 
 
 def test_nothing_is_bootstrapped(task_manager):

@@ -105,7 +105,7 @@ class Manifest(TypedDict):
 
 
 _RESULTS, _ROW, _MANIFEST = TypeAdapter(Results), TypeAdapter(SampleRow), TypeAdapter(Manifest)
-_TASK_BY_TASK = ("results", "configs", "versions", "task_hashes", "higher_is_better", "n-samples")
+_TASK_BY_TASK = ("results", "configs", "versions", "task_hashes", "higher_is_better", "n-samples", "n-shot")
 
 
 def read_results(content: bytes, tasks: Collection[str]) -> Results:
@@ -123,7 +123,8 @@ def read_results(content: bytes, tasks: Collection[str]) -> Results:
     value = read_json(content)
     for name in _TASK_BY_TASK:
         if isinstance(value, dict) and isinstance(of_tasks := value.get(name), dict):
-            value[name] = {task: row for task, row in of_tasks.items() if task in tasks}
+            by_task = ((task.rpartition("::")[2], row) for task, row in of_tasks.items())  # 0.5: GROUP::TASK
+            value[name] = {task: row for task, row in by_task if task in tasks}
     results = checked(_RESULTS, value)
     for name in ("results", "date"):
         if name not in results:

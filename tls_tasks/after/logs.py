@@ -18,7 +18,7 @@ from tls_tasks.after.foreign import MOST_BYTES, Results, SampleRow, read_file, r
 from tls_tasks.core.errors import DataError
 
 _FILE = re.compile(
-    r"(?:results|samples_(?P<task>.+))_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)\.json(?(task)l)"
+    r"(?:results|samples_(?:.*::)?(?P<task>.+))_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)\.json(?(task)l)"
 )
 _INSPECT_NAME = re.compile(r"(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)[^_]*_(?P<task>.+)_[^_]+")
 _INSPECT = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status"')

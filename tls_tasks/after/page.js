@@ -579,8 +579,10 @@ function sideOf(run, at, kind) {
   const partner = kind === "a" ? [runB(), runB() ? pairs().partner[state.at] : -1] : [runA(), state.at];
   const other = partner[0] && partner[1] >= 0 ? viewOf(...partner) : null;
   const head = el("h3", { class: `who ${kind}` }, run.model);
-  return el("section", { class: `side-${kind}`, "aria-label": run.model }, head, responseOf(run, view, other),
-    el("h4", {}, "What was read from it"), pictureOf(view));
+  const answer = (view) => [responseOf(run, view, other), el("h4", {}, "What was read from it"), pictureOf(view)];
+  const answers = [view, ...view.repeats].map((one) => el("div", {}, answer(one)));  // of a document asked repeatedly
+  return el("section", { class: `side-${kind}`, "aria-label": run.model }, head,
+    answers.length > 1 ? el("div", { class: "two" }, answers) : answers);
 }
 
 function showDocument() {

@@ -103,9 +103,10 @@ def _task_entry(
         entry, samples = _run_entry(run, label, prompts, room // 3), run.log.samples
         entries.append(entry)
         for at, sample in enumerate(progress(samples, f"{run.name} documents", len(samples)) if progress else samples):
-            view = _view(partial(run.picture, sample), sample, run.log.path, room // 3)
-            blocks[f"view-{number}.{place}.{at}"] = _json(view)
-            if view.get("problem") or view["lost"]:
+            each = run.repeats(sample)
+            views = [_view(partial(run.picture, one), one, run.log.path, room // 3 // len(each)) for one in each]
+            blocks[f"view-{number}.{place}.{at}"] = _json({**views[0], "repeats": views[1:]})
+            if any(view.get("problem") or view["lost"] for view in views):
                 entry["troubled"].append(at)
     blocks.update({f"prompt-{number}.{at}": _json(text) for text, at in prompts.items()})
     first = runs[0][1]

@@ -153,8 +153,8 @@ def _text(value: Any) -> str:
 def _read_inspect(run: RunFiles, path: Path) -> Run:
     """A log of Inspect (``.eval`` or JSON), through Inspect's own reader.
 
-    Of a sample that was asked several times (``--epochs``) each answer counts as a document of ours, and the mean of
-    its scores as the score of a document of others' tasks, as Inspect has it.
+    Of a sample that was asked several times (``--epochs``) all answers count as those of a document of ours, and the
+    mean of their scores as the score of a document of others' tasks, as Inspect has it.
 
     Raises:
         DataError: If it can't be read.
@@ -181,9 +181,10 @@ def _read_inspect(run: RunFiles, path: Path) -> Run:
         doc_id = str((sample.metadata or {}).get("doc_id", sample.id))
         if sample.error is not None:
             problems.append(LogProblem("unscored_document", str(path), f"{doc_id}: {sample.error.message:.200}"))
-        if name in task_files() and sample.epoch > 1:
-            doc_id = f"{doc_id} (epoch {sample.epoch})"
-        samples.setdefault(doc_id, _inspect_sample(sample, len(samples)))
+        read = _inspect_sample(sample, len(samples))
+        if (first := samples.setdefault(doc_id, read)) is not read and name in task_files():
+            first.answer.extend(read.answer)
+            first.row["resps"][0].extend(read.row["resps"][0])
         numbers.setdefault(doc_id, []).append(_inspect_numbers(sample.scores or {}))
     scores = log.results.scores if log.results else []
     keys = {key for epochs in numbers.values() for row in epochs for key in row}
@@ -199,8 +200,8 @@ def _read_inspect(run: RunFiles, path: Path) -> Run:
         "config": {"model_args": {"model": log.eval.model}},
         "date": datetime.datetime.fromisoformat(log.eval.created).timestamp(),
     }
-    read = SampleLog(path, tuple(samples.values()), tuple(problems))
-    return Run(run, name, log.eval.model, read, list(samples), logged, results)
+    whole = SampleLog(path, tuple(samples.values()), tuple(problems))
+    return Run(run, name, log.eval.model, whole, list(samples), logged, results)
 
 
 def _inspect_sample(sample: EvalSample, place: int) -> Sample:

@@ -173,6 +173,10 @@ class Run:
         """Metric -> signature; empty if the log has none."""
         return {self.score.metric: self.score.signature} if self.score.signature else {}
 
+    def repeats(self, sample: Sample) -> list[Sample]:
+        """Return a sample for each answer to a document: of others' tasks nobody knows which those are."""
+        return [sample]
+
     def picture(self, sample: Sample) -> dict[str, Any]:
         """What the page draws of one answer: plain data, of a ``kind`` that its script knows.
 

@@ -15,13 +15,15 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from tls_tasks.after.aggregates import same_number, table_of
+from tls_tasks.after.foreign import SampleRow
 from tls_tasks.after.logs import LogProblem, Sample, find_runs
 from tls_tasks.after.meta import among_themselves
 from tls_tasks.after.readers import logged_runs
 from tls_tasks.after.run import BUDGET, Conditions, Progress, Run, prompt_options, stated_metadata
 from tls_tasks.core.errors import DataError, without_warnings
-from tls_tasks.core.score import Result, Score, unscored
-from tls_tasks.core.task import Task, answer_text, frame_of
+from tls_tasks.core.parsed import leaves
+from tls_tasks.core.score import Result, Score, mean_unit, unscored
+from tls_tasks.core.task import Task, answer_text, answers_in, frame_of
 from tls_tasks.data.editions import Edition, edition_with, status
 from tls_tasks.hosts.discovery import TaskFile, data_set_of, task_file, task_files
 from tls_tasks.registry import find_task
@@ -135,8 +137,17 @@ class ScoredTask(Run):
         said = (f"{self.name}: {key} is {reported!r}, rescored {now!r}" for key, (reported, now) in pairs)
         return [*self.log.problems, *(LogProblem("other_number", place, detail) for detail in said), *self.stale]
 
+    def repeats(self, sample: Sample) -> list[Sample]:
+        """Return a sample for each answer to a document."""
+        answers, responses = answers_in(sample.answer), [*leaves(sample.row.get("resps"))]
+        if len(answers) == 1:
+            return [sample]
+        texts = responses if len(responses) == len(answers) else answers
+        rows = [cast(SampleRow, {**sample.row, "resps": [[text]]}) for text in texts]
+        return [replace(sample, answer=[answer], row=row) for answer, row in zip(answers, rows, strict=True)]
+
     def explain(self, sample: Sample) -> dict[str, dict[str, Any]]:
-        """Metric -> all that it has to say of one answer.
+        """Metric -> all that it has to say of one answer, the first where there are several.
 
         Raises:
             DataError: If the document can't be scored.
@@ -299,7 +310,8 @@ def task_of(file: TaskFile, path: Path, samples: Sequence[Sample]) -> tuple[Task
 def score_sample(task: Task, path: Path, sample: Sample) -> tuple[dict[str, float], LogProblem | None]:
     """A logged answer's unit; where it can't be scored all parts are NaN, and the problem says why."""
     try:
-        return _of_document(path, sample, task.score, answer_text(sample.answer)), None
+        units = [_of_document(path, sample, task.score, answer) for answer in answers_in(sample.answer)]
+        return mean_unit(units), None
     except DataError as error:
         place, _, detail = str(error).partition(": ")
         return unscored(task.table), LogProblem("unscored_document", place, detail)

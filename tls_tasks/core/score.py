@@ -105,6 +105,16 @@ def sums_of(units: Sequence[Unit], parts: Iterable[str]) -> dict[str, float]:
     return units.sums if isinstance(units, Columns) else {part: math.fsum([u[part] for u in units]) for part in parts}
 
 
+def mean_unit(units: Sequence[Unit]) -> dict[str, float]:
+    """Return the unit of a document that was answered several times: the means of its parts.
+
+    Example:
+        >>> mean_unit([{"hits": 1.0, "n": 1.0}, {"hits": 0.0, "n": 1.0}])
+        {'hits': 0.5, 'n': 1.0}
+    """
+    return {part: value / len(units) for part, value in sums_of(units, units[0]).items()}
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """How one result key is computed.

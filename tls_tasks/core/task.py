@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tls_tasks.core.errors import check_options, without_warnings
-from tls_tasks.core.score import Results, Score, Unit, parts_of, unscored, values
+from tls_tasks.core.score import Results, Score, Unit, mean_unit, parts_of, unscored, values
 from tls_tasks.core.terminal import beginning
 
 _log = logging.getLogger(__name__)
@@ -124,6 +124,10 @@ class Task:
             _log.exception("%s: could not score document %s: its results are NaN", self.name, doc.get("doc_id", "?"))
             return unscored(self.table)
 
+    def process_repeats(self, doc: Doc, results: Sequence[Any]) -> dict[str, float]:
+        """The unit of a document that may have been answered several times, as a host has the answers."""
+        return mean_unit([self.process(doc, answer) for answer in answers_in(results)])
+
     def explain(self, doc: Doc, answer: str) -> dict[str, dict[str, Any]]:
         """Metric -> its detailed results for the answer, as plain values."""
         return {name: score.as_dict(detailed=True) for name, score in self.scores(doc, answer).items()}
@@ -155,6 +159,17 @@ def answer_text(results: Sequence[Any]) -> str:
     while isinstance(answer, list | tuple):
         answer = answer[0] if answer else ""
     return answer if isinstance(answer, str) else ""
+
+
+def answers_in(results: Sequence[Any]) -> list[str]:
+    """A document's answers, one a repeat: lm-eval 0.4 has a list of them in a list, 0.5 the list.
+
+    Example:
+        >>> answers_in([["a summary", "another"]]), answers_in(["a summary", "another"]), answers_in([])
+        (['a summary', 'another'], ['a summary', 'another'], [''])
+    """
+    answers = results[0] if len(results) == 1 and isinstance(results[0], list | tuple) else results
+    return [answer_text([answer]) for answer in answers] or [""]
 
 
 def read_prompt(prompt: str) -> tuple[str, str]:

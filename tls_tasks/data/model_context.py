@@ -5,12 +5,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tls_tasks.core.errors import InputError
+
 LONGEST_ANSWER = 8192
 """``max_gen_toks`` where the model's context is large enough, or not known."""
 
-_DEFAULT_SIZE = 2048
-"""What the harness takes for models whose configuration names no length."""
+NOBODY = "which lm-eval takes where nobody states a max_length"
+"""The source of a size that is no model's."""
 
+_STATED = ("max_length", "max_model_len")
+_NO_LENGTH = 10**9  # tokenizers without a length say 10^30
 _SIZES = ("n_positions", "max_position_embeddings", "n_ctx")
 _BYTES_A_TOKEN = 3.0
 """For models whose tokenizer isn't at hand; English has 4 or more, so that this errs on the safe side."""
@@ -24,6 +28,8 @@ class ModelContext:
         size: How many tokens prompt and answer may have together.
         count: Text -> its number of tokens.
         examples: Tokens of the few-shot examples, which stand before each prompt.
+        source: Who states the size.
+        likely: What the size may really be where nobody states it.
 
     Example:
         >>> context = ModelContext(4096, len)
@@ -34,6 +40,23 @@ class ModelContext:
     size: int
     count: Callable[[str], int]
     examples: int = 0
+    source: str = ""
+    likely: int = 0
+
+    def __str__(self) -> str:
+        """The size and who states it."""
+        return f"{self.size} tokens ({self.source})"
+
+    def check_stated(self, name: str) -> None:
+        """Refuse to shorten the documents of a task for a size that nobody states.
+
+        Raises:
+            InputError: Says what to type.
+        """
+        if self.source == NOBODY:
+            size = self.likely if self.likely > self.size else "TOKENS"
+            expected = f"{size}, or whatever the endpoint's model takes; add max_length={size} to --model_args"
+            raise InputError("the model's context", None, f"{self}: too few for {name}", expected)
 
     def answer(self, share: float) -> int:
         """The room for the answer, ``max_gen_toks``: a share of the context."""
@@ -48,10 +71,11 @@ def model_context(options: Mapping[str, Any]) -> ModelContext | None:
     """The context of the model that the harness runs.
 
     Args:
-        options: What the harness hands to a task's load: all of ``--model_args`` and ``--metadata``. ``max_length`` (or
-            vLLM's ``max_model_len``) is taken if it is given; else what the configuration of ``pretrained`` says, or
-            the tokenizer. The model has been loaded by then, so that nothing is fetched. ``examples`` is the text of
-            the few-shot examples.
+        options: What the harness hands to a task's load: all of ``--model_args`` and ``--metadata``; as ``lm`` the
+            model object, which cuts prompts to its ``max_length``, unless it is an API that gets them as text. Then,
+            and without an object, ``max_length`` (or vLLM's ``max_model_len``) is taken if it is stated, else what the
+            configuration of ``pretrained`` or ``tokenizer`` says, or the tokenizer. Nothing is fetched. ``examples`` is
+            the text of the few-shot examples.
 
     Returns:
         None where nothing is known: of a model behind an API, or without transformers.
@@ -62,16 +86,23 @@ def model_context(options: Mapping[str, Any]) -> ModelContext | None:
         >>> model_context({"base_url": "http://127.0.0.1/v1"}) is None
         True
     """
+    lm = options.get("lm")
     tokenizers = (_attempt("AutoTokenizer", options.get(key), options) for key in ("tokenizer", "pretrained"))
-    tokenizer = next(filter(None, tokenizers), None)
-    given = next((str(options[key]) for key in ("max_length", "max_model_len") if options.get(key)), "")
-    size = int(given) if given.isdecimal() else _size(options, tokenizer)
+    tokenizer = getattr(lm, "tokenizer", None) or next(filter(None, tokenizers), None)
     count = _estimate if tokenizer is None else _counter(tokenizer)
-    return ModelContext(size, count, count(options.get("examples", ""))) if size else None
+    configured, source = _configured(options, tokenizer)
+    stated = {text: key for key in _STATED if (text := str(options.get(key) or "")).isdecimal()}
+    is_api = hasattr(lm, "tokenized_requests")
+    if lm is not None and (not is_api or lm.tokenized_requests):
+        size = lm.max_length + is_api  # an API's is without the answer's first token
+        source = stated.get(str(size), NOBODY if is_api else type(lm).__name__)
+    else:
+        size, source = next(((int(text), key) for text, key in stated.items()), (configured, source))
+    return ModelContext(size, count, count(options.get("examples", "")), source, configured) if size else None
 
 
 def _counter(tokenizer: Any) -> Callable[[str], int]:
-    return lambda text: len(tokenizer.encode(text, add_special_tokens=False))
+    return lambda text: len(tokenizer.encode(text))
 
 
 def _estimate(text: str) -> int:
@@ -91,11 +122,13 @@ def _attempt(kind: str, name: Any, options: Mapping[str, Any]) -> Any:
         return None
 
 
-def _size(options: Mapping[str, Any], tokenizer: Any) -> int | None:
-    """As the harness's ``hf`` finds it; a configuration of several models has the text model's below."""
-    config = _attempt("AutoConfig", options.get("pretrained"), options)
-    text = getattr(config, "text_config", None) or config
-    found = [*(getattr(text, key, None) for key in _SIZES), getattr(tokenizer, "model_max_length", None)]
-    # A tokenizer without a length says 10^30.
-    known = next((size for size in found if isinstance(size, int) and 0 < size < 10**9), None)
-    return known or (None if config is None else _DEFAULT_SIZE)
+def _configured(options: Mapping[str, Any], tokenizer: Any) -> tuple[int, str]:
+    """A size as the harness's ``hf`` finds it; a configuration of several models has the text model's below."""
+    for key in ("pretrained", "tokenizer"):
+        config = _attempt("AutoConfig", options.get(key), options)
+        text = getattr(config, "text_config", None) or config
+        for size in (getattr(text, name, None) for name in _SIZES):
+            if isinstance(size, int):
+                return size, f"the configuration of {options[key]}"
+    size = getattr(tokenizer, "model_max_length", None)
+    return (size, "the tokenizer") if isinstance(size, int) and 0 < size < _NO_LENGTH else (0, "")

@@ -21,7 +21,7 @@ from inspect_ai.scorer import Score as InspectScore
 from inspect_ai.solver import TaskState
 
 from tls_tasks.core.errors import InputError, check_options, check_whole_number
-from tls_tasks.core.score import Results, Score, Unit, without_nan
+from tls_tasks.core.score import Results, Score, Unit, grouped, mean_unit, without_nan
 from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.core.task import Doc, Task
 from tls_tasks.hosts.discovery import task_file, task_files
@@ -107,7 +107,8 @@ def _as_inspects(
 def corpus(of: str) -> Metric:
     """The results of all documents, as lm-eval aggregates them: of sums, not of the documents' results.
 
-    Every epoch of a document counts. ``KEY_stderr`` is the jackknife standard error over topics, or over samples.
+    The sums of a document are their means over epochs. ``KEY_stderr`` is the jackknife standard error over topics, or
+    over samples.
 
     Args:
         of: A task.
@@ -118,12 +119,14 @@ def corpus(of: str) -> Metric:
         if not kept:
             return {}
         about: list[Any] = [score.score.metadata for score in kept]
-        units = [{part: math.nan if sum_ is None else sum_ for part, sum_ in own["unit"].items()} for own in about]
-        topics, rows = [own["topic"] for own in about], [score.sample_id for score in kept]
+        each = [{part: math.nan if sum_ is None else sum_ for part, sum_ in own["unit"].items()} for own in about]
+        rows = [score.sample_id for score in kept]
+        units = [mean_unit(epochs) for epochs in grouped(each, rows).values()]
+        topics = [epochs[0]["topic"] for epochs in grouped(about, rows).values()]
         table = _ordered(find_task(of).for_document(kept[0].sample_metadata or {}))
         # Of documents with schemas of their own, the results that all of them have.
         table = {key: result for key, result in table.items() if all(unit.keys() >= {*result.parts} for unit in units)}
-        whole = Score(of, "", units, table, topics, rows)
+        whole = Score(of, "", units, table, topics)
         errors = {**dict.fromkeys(table, math.nan), **whole.standard_errors()}
         stderr = without_nan({f"{key}_stderr": error for key, error in errors.items()})  # None is left out
         return {key: float(value) for key, value in whole.results.items()} | stderr

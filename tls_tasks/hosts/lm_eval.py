@@ -1,8 +1,8 @@
 """What the YAML files name by ``!function``: made from a family's tasks.
 
 ``task_configs/FAMILY/hooks.py`` is two lines, and ``!function hooks.NAME`` is looked up here: ``load``, ``prompt``,
-``target``, ``fewshot_target``, ``process``, ``judge``, and for each result key KEY the aggregations ``KEY`` and
-``KEY_stderr``.
+``target``, ``fewshot_target``, ``process``, ``judge``, ``repeats``, and for each result key KEY the aggregations
+``KEY`` and ``KEY_stderr``.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from tls_tasks.core.errors import check_whole_number
 from tls_tasks.core.score import Result, Unit, jackknife
 from tls_tasks.core.secrets import check_no_secret
-from tls_tasks.core.task import Task, answer_text
+from tls_tasks.core.task import Task, answers_in
 from tls_tasks.hosts.loading import load_fitting
+from tls_tasks.hosts.releases import mend
 
 _LEAST_LIKENESS = 0.8  # of a name that may be misspelt; many arguments of models are somewhat alike
 
@@ -86,7 +88,7 @@ def process_results(task: Task, doc: Mapping[str, Any], results: Sequence[Any]) 
     It never raises, since an exception would lose the whole run.
     """
     task = task.for_document(doc)
-    unit, topic = task.process(doc, answer_text(results)), task.topic_of(doc)
+    unit, topic = task.process_repeats(doc, results), task.topic_of(doc)
     numbers = {}
     for key, result in task.table.items():
         numbers[key] = Number(result.value([unit]), [{part: unit[part] for part in result.parts}], topic)
@@ -110,8 +112,10 @@ def _load(task: Task, **options: Any) -> dict[str, Any]:
 
     name = next(options.pop(key) for key in list(options) if key.endswith("_data_set"))
     _check_options(task, options)
-    config, n_examples = _run()
-    rows = [dict(row) for row in load_fitting(task, name, {"num_fewshot": n_examples, **options})]
+    config, run = _run()
+    if config is not None and (repeats := options.pop("repeats", None)):
+        config.repeats = check_whole_number("repeats", repeats)
+    rows = [dict(row) for row in load_fitting(task, name, {**run, **options})]
     if config is not None and (said := options.get("provenance", {}).get("data")):
         # The harness may use one configuration twice.
         config.task_alias = f"{(config.task_alias or config.task).removesuffix(f' ({said})')} ({said})"
@@ -123,31 +127,48 @@ def _load(task: Task, **options: Any) -> dict[str, Any]:
     return {split: Dataset.from_list(of, features=Features(kinds)) for split, of in splits.items()}
 
 
-def _run() -> tuple[Any, int]:
-    """The configuration of the task that is loaded now, if any, and how many examples the run puts before each prompt.
+def _run() -> tuple[Any, dict[str, Any]]:
+    """Return the configuration of the task that is loaded now, None outside of a run, and options that are the run's.
 
-    The harness tells its tasks of neither before they are loaded; the frames of its functions hold both.
+    The harness tells its tasks of none before they are loaded; the frames of its functions hold all: ``num_fewshot``,
+    ``lm``, the model, None if it counts no tokens and so cuts nothing, and ``max_gen_toks`` of ``--gen_kwargs``.
     """
-    config, n, frame = None, None, sys._getframe()
+    from lm_eval.api.model import TemplateLM
+
+    config, values, frame = None, dict.fromkeys(("num_fewshot", "lm", "gen_kwargs")), sys._getframe()
     while frame.f_back is not None:
         frame = frame.f_back
         if frame.f_globals.get("__name__", "").partition(".")[0] == "lm_eval":
             config = getattr(frame.f_locals.get("self"), "config", None) if config is None else config
-            n = frame.f_locals.get("num_fewshot") if n is None else n
-    own = getattr(config, "num_fewshot", None)
-    return config, (own if n is None or own == 0 else n) or 0
+            values = {key: frame.f_locals.get(key) if value is None else value for key, value in values.items()}
+    own, n, lm = getattr(config, "num_fewshot", None), values["num_fewshot"], getattr(values["lm"], "lm", values["lm"])
+    told = values["gen_kwargs"] if isinstance(values["gen_kwargs"], dict) else {}
+    return config, {
+        "num_fewshot": (own if n is None or own == 0 else n) or 0,
+        "lm": lm if isinstance(lm, TemplateLM) else None,  # lm.lm: of CachingLM
+        "max_gen_toks": told.get("max_gen_toks"),
+    }
 
 
-def _judge(task: Task, responses: Sequence[Any], docs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A filter: the judged answers, all at once."""
+def _judge(task: Task, responses: Sequence[Any], docs: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """A filter: the judged answers of all documents and repeats, all at once."""
     assert task.judge is not None
-    return task.judge([answer_text([response]) for response in responses], docs)
+    answers = [answers_in([list(response)]) for response in responses]
+    asked = [doc for doc, own in zip(docs, answers, strict=True) for _ in own]
+    judged = iter(task.judge([answer for own in answers for answer in own], asked))
+    return [[next(judged) for _ in own] for own in answers]
+
+
+def _repeats(task: Task, responses: Sequence[Any], docs: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+    """A filter: all answers of a document, of which 0.4 would take the first."""
+    return [list(response) for response in responses]
 
 
 _CALLS: Mapping[str, tuple[str, Callable[..., Any]]] = {
     "load": ("documents", _load),
     "process": ("process_results", process_results),
     "judge": ("judged answers", _judge),
+    "repeats": ("all answers", _repeats),
 }
 
 
@@ -157,6 +178,7 @@ def hooks(module: str) -> Callable[[str], Any]:
     Args:
         module: A family's module with ``TASKS``.
     """
+    mend()
 
     def lookup(name: str) -> Any:
         if name.startswith("__"):

@@ -38,7 +38,8 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
         name: The name of the task.
         options: All that the loading of a task is given. ``generation`` is the task's ``generation_kwargs`` itself, by
             an anchor in its YAML: its ``max_gen_toks`` becomes what fits, counted from the constant ``answer_tokens``,
-            since the harness may use one configuration twice. ``num_fewshot`` is the number of examples.
+            since the harness may use one configuration twice; ``max_gen_toks`` is what the user states instead.
+            ``num_fewshot`` is the number of examples.
 
     Raises:
         OptionError: If the budget is a word other than ``auto``.
@@ -55,10 +56,14 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
     examples = task.fewshot(name)[: options.get("num_fewshot", 0)] if task.fewshot else ()
     shown = "".join(f"{task.prompt(doc)}\n{task.target(doc)}\n\n" for doc in examples)
     options = {**options, "examples": shown}
+    model, provenance = model_context(options), options.get("provenance")
+    if provenance is not None:
+        provenance["context"] = str(model or "unknown")
     rest = {key: value for key, value in options.items() if key in task.options}
     if "model_args" in task.options:  # it fits its documents itself: timelines choose their sentences
         return task.load(name, **{**rest, "model_args": options})
-    generation, wanted, budget = options.get("generation"), options.get("answer_tokens"), rest.get("context_budget")
+    generation, budget, stated = options.get("generation"), rest.get("context_budget"), options.get("max_gen_toks")
+    wanted = stated or options.get("answer_tokens")
     if isinstance(budget, str):
         if budget != _AUTO:
             raise OptionError.unknown("context_budget", budget, ("a whole number", _AUTO))
@@ -66,9 +71,9 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
     if generation is None or not wanted:
         return task.load(name, **rest)
     generation["max_gen_toks"] = wanted
-    if (model := model_context(options)) is None:
+    if model is None:
         return task.load(name, **rest)
-    least = min(wanted, options.get("least_answer_tokens", _LEAST_ANSWER))
+    least = min(wanted, stated or options.get("least_answer_tokens", _LEAST_ANSWER))
     if budget == _AUTO:  # the documents may have any length, so that the answer has its share before them
         least = max(least, min(wanted, model.size // 4))
         rest["context_budget"] = max(1, model.prompt(least)) * _MOST_BYTES_PER_TOKEN
@@ -80,6 +85,8 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
     room = model.prompt(answer)
     fitting = [_fitting(task, doc, room, model.count) for doc in docs]
     n_cut = sum(new is not old for new, old in zip(fitting, docs, strict=True))
+    if n_cut:
+        model.check_stated(name)
     if _is_lost(task, docs, fitting):
         needs = f"num_fewshot={len(examples)} and answers of {least} tokens leave nothing of most documents"
         expected = f"at least {_smallest(task, docs, model, least)}: {needs}"
@@ -93,8 +100,8 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
         said += f"; prompts longer even without their documents: {n_over}"
     if n_cut or answer < wanted:
         _log.warning("%s: to fit the model's context of %s tokens: %s (of %s)", name, model.size, said, wanted)
-    if (provenance := rest.get("provenance")) is not None:
-        provenance["context"] = f"{model.size} tokens: {said}"
+    if provenance is not None:
+        provenance["context"] = f"{model}: {said}"
     return fitting
 
 

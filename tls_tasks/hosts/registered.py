@@ -10,10 +10,14 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
+import lm_eval.api.metrics  # the harness's own come first
+from lm_eval.api import registry
 from lm_eval.api.filter import Filter
 
 from tls_tasks.core.reasoning import strip_thinking
+from tls_tasks.core.score import mean_unit
 from tls_tasks.hosts.lm_eval import Number
+from tls_tasks.hosts.releases import mend
 from tls_tasks.registry import METRICS
 
 
@@ -31,21 +35,25 @@ def registered_aggregation(metric: str, name: str) -> tuple[str, Callable[[list[
         >>> registered_aggregation("mcc", "of_the_task") is None
         True
     """
-    import lm_eval.api.metrics  # noqa: F401  # registers them
-    from lm_eval.api.registry import AGGREGATION_REGISTRY, METRIC_AGGREGATION_REGISTRY
-
-    own = METRIC_AGGREGATION_REGISTRY.get(metric) if not name and metric in METRIC_AGGREGATION_REGISTRY else None
-    for known in AGGREGATION_REGISTRY:
-        function: Callable[[list[Any]], float] = AGGREGATION_REGISTRY.get(known)
+    registered: Any = registry.metric_registry if _METRIC else registry.metric_agg_registry
+    default = registered.get(metric) if not name and metric in registered else None
+    own = getattr(default, "aggregation", default)
+    for known in registry.aggregation_registry:
+        function: Callable[[list[Any]], float] = registry.aggregation_registry.get(known)
         if known == name or function is own:
             return known, function
     return None
 
 
+_METRIC: Any = getattr(lm_eval.api.metrics, "Metric", None)
+"""What 0.5 registers; 0.4 has functions, and registries for what else is to be said of them."""
+
 _log = logging.getLogger(__name__)
 
 
-def _metric(name: str, references: Sequence[Any], predictions: Sequence[Any], **options: Any) -> dict[str, float]:
+def score_document(
+    name: str, references: Sequence[Any], predictions: Sequence[Any], **options: Any
+) -> dict[str, float]:
     """A document's results, by their keys; NaN where it can't be scored: an exception would lose the whole run."""
     spec, scorer = METRICS[name], METRICS[name].load()
     keys: Sequence[str] = spec.result_keys
@@ -59,17 +67,25 @@ def _metric(name: str, references: Sequence[Any], predictions: Sequence[Any], **
     return {key: Number(table[key].value(units), units, table[key]) for key in keys}
 
 
-alignment_rouge, date_f1, rouge_l, tree_eval = (
-    partial(_metric, name) for name in ("alignment_rouge", "date_f1", "rouge_l", "tree_eval")
-)
+def _score_repeats(name: str, references: Sequence[Any], predictions: Sequence[Any], **options: Any) -> dict[str, Any]:
+    """The same of a document with several predictions, as 0.5 hands them over: all parts are their means."""
+    rows = [score_document(name, references, [prediction], **options) for prediction in predictions]
+    return {key: [_mean([row[key] for row in rows])] for key in rows[0]}
+
+
+def _mean(numbers: Sequence[Any]) -> float:
+    if not all(isinstance(number, Number) for number in numbers):
+        return math.nan
+    units = [mean_unit(row) for row in zip(*(number.units for number in numbers), strict=True)]
+    return Number(numbers[0].about.value(units), units, numbers[0].about)
 
 
 def pooled(numbers: Sequence[float]) -> float:
     r"""The corpus's result: of the documents' sums, not of their results. NaN if a document could not be scored.
 
     Example:
-        >>> one = date_f1(["2011-01-25: Clashes."], ["2011-01-25: Police.\n2011-01-26: A strike."])
-        >>> two = date_f1(["2011-01-25: Clashes.\n2011-01-26: A strike."], ["2011-01-26: Strike!"])
+        >>> one = score_document("date_f1", ["2011-01-25: Clashes."], ["2011-01-25: Police.\n2011-01-26: A strike."])
+        >>> two = score_document("date_f1", ["2011-01-25: Clashes.\n2011-01-26: A strike."], ["2011-01-26: Strike!"])
         >>> pooled([one["date_f1"], two["date_f1"]]), one["date_f1"] == two["date_f1"] == 2 / 3
         (0.75, True)
     """
@@ -77,6 +93,21 @@ def pooled(numbers: Sequence[float]) -> float:
         return math.nan
     results: Sequence[Any] = numbers
     return results[0].about.value([unit for number in results for unit in number.units]) if results else math.nan
+
+
+def _named(name: str) -> Any:
+    """What this release registers under the name of a metric; in 0.4 its direction and aggregation stand beside it."""
+    if _METRIC:
+        function = partial(_score_repeats, name)
+        return _METRIC(name=name, fn=function, aggregation=pooled, output_type={"generate_until"})
+    registry.metric_agg_registry.register(name, target=pooled)
+    registry.higher_is_better_registry.register(name, target=True)
+    return partial(score_document, name)
+
+
+mend()
+registry.aggregation_registry.register("tls_pooled", target=pooled)  # no path: 0.4 looks an aggregation's name up
+alignment_rouge, date_f1, rouge_l, tree_eval = map(_named, ("alignment_rouge", "date_f1", "rouge_l", "tree_eval"))
 
 
 class Answer(Filter):

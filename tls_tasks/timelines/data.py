@@ -211,20 +211,23 @@ def load_documents(
         >>> rows[0]["topic"], rows[0]["n_dates"]
         ('egypt', 10)
     """
-    model = model_context(model_args or {})
+    model, stated = model_context(model_args or {}), (model_args or {}).get("max_gen_toks")
     budget = None
     if not closed_book and context_budget != AUTO:
         budget = Budget(check_whole_number("context_budget", context_budget))
     if budget is None and model is None and not closed_book:
         budget = Budget(DEFAULT_CONTEXT_BUDGET)
         _log.warning("%s: the model's context is not known, so that prompts show %d characters", data_set, budget.size)
-    room = Room(budget, model, model.answer(_ANSWERS_SHARE[closed_book]) if model else LONGEST_ANSWER)
+    answer = stated or (model.answer(_ANSWERS_SHARE[closed_book]) if model else LONGEST_ANSWER)
+    room = Room(budget, model, answer)
     if generation is not None:
         generation["max_gen_toks"] = room.answer
     loaded = _load_topics(data_set, data, need_articles=not closed_book, edition=edition).noted(provenance, name)
     phrases: Mapping[str, str] = ALL_SETS[data_set].settings.get("topics", {})
     contexts = None if closed_book else {topic.name: room.show(topic, phrases) for topic in loaded.documents}
     if contexts and model:
+        if any(context.refused[-1] for context in contexts.values()):
+            model.check_stated(data_set)
         _refuse_if_empty(data_set, model, room.answer, contexts.values())
     _say(data_set, room, (contexts or {}).values())
     return documents(loaded.documents, loaded.edition, phrases, room, contexts)

@@ -24,7 +24,7 @@ from tls_tasks.after.submission import golds
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import has_custom
 from tls_tasks.core.secrets import check_no_secret, secret_in, secret_values
-from tls_tasks.core.task import Doc, answer_text, frame_of
+from tls_tasks.core.task import Doc, answers_in, frame_of
 from tls_tasks.core.terminal import shown
 from tls_tasks.data.editions import EMBEDDED, editions_of, golds_hash
 from tls_tasks.hosts.discovery import data_set_of, group_files, task_files
@@ -202,7 +202,7 @@ def _scores(task: ScoredTask) -> Iterator[str]:
 
 
 def _answers(task: ScoredTask) -> Iterator[str]:
-    """The task's filters give the first response, and the report in it where a judge reads reports."""
+    """The task's filters give all responses, and the reports in them where a judge reads reports."""
     samples = task.log.samples
     if wrong := [sample for sample in samples if not _follows(task, sample)]:
         problem = f"filtered_resps do not follow from resps in {len(wrong)} of {len(samples)} documents"
@@ -210,13 +210,15 @@ def _answers(task: ScoredTask) -> Iterator[str]:
 
 
 def _follows(task: ScoredTask, sample: Sample) -> bool:
-    response = golds.response_of(sample)
-    if response is None or task.task.judge is None:
-        return response is not None and sample.answer == [response]
+    responses = golds.responses_of(sample)
+    if not responses or task.task.judge is None:
+        return bool(responses) and sample.answer in (responses, [responses])
 
     def is_read_so(doc: Doc) -> bool:  # who judged it does not matter
-        read, logged = golds.judged_by_nobody(task, doc, response), json.loads(answer_text(sample.answer))
-        return all(logged[key] == read[key] for key in ("report", "problems"))
+        read = [golds.judged_by_nobody(task, doc, text) for text in responses]
+        logged = map(json.loads, answers_in(sample.answer))
+        parts = [[(own["report"], own["problems"]) for own in texts] for texts in (read, logged)]
+        return parts[0] == parts[1]
 
     return task.made_of(sample, is_read_so)
 
@@ -239,7 +241,9 @@ def _fields(task: ScoredTask) -> Iterator[str]:
     """What the configuration says of how prompts are made is what the samples show."""
     config = task.results.get("configs", {}).get(task.name, {})
     stated = {**_OF_PROMPTS, **(config.get("fewshot_config") or {}), **config}
-    for key, seen in {**_OF_PROMPTS, "num_fewshot": task.conditions.shots}.items():
+    repeats = [len(golds.responses_of(sample)) for sample in task.log.samples]
+    n_repeats = repeats[0] if len(set(repeats)) == 1 else repeats
+    for key, seen in {**_OF_PROMPTS, "repeats": n_repeats, "num_fewshot": task.conditions.shots}.items():
         if (stated.get(key) or 0) != (seen or 0):
             yield f"{key} is {shown(_json(stated[key]))} in the results, the samples show {seen}"
     description = config.get("description")

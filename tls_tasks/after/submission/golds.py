@@ -44,12 +44,12 @@ def judged_by_nobody(task: ScoredTask, doc: Doc, response: str) -> Any:
     return json.loads(text)
 
 
-def response_of(sample: Sample) -> str | None:
-    """What the model wrote, before any filter; None if the log does not hold one response."""
+def responses_of(sample: Sample) -> list[str]:
+    """What the model wrote, before any filter, once a repeat; empty if the log does not hold that."""
     match sample.row.get("resps"):
-        case [[_]] as responses:
-            return answer_text(responses)
-    return None
+        case [[_, *_] as responses]:
+            return [answer_text([response]) for response in responses]
+    return []
 
 
 def frame_in(task: ScoredTask, sample: Sample) -> tuple[str, str] | None:
@@ -68,8 +68,8 @@ def _is_equal(task: ScoredTask, position: int, gold: str) -> bool:
     sample = task.log.samples[position]
 
     def is_same_report(doc: Doc) -> bool:  # a judge may find others as good
-        first, second = (judged_by_nobody(task, doc, text)["report"] for text in (gold, response_of(sample) or ""))
-        return bool(first == second)
+        first, *others = (judged_by_nobody(task, doc, text)["report"] for text in (gold, *responses_of(sample)))
+        return first in others
 
     return task.made_of(sample, is_same_report)
 

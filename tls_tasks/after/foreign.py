@@ -45,11 +45,16 @@ class _Metadata(TypedDict, total=False):
 class _TaskConfig(TypedDict, total=False):
     metadata: _Metadata | None
     generation_kwargs: dict[str, Any] | None
+    num_fewshot: int | None
+    repeats: int | None
+    description: str | None
+    fewshot_config: dict[str, Any] | None
     metric_list: list[Any] | None
 
 
 class _Config(TypedDict, total=False):
     model_args: dict[str, Any] | str | None
+    gen_kwargs: dict[str, Any] | str | None
     limit: float | None
 
 
@@ -88,6 +93,9 @@ class SampleRow(TypedDict, total=False):
     filter: str
     metrics: list[str]
     target: Any
+    doc_hash: str
+    prompt_hash: str
+    target_hash: str
 
 
 class Manifest(TypedDict):

@@ -165,8 +165,9 @@ def tree_eval(
     metrics = ",".join(sorted({metric.signature for field in plan.fields for metric in field.metrics}))
     averaging = "hierarchical" if hierarchical_averaging else "flat"
     profile = (compat or "guide") + (f",day_month={day_month}" if day_month != "as_written" else "")
-    settings = plan.digest, metrics, profile, averaging, shape, parse_mode, quoted
-    config = _TreeEvalConfig(*settings, interval_sign(interval))
+    config = _TreeEvalConfig(
+        plan.digest, metrics, profile, averaging, shape, parse_mode, quoted, interval_sign(interval)
+    )
     return Score(
         signature=signature("tree_eval", config, VERSION),
         units=units,

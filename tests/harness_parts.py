@@ -87,7 +87,7 @@ def tiny_model(tmp_path_factory):
     """A GPT-2 of two layers with random weights and a tokenizer trained here, saved as a checkpoint."""
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
-    return made_once(tmp_path_factory, "tiny", make_tiny_model)
+    return made_once(tmp_path_factory, "tiny", lambda folder: make_tiny_model(folder, context=2048))
 
 
 def make_tiny_model(

@@ -34,8 +34,8 @@ FAMILIES = (*READ_RIGHT, "rows", "json", "yaml")
 FOLDERS = ("batteries", "batteries/later", "batteries/unseen")
 
 
-OF_REFERENCES = {"no_tree", "other_request"}
-"""Kinds of problems that only a reference shows."""
+OF_REFERENCES = {"no_tree", "other_request", "leaf_object"}
+"""Kinds of problems that only a reference shows, or a schema."""
 
 
 def cases(family, folder="batteries"):

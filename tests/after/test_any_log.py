@@ -265,7 +265,7 @@ def test_the_page_of_any_log(stock, plain, tmp_path, capsys, open_page):
         assert page.locator(".forest tr.here").count() == 2
     page.select_option("#task", label="gsm8k")
     sample = run_of(stock / "a", "gsm8k").log.samples[7]
-    page.locator("#list .row", has=page.locator(".name:text-is('7')")).click()
+    page.locator("#list .row", has=page.locator(".name > span:text-is('7')")).click()
     shown = page.locator("#view").inner_text()
     assert sample.row["target"].splitlines()[-1] in shown and sample.answer[0] in shown
     page.get_by_role("button", name="both", exact=True).click()

@@ -99,7 +99,7 @@ def test_without_topics_it_says_so():
     ("name", "last"),
     [
         ("date_f1", "  flags: empty_prediction"),
-        ("tree_eval", "  problems in the answer: no_json"),
+        ("tree_eval", "  reading: no_json: I cannot help."),
         ("evidence_extraction", "  problems in the answer: unread"),
         ("report_eval", "  nothing could be read in the answer"),
     ],

@@ -73,7 +73,7 @@ def test_the_task_loads_and_asks(task_manager):
         assert any(stop in f"A report [1].\n\n{text}" for stop in task.config.generation_kwargs["until"])
     provenance = task.config.metadata["provenance"]
     assert (provenance["edition"], provenance["judge"]) == ("embedded", "none")
-    assert provenance.keys() == {"edition", "judge", "origin", "fingerprint"}
+    assert provenance.keys() == {"edition", "judge", "origin", "fingerprint", "context"}
 
 
 # ---- the filter and what comes after it

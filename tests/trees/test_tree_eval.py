@@ -170,7 +170,7 @@ def test_text_that_cannot_be_read_is_an_empty_tree_and_a_parse_failure():
         score = tree_eval(["I can't.", '{"a": "x"}'], [{"a": "x"}] * 2, {"a": "string"})
     result = score.as_dict(detailed=True)
     assert (score.parse_failures, result["parsed"], result["schema_compliance"]) == (1, 0.5, 0.5)
-    assert [item["recall_node"] for item in result["items"]] == [0.0, 1.0] and result["problems"] == {0: {"no_json": 1}}
+    assert [item["recall_node"] for item in result["items"]] == [0.0, 1.0] and result["notes"] == {0: {"no_json": 1}}
 
 
 @pytest.mark.parametrize("answer", ["[1, 2]", "5"])

@@ -82,7 +82,8 @@ def _temporary(path: Path, folder: Path) -> Iterator[Path]:
             raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path.parent)) from error
         yield temporary
     except OSError as error:
-        name = str(temporary if error.filename is None else error.filename)  # a full disk has none
+        names = [str(name) for name in (error.filename2, error.filename) if name is not None]  # a full disk has none
+        name = next((name for name in names if str(temporary) in name), names[0] if names else str(temporary))
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise OSError(error.errno, reason, name.replace(str(temporary), str(path))) from error
     finally:

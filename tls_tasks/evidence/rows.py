@@ -9,7 +9,7 @@ that is None is an answer in which nothing can be read.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tls_tasks.core.errors import InputError, describe, warn_caller
+from tls_tasks.core.errors import InputError, describe, shorten, warn_caller
 from tls_tasks.core.parsed import Problem
 from tls_tasks.core.rows import no_class, read_columns
 from tls_tasks.evidence.read import ObjectReader, ParsedEvidence, parse_objects
@@ -94,6 +94,8 @@ def _check_source(row: Any, index: int) -> None:
 def _structured(row: Any, column: str, index: int, reader: ObjectReader) -> tuple[EvidenceObject, ...]:
     """The objects of a row that is no text."""
     _check_objects(row, column, index)
+    if isinstance(row, Mapping) and isinstance(row.get(reader.schema.span_field), str):
+        raise InputError(column, index, f"one object {shorten(row)}", "a list of objects; did you mean [[{…}, …]]?")
     objects = []
     for entry in reader.raw(row):
         if not isinstance(entry, Problem):

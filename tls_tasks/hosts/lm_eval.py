@@ -21,7 +21,7 @@ from tls_tasks.core.score import Result, Unit, jackknife
 from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.core.task import Task, answers_in
 from tls_tasks.hosts.loading import load_fitting
-from tls_tasks.hosts.releases import mend
+from tls_tasks.hosts.releases import as_logged, mend
 
 _LEAST_LIKENESS = 0.8  # of a name that may be misspelt; many arguments of models are somewhat alike
 
@@ -150,18 +150,18 @@ def _run() -> tuple[Any, dict[str, Any]]:
     }
 
 
-def _judge(task: Task, responses: Sequence[Any], docs: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+def _judge(task: Task, responses: Sequence[Any], docs: Sequence[Mapping[str, Any]]) -> list[Any]:
     """A filter: the judged answers of all documents and repeats, all at once."""
     assert task.judge is not None
     answers = [answers_in([list(response)]) for response in responses]
     asked = [doc for doc, own in zip(docs, answers, strict=True) for _ in own]
     judged = iter(task.judge([answer for own in answers for answer in own], asked))
-    return [[next(judged) for _ in own] for own in answers]
+    return list(map(as_logged, ([next(judged) for _ in own] for own in answers)))
 
 
-def _repeats(task: Task, responses: Sequence[Any], docs: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+def _repeats(task: Task, responses: Sequence[Any], docs: Sequence[Mapping[str, Any]]) -> list[Any]:
     """A filter: all answers of a document, of which 0.4 would take the first."""
-    return [list(response) for response in responses]
+    return [as_logged(list(response)) for response in responses]
 
 
 _CALLS: Mapping[str, tuple[str, Callable[..., Any]]] = {

@@ -55,6 +55,13 @@ def _changes() -> list[tuple[str, str, str, Callable[..., Any]]]:
     return [*changes, ("scorers", "Scorer", "aggregate", _with_pooled_results)]
 
 
+def as_logged(answers: list[Any]) -> Any:
+    """Return what a filter gives for a document: 0.4 logs one answer as text, of which 0.5 would make letters."""
+    from lm_eval.api import metrics
+
+    return answers[0] if len(answers) == 1 and not hasattr(metrics, "Metric") else answers
+
+
 def is_ours(function: Any) -> bool:
     """Tell whether a function, or the class of an object, is of this package."""
     return str(getattr(function, "__module__", "")).startswith("tls_tasks.")

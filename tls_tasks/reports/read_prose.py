@@ -36,7 +36,7 @@ _LISTED = re.compile(rf"{_BULLET.pattern}|.*(?:://|\((?:1[5-9]|20)[0-9]{{2}}[a-z
 _WIDE = re.compile(r"[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff60]")  # a word or a part of one
 _TITLE, _LABEL, _LABEL_WORDS = 120, 40, 4
 """Characters of a heading without marks on the first line and before a colon; a wide one counts as four."""
-_TITLE_ENDS = re.compile(r"[.!?](?:\s|$)|[。！？।؟۔]|\([0-9, ]{1,12}\)$")
+_TITLE_ENDS = re.compile(r"[.!?](?:[\s\[【]|$)|[。！？।؟۔]|\([0-9, ]{1,12}\)$")
 _BOLD, _LABELLED = 7, 8  # levels of headings, behind those of Markdown
 _KEYED = re.compile(r"\s{0,12}(?:[-*•]\s)?[\[【].*://[^\s()]{1,1000}\s*$")
 _ASIDE = re.compile(r"([*_])(?!\1)[^*_]+\1|\([^()]+\)")

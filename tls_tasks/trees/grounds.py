@@ -125,8 +125,8 @@ def _numbers(text: str, begin: int, end: int) -> Iterator[int | float]:
     """The readings of the numbers in a part of a text that are no part of others.
 
     Example:
-        >>> [*_numbers("EUR 1,234.50 or 12 500", 0, 22)], [*_numbers("EUR 1,234.50 or 12 500", 0, 5)]
-        ([1234.5, 12500, 12, 500], [])
+        >>> sorted(_numbers("EUR 1,234.50 or 12 500", 0, 22)), [*_numbers("EUR 1,234.50 or 12 500", 0, 5)]
+        ([12, 500, 1234.5, 12500], [])
     """
     for first, last, values in numbers_in(text):
         if begin <= first and last <= end:

@@ -6,7 +6,7 @@
 FOLDER holds ``TOPIC/timelines.jsonl`` in news-tls' layout (Open-TLS from the CHRONOS repository; default: beside the
 checkout). Each topic's prediction is its own reference, changed by a seeded rule: a quarter of the dates dropped, a
 third shifted by up to five days, a third of the words dropped. Both sides compute five variants, ROUGE-1 and ROUGE-2,
-on the same timelines. Needs tilse; the Perl part also Debian's libxml-parser-perl (or XML::Parser from
+on the same timelines. Needs the extra ``tilse``; the Perl part also Debian's libxml-parser-perl (or XML::Parser from
 CPAN), and is skipped with a message where that is absent.
 """
 
@@ -23,17 +23,10 @@ from pathlib import Path
 
 from benchmarks.run import MOST, ROOT, Comparison, Skipped, Work, in_a_process, repeated, timed, versus
 from tls_tasks.timelines.alignment import VARIANTS
-from tls_tasks.timelines.alignment_rouge import alignment_rouge
+from tls_tasks.timelines.alignment_rouge import alignment_rouge, tilse_counts
 from tls_tasks.timelines.types import Timeline
 
 Pair = tuple[Timeline, Timeline]
-_METHODS = {
-    "concat": "evaluate_concat",
-    "agreement": "evaluate_agreement",
-    "align": "evaluate_align_date_costs",
-    "align+": "evaluate_align_date_content_costs",
-    "align+m:1": "evaluate_align_date_content_costs_many_to_one",
-}
 DATA = Path(os.environ.get("OPEN_TLS", ROOT.parent / "shared" / "data" / "open_tls"))
 
 
@@ -88,16 +81,10 @@ def ours(pairs: Sequence[Pair]) -> None:
 
 
 def tilse(pairs: Sequence[Pair], computation: str) -> None:
-    """The same work by tilse: ``original`` runs its script in Perl, ``reimpl`` approximates that in Python."""
-    from tilse.data import timelines
-    from tilse.evaluation.rouge import TimelineRougeEvaluator
-
-    evaluator = TimelineRougeEvaluator({"rouge_1", "rouge_2"}, computation)
-    for pair in pairs:
-        days = ({entry.date: list(entry.sentences) for entry in timeline} for timeline in pair)
-        predicted, reference = map(timelines.Timeline, days)
+    """The same work by tilse."""
+    for prediction, reference in pairs:
         for variant in VARIANTS:
-            getattr(evaluator, _METHODS[variant])(predicted, timelines.GroundTruth([reference]))
+            tilse_counts(prediction, [reference], variant, computation)
 
 
 def perl_works() -> bool:

@@ -197,9 +197,10 @@ def timeline17(known: Known) -> None:
         )
         known[name]["data"] = PUBLIC["tls_timeline17"].origin
         known[name]["difference"] = (
-            f"not known without ratings; above {values}, journalists against each other, a higher score can't tell a "
-            f"system from a person"
+            f"not known without ratings; above {values}, Timeline17's journalists against each other, a higher score "
+            f"can't tell a system from a person on Timeline17"
         )
+        known[name]["task"] = "tls_timeline17"
 
 
 # ---- pages and cards

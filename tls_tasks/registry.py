@@ -43,6 +43,7 @@ class MetricSpec:
         value_range: Lowest and highest value.
         higher_is_better: Direction.
         people: How large a difference means something to people (``data/people.json``, which ``make people`` writes).
+        people_task: The task on whose data alone that was measured; empty where ``people`` names its data.
     """
 
     name: str
@@ -58,6 +59,7 @@ class MetricSpec:
     value_range: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
     people: str = ""
+    people_task: str = ""
 
     @property
     def invariants(self) -> dict[str, bool | None]:
@@ -96,7 +98,9 @@ def _read() -> dict[str, MetricSpec]:
     metrics = {}
     for name, given in raw.items():
         tuples: dict[str, Any] = {key: tuple(part) if isinstance(part, list) else part for key, part in given.items()}
-        metrics[name] = MetricSpec(name, people=people.get(name, {}).get("difference", ""), **tuples)
+        measured = people.get(name, {})
+        of_people = {"people": measured.get("difference", ""), "people_task": measured.get("task", "")}
+        metrics[name] = MetricSpec(name, **of_people, **tuples)
     return metrics
 
 

@@ -13,7 +13,7 @@ from tests.conftest import ORACLES, ROOT, read_jsonl
 from tests.evidence import slow_evidence_extraction as slow
 from tls_tasks.core.errors import InputError, OptionError, ParseFailureWarning
 from tls_tasks.core.score import mean, values
-from tls_tasks.evidence.evidence_extraction import evidence_extraction
+from tls_tasks.evidence.evidence_extraction import TiedMatchWarning, evidence_extraction
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceSchema
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -514,3 +514,12 @@ def test_a_page_of_many_objects(shared_words):
     tracemalloc.stop()
     assert score.as_dict()["tp"] == (1000 if shared_words else 0)
     assert peak < 30e6
+
+
+def test_ties_that_decide_how_many_match_are_warned_of():
+    """Of equal overlaps the first is matched, and may take what another needs."""
+    wanted, told = spans("a b", "c d"), spans("a b c d", "a b x y")
+    rows = [told, told[:1]], [wanted, wanted[:1]]
+    with pytest.warns(TiedMatchWarning, match=r"in 1 of 2 documents .*\(rows \[0\]\): matching='optimal'"):
+        assert evidence_extraction(*rows).as_dict()["tp"] == 2
+    assert evidence_extraction(*rows, matching="optimal").as_dict()["tp"] == 3

@@ -157,7 +157,7 @@ def score_here(log, name):
 def test_other_peoples_samples_are_refused():
     task = inspect_ai.Task(dataset=[Sample(input="Sum up.", target="x")], scorer=inspect_ai.scorer.match())
     log = evaluated(task, [output("the cat ran")])
-    with pytest.raises(InputError, match="a document of summ_qmsum; tls-tasks score --metric NAME scores"):
+    with pytest.raises(InputError, match="a document of summ_qmsum; the function of a metric scores"):
         score_here(log, "summ_qmsum")
     with pytest.raises(OptionError, match="option of the scorer summ_qmsum: got 'stemmer'"):
         registry_create("scorer", "tls_tasks/summ_qmsum", stemmer=True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import ORACLES, ROOT, SHARED, TIMELINES, read_jsonl, timeline_of
 from tests.timelines.slow_alignment_rouge import slow_counts
-from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError, MissingExtraError, OptionError
 from tls_tasks.text.rouge155 import NonAsciiWarning, tokenize
 from tls_tasks.timelines.alignment import VARIANTS
 from tls_tasks.timelines.alignment_rouge import alignment_rouge
@@ -354,6 +354,21 @@ def test_the_table_of_definitions_of_ar():
         (line,) = [line for line in table if line.startswith("| ") and who in line]
         assert f"{one(prediction, [reference], **options).as_dict()[key]:.4f}".lstrip("0") == value
         assert value in line.split("|")[4]
+
+
+# --- tilse itself ---
+
+
+def test_the_tilse_engine_gives_the_same_or_says_what_to_install():
+    try:
+        import tilse  # noqa: F401
+    except ImportError:
+        with pytest.raises(MissingExtraError, match=r"pip install 'tls-tasks\[tilse\]'"):
+            one(GOLD, GOLD, engine="tilse")
+        return
+    ours, theirs = (one(drop(GOLD), GOLD, engine=engine).as_dict(detailed=True) for engine in ("rouge155", "tilse"))
+    assert theirs["variants"]["align+m:1"] == pytest.approx(ours["variants"]["align+m:1"], abs=1e-12)
+    assert "engine:tilse" in theirs["signature"]
 
 
 # --- the caller's mistakes ---

@@ -123,7 +123,8 @@ def _people(comparison: TaskComparison, family: str) -> Iterator[str]:
     for spec in METRICS.values():
         # A task may say whose result it is: evidence_f1.
         is_compared = any(key.endswith(spec.result_keys) for key in comparison.metrics)
-        if spec.people and spec.family == family and is_compared:
+        is_about_it = spec.people_task in ("", comparison.task.removesuffix("_closed_book"))
+        if spec.people and spec.family == family and is_compared and is_about_it:
             yield f"{spec.name} and people: {spec.people}"
 
 

@@ -169,7 +169,7 @@ def _run_page(args: argparse.Namespace) -> int:
     The page shows the runs with confidence intervals and, for each document, a view that explains its score. It is one
     file that needs no network and can be sent by mail. RUN is what lm_eval --output_path OUT --log_samples wrote.
 
-    Where topics or documents have several references, a row "references among themselves" has the mean of what each
+    Where topics or documents have several references, a row "people against people" has the mean of what each
     scores against the others: above that a metric can't tell a system from a person.
 
     Exit codes: 0 written; 1 written, but a log has problems; 2 not written

@@ -205,11 +205,11 @@ class MissingExtraError(TlsTasksError, ImportError):
     """An optional dependency isn't installed.
 
     Example:
-        >>> raise MissingExtraError("--ray", "ray")
+        >>> raise MissingExtraError("engine='tilse'", "tilse")
         Traceback (most recent call last):
         ...
-        tls_tasks.core.errors.MissingExtraError: --ray needs an optional dependency: pip install 'tls-tasks[ray]'
-    """
+        tls_tasks.core.errors.MissingExtraError: engine='tilse' needs an optional dependency: pip install 'tls-tasks[tilse]'
+    """  # noqa: E501
 
     def __init__(self, what: str, extra: str) -> None:
         """``what`` was asked for; ``extra`` is the name of the extra that brings it."""

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core import options
-from tls_tasks.core.errors import InputError, check_choice, describe, warn_of_unread
+from tls_tasks.core.errors import InputError, check_choice, describe, first_rows, warn_caller, warn_of_unread
 from tls_tasks.core.score import Score
 from tls_tasks.evidence.matching import MATCHINGS, TOKENIZERS, Matcher
 from tls_tasks.evidence.postprocess import UNGROUNDED, check_uncertain
@@ -40,6 +40,10 @@ class _EvidenceConfig:
     postprocess: str | None = field(default=None, metadata={"sign": "post", "quiet": None})
     aggregate: str = field(default="micro", metadata={"sign": "agg", "of": ()})
     interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": options.INTERVAL})
+
+
+class TiedMatchWarning(UserWarning):
+    """Of some documents the number of matches depends on the order of objects with equal overlaps."""
 
 
 @options.signed_by(_EvidenceConfig, data=("predictions", "references", "sources"))
@@ -88,6 +92,9 @@ def evidence_extraction(
         InputError: Rows that can't be scored, naming index and field.
         OptionError: An option that doesn't exist.
 
+    Warns:
+        TiedMatchWarning: Greedy matching meets equal overlaps, and another order of the objects has other matches.
+
     Example:
         >>> gold = {"domain": "food", "evidence_span": "had tea", "polarity": "present", "time_bucket": "today"}
         >>> told = [{**gold, "evidence_span": "Had tea twice"}, {**gold, "domain": "mind", "evidence_span": "sleepy"}]
@@ -120,6 +127,9 @@ def evidence_extraction(
     warn_of_unread(unread, len(documents), "evidence")
     quoted = [[entry.span or "" for entry in (*document.wanted, *document.predicted)] for document in documents]
     warn_of_unseen(tokenizer, quoted)
+    if tied := [own.row for own in documents if matching == "greedy" and matcher.is_tied(own.wanted, own.predicted)]:
+        told = f"in {len(tied)} of {len(documents)} documents the order of objects decides how many match"
+        warn_caller(f"{told} (rows {first_rows(tied)}): matching='optimal' does not depend on it", TiedMatchWarning)
     return Score(
         metric="evidence_extraction",
         signature=signed,

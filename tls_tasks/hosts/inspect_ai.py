@@ -65,7 +65,7 @@ async def _score_task(name: str, options: Mapping[str, Any], state: TaskState) -
     """A document of ours; its answer is judged first where answers are judged, unless the log has the verdicts."""
     task, doc, answer, kept = find_task(name), state.metadata, state.output.completion, {}
     if "doc_id" not in doc:
-        expected = f"a document of {name}; tls-tasks score --metric NAME scores other people's logs"
+        expected = f"a document of {name}; the function of a metric scores other tasks' answers"
         raise InputError("metadata", None, f"none of our documents in sample {state.sample_id}", expected)
     text = answer
     if task.judge is not None:

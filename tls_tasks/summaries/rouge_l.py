@@ -155,11 +155,8 @@ def rouge_l(
     unread = [row for row, (prediction, _) in enumerate(rows) if prediction is None]
     warn_of_unread(unread, len(rows), "summaries")
     warn_of_unseen(tokenizer, [(prediction or "", *texts) for prediction, texts in rows])
-    if empty := [row for row, (_, texts) in enumerate(rows) if "" in texts and empty_reference == "one"]:
-        told = f"in {len(empty)} of {len(rows)} rows a reference is empty, against which any answer scores 1"
-        warn_caller(
-            f"{told} (rows {first_rows(empty)}): leave it out, or use empty_reference='zero'", EmptyReferenceWarning
-        )
+    if empty_reference == "one":
+        _warn_of_empty([texts for _, texts in rows])
     items = tuple(_item(row, texts, readers, empty_reference) for row, texts in enumerate(rows))
     # A function of the caller's may be none that can be pickled: its words are kept then, and not the function.
     kept: tuple[Tokenizer, Sequence[Any]] = words, rows
@@ -178,6 +175,14 @@ def rouge_l(
         parse_failures=len(unread),
         explanation=partial(_explanation, *kept),
     )
+
+
+def _warn_of_empty(references: Sequence[Sequence[str]]) -> None:
+    """Warn of rows with a reference without any characters."""
+    if rows := [row for row, texts in enumerate(references) if "" in texts]:
+        told = f"in {len(rows)} of {len(references)} rows a reference is empty, against which any answer scores 1"
+        advice = f"(rows {first_rows(rows)}): leave it out, or use empty_reference='zero'"
+        warn_caller(f"{told} {advice}", EmptyReferenceWarning)
 
 
 def _explanation(words: Tokenizer, rows: Sequence[Any], item: Item) -> Iterator[str]:

@@ -17,7 +17,7 @@ from datetime import date
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import check_choice, check_switches
+from tls_tasks.core.errors import OptionError, check_choice, check_switches, needs_extra
 from tls_tasks.core.options import signature, signed_by
 from tls_tasks.core.score import Counts, Item, Score, check_aggregate, ratio
 from tls_tasks.text.rouge155 import Tokenizer, rouge_counts, tokenize
@@ -31,6 +31,17 @@ from tls_tasks.timelines.types import Timeline
 
 VERSION = 4
 
+_METHODS = {
+    "concat": "evaluate_concat",
+    "agreement": "evaluate_agreement",
+    "align": "evaluate_align_date_costs",
+    "align+": "evaluate_align_date_content_costs",
+    "align+m:1": "evaluate_align_date_content_costs_many_to_one",
+}
+_ENGINES = ("rouge155", "tilse")
+"""``rouge155`` is our own, exact and in Python; ``tilse`` is tilse itself with its Perl script (extra ``tilse``) and
+thousands of times slower."""
+
 _PREFIXES = ("ar1", "ar2")
 
 _Variants = dict[str, dict[str, Counts]]
@@ -41,7 +52,7 @@ class _AlignmentRougeConfig:
     """The settings of :func:`alignment_rouge`, as its signature gives them."""
 
     variant: str = "align+m:1"
-    engine: str = field(default="rouge155", init=False)
+    engine: str = "rouge155"
     reference_mode: str = field(default="separate", metadata={"sign": "refs"})
     aggregate: str = field(default="f_of_means", metadata={"sign": "agg"})
     by_topic: bool = field(default=False, metadata={"quiet": False, "of": ("topics",)})
@@ -55,6 +66,11 @@ class _AlignmentRougeConfig:
         """Refuse options that don't exist."""
         check_aggregate(self.aggregate, self.beta)
         check_choice("variant", self.variant, VARIANTS)
+        check_choice("engine", self.engine, _ENGINES)
+        plain = self.tokenizer == "rouge155" and self.remove_stopwords and self.use_stemmer
+        if self.engine == "tilse" and not plain:
+            got = "'tilse' with another tokeniser, stop words or stemming"
+            raise OptionError("engine", None, got, "its own settings")
 
 
 @signed_by(_AlignmentRougeConfig, data=("predictions", "references"), adds=("exact_date_mean",))
@@ -67,6 +83,7 @@ def alignment_rouge(
     aggregate: str = "f_of_means",
     beta: float = 1.0,
     topics: Sequence[str] | None = None,
+    engine: str = "rouge155",
     tokenizer: str | Tokenizer = "rouge155",
     remove_stopwords: bool = True,
     use_stemmer: bool = True,
@@ -83,6 +100,7 @@ def alignment_rouge(
         aggregate: ``f_of_means`` (F of mean P and mean R) or ``mean_f`` (mean of the items' F).
         beta: Weight of recall in F.
         topics: The topic of each row. If given, every topic has the same weight.
+        engine: Who counts: ``rouge155`` (ours, exact) or ``tilse`` (its Perl script, thousands of times slower).
         tokenizer: ``rouge155`` (ASCII letters and digits only), ``unicode``, or a function: sentence -> words. Dates
             are aligned by the words of ``unicode`` or of the function, too.
         remove_stopwords: Whether ``rouge155`` drops its stop words.
@@ -99,6 +117,7 @@ def alignment_rouge(
     Raises:
         InputError: Rows that can't be scored, naming index and field.
         OptionError: An option that doesn't exist.
+        MissingExtraError: ``engine="tilse"`` without tilse.
 
     Warns:
         NonAsciiWarning: ``rouge155`` ignores most letters of some rows.
@@ -117,7 +136,7 @@ def alignment_rouge(
     """
     check_switches(remove_stopwords=remove_stopwords, use_stemmer=use_stemmer, exact_date_mean=exact_date_mean)
     config = _AlignmentRougeConfig(
-        *(variant, reference_mode, aggregate, topics is not None, beta, tokenizer, remove_stopwords),
+        *(variant, engine, reference_mode, aggregate, topics is not None, beta, tokenizer, remove_stopwords),
         *(use_stemmer, read_policy(policy)),
     )
     signed = signature("alignment_rouge", config, VERSION)  # before a function of the caller's has been called
@@ -152,6 +171,8 @@ def _score_rows(rows: Sequence[TimelineRow], config: _AlignmentRougeConfig) -> I
                 for name, days in alignments.items()
             }
             flags = (*row.empty_flags(group), *_zero_flags(variants[config.variant]))
+            if config.engine == "tilse":
+                variants = {name: tilse_counts(row.prediction, group, name) for name in VARIANTS}
             details = partial(_alignment_rows, alignments[config.variant])
             yield Item(row.index, position, variants[config.variant], row.topic, flags, details, config.beta), variants
 
@@ -203,3 +224,32 @@ def _exact_date_mean(prediction: Timeline, reference: Timeline, n: int) -> float
 
 def _lower_words(sentence: str) -> list[str]:
     return re.findall(r"\w+", sentence.lower())
+
+
+def tilse_counts(
+    prediction: Timeline, references: Sequence[Timeline], variant: str, computation: str = "original"
+) -> dict[str, Counts]:
+    """Precision and recall from tilse, as counts out of 1; no counts (0.0) where tilse stops with an error.
+
+    The Perl script, which it starts for every pair of days, needs XML::Parser.
+
+    Args:
+        prediction: The predicted timeline.
+        references: Its references, taken jointly.
+        variant: A variant by its paper's name.
+        computation: ``original`` for the Perl script, ``reimpl`` for tilse's approximation in Python.
+
+    Raises:
+        MissingExtraError: tilse isn't installed.
+    """
+    with needs_extra("engine='tilse'", "tilse"):
+        from tilse.data import timelines as tilse
+        from tilse.evaluation.rouge import TimelineRougeEvaluator
+    evaluator = TimelineRougeEvaluator({"rouge_1", "rouge_2"}, computation)
+    by_date = [{entry.date: list(entry.sentences) for entry in timeline} for timeline in (prediction, *references)]
+    try:
+        predicted, *gold = map(tilse.Timeline, by_date)
+        scores = getattr(evaluator, _METHODS[variant])(predicted, tilse.GroundTruth(gold))
+    except (ZeroDivisionError, ValueError):  # what it raises for empty timelines and texts without words
+        return dict.fromkeys(("ar1", "ar2"), Counts(0.0, 0.0, 0.0, 0.0))
+    return {f"ar{n}": Counts(scores[f"rouge_{n}"]["precision"], 1, scores[f"rouge_{n}"]["recall"], 1) for n in (1, 2)}

@@ -176,6 +176,7 @@ def _as_judge(judge: Any) -> Judge:
         InputError: Anything else, or a row that is not a judgment.
 
     Example:
+        >>> from tls_tasks.reports.types import Query
         >>> judge = _as_judge([{"kind": "check_negative", "sentence": "s", "verdict": "NO"}])
         >>> [verdict.value for verdict in judge.ask([Query("negative", {"sentence": text}) for text in "st"])]
         [False, None]

@@ -223,7 +223,9 @@ def _span_of(passage: str, text: str) -> tuple[int, int] | None:
     if begin < 0:
         return None
     end = begin + len(words)
-    return begin, (text.find("\n", end) % (len(text) + 1) if words != passage else end)
+    if words != passage:
+        end += len(text[end:].partition("\n")[0])
+    return begin, end
 
 
 def asset(name: str) -> str:

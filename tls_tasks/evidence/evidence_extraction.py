@@ -127,7 +127,7 @@ def evidence_extraction(
     warn_of_unread(unread, len(documents), "evidence")
     quoted = [[entry.span or "" for entry in (*document.wanted, *document.predicted)] for document in documents]
     warn_of_unseen(tokenizer, quoted)
-    if tied := [own.row for own in documents if matching == "greedy" and matcher.is_tied(own.wanted, own.predicted)]:
+    if tied := [document.row for document in documents if matching == "greedy" and _is_tied(matcher, document)]:
         told = f"in {len(tied)} of {len(documents)} documents the order of objects decides how many match"
         warn_caller(f"{told} (rows {first_rows(tied)}): matching='optimal' does not depend on it", TiedMatchWarning)
     return Score(
@@ -144,6 +144,11 @@ def evidence_extraction(
         undefined=None,
         explanation=explanation,
     )
+
+
+def _is_tied(matcher: Matcher, document: Document) -> bool:
+    """Return whether more or fewer objects match where of equal overlaps the last comes first."""
+    return len(matcher.match(document.wanted[::-1], document.predicted[::-1])) != len(document.matches)
 
 
 def _read_threshold(value: Any) -> float:

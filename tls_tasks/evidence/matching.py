@@ -105,10 +105,6 @@ class Matcher:
                     matches.append(Match(references[row][0], predictions[column][0], float(overlaps[row, column])))
         return sorted(matches)
 
-    def is_tied(self, wanted: Sequence[EvidenceObject], predicted: Sequence[EvidenceObject]) -> bool:
-        """Return whether the number of matches depends on which of equal overlaps comes first."""
-        return len(self.match(wanted, predicted)) != len(self.match(wanted[::-1], predicted[::-1]))
-
     def _by_domain(self, objects: Sequence[EvidenceObject]) -> dict[str, list[_Span]]:
         domains: dict[str, list[_Span]] = {}
         for position, entry in enumerate(objects):

@@ -8,7 +8,7 @@ from functools import cached_property
 from operator import itemgetter
 
 from tls_tasks.text.rouge155 import normal_form
-from tls_tasks.text.tokenizers import UNSPACED
+from tls_tasks.text.tokenizers import SOUTH_EAST_ASIAN, UNSPACED
 
 Segments = list[list[str]]
 """``[text, mark]`` in order, with an empty mark for unmarked text; joined, the pieces are the whole text."""
@@ -77,7 +77,7 @@ _PIECE = re.compile(
     |(?P<blank>\s+)|(?P<plain>[!-,.-~]+(?![^\x00-\x7f\s])|-(?![^\x00-\x7f\s]))|[!-~]?[^\x00-\x7f\s]+|.""",
     re.VERBOSE | re.DOTALL,
 )
-_UNSPACED = re.compile(f"[{UNSPACED}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")  # and of South East Asia
+_UNSPACED = re.compile(f"[{UNSPACED}{SOUTH_EAST_ASIAN}]")
 _SPLIT_NUMBER = re.compile(r"(?<=\d[.,:/'])(?=\d)|(?<=\d)(?=[.,:/']\d)")
 
 

@@ -90,9 +90,12 @@ UNSPACED = "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uf
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _BY_CHARACTER = re.compile(f"[{UNSPACED}]")
 _COUNTED_BY_CHARACTER = re.compile(f"[{UNSPACED}\u0e00-\u10ff\u1780-\u17ff]")  # and the scripts of South East Asia
-_SOUTH_EAST_ASIAN = [*map(chr, (*range(0x0E00, 0x0F00), *range(0x1000, 0x10A0), *range(0x1780, 0x1800)))]
-_LETTERS, _MARKS = ("".join(own for own in _SOUTH_EAST_ASIAN if unicodedata.category(own)[0] == kind) for kind in "LM")
-_GRAPHEME = re.compile(f"[{_LETTERS}][{_MARKS}\u0e33\u0eb3]*")  # Thai, Lao, Burmese, Khmer: a letter and its marks
+SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+"""Thai and Lao, Burmese, Khmer, as a class of a pattern has them: written without blanks between words."""
+
+_SIGNS = re.findall(f"[{SOUTH_EAST_ASIAN}]", "".join(map(chr, range(0x0E00, 0x1800))))
+_LETTERS, _MARKS = ("".join(sign for sign in _SIGNS if unicodedata.category(sign)[0] == kind) for kind in "LM")
+_GRAPHEME = re.compile(f"[{_LETTERS}][{_MARKS}\u0e33\u0eb3]*")  # a letter and its marks
 
 
 class ByCharacter(dict[int, str]):

@@ -80,13 +80,12 @@ def with_numbers(tree: Any, node: SchemaNode) -> Any:
 
 
 def refuse_unread_dates(plan: Plan, references: Sequence[Any]) -> None:
-    """Refuse references with dates that can't be read, unless values may be of any type, as in treeval's profile.
+    """Refuse references with dates that can't be read; in treeval's profile values may be of any type.
 
     Raises:
         InputError: A text that the schema calls a date, and that is none or has two readings.
     """
-    takes_any = plan.follows_treeval
-    if takes_any or not any(base_type(field.type) in DATES for field in plan.fields):
+    if plan.follows_treeval or not any(base_type(field.type) in DATES for field in plan.fields):
         return
     for index, tree in enumerate(references):
         if unread := unread_dates(tree, plan.root, plan.day_month):

@@ -383,18 +383,18 @@ function wordsOf(at) {
   if (!searched.has(key)) {
     const a = runA(), prompt = block(`prompt-${state.task}.${a.prompts[at]}`);
     const texts = [a.ids[at], topicOf(a, at), prompt, viewOf(a, at)];
-    searched.set(key, texts.map(textIn).join(" ").toLowerCase());
+    searched.set(key, texts.map(joinedText).join(" ").toLowerCase());
   }
   return searched.get(key);
 }
 
 // All texts in a value; of a marked piece the text without its mark.
-function textIn(value) {
+function joinedText(value) {
   if (typeof value === "string") return value;
   if (!value || typeof value !== "object") return "";
   const isPiece = Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === "string");
   const isText = Array.isArray(value) && value.every((part) => Array.isArray(part) && typeof part[0] === "string");
-  return isPiece ? value[0] : Object.values(value).map(textIn).join(isText ? "" : " ");
+  return isPiece ? value[0] : Object.values(value).map(joinedText).join(isText ? "" : " ");
 }
 
 function chosenRows() {

@@ -22,7 +22,7 @@ from tls_tasks.reports.judges import Recorder, choose
 from tls_tasks.reports.report_eval import UnscoredWarning
 from tls_tasks.reports.report_gen_eval import PROGRAM
 from tls_tasks.reports.runs import ReportRun, read_run, score_run
-from tls_tasks.reports.score import KEYS, runs_of
+from tls_tasks.reports.score import KEYS, score_runs
 from tls_tasks.reports.types import Judge
 
 DEFAULT_PROVIDER = "together"
@@ -139,7 +139,7 @@ def _run(args: argparse.Namespace) -> int:
     for item in score.items:
         _log.info("%s", " ".join([item.run_id, item.request_id, *map(number, item.values().values())]))
     stats = {"judge_stats": dict(judge.stats)} if hasattr(judge, "stats") else {}
-    scores = {**score.as_dict(), **runs_of(score), "judge": recorder.name, **stats}
+    scores = {**score.as_dict(), **score_runs(score), "judge": recorder.name, **stats}
     if out is not None:
         write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
         write_rows(out / "scores.json", [plain(scores)])

@@ -26,7 +26,7 @@ from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.nuggets import parse_request
 from tls_tasks.reports.plan import Pair, Walk, citation_query, walk_together
 from tls_tasks.reports.rows import ReportRow
-from tls_tasks.reports.score import ReportItem, unit_of
+from tls_tasks.reports.score import ReportItem, build_unit
 from tls_tasks.reports.types import Judge, Query
 
 PROGRAM = "report_gen_eval"
@@ -175,14 +175,14 @@ def score_as_program(rows: Sequence[ReportRow], find: LookUp | None, judge: Judg
         if report is None:
             total = len({(nugget.question, answer.text) for nugget in row.request.nuggets for answer in nugget.answers})
             ratios = {"recall": (0, total), "precision": (0, 1)}
-            unit = unit_of([], ratios, ["parse_failure"], zero=True, total_nuggets=total)
+            unit = build_unit([], ratios, ["parse_failure"], zero=True, total_nuggets=total)
             items.append(ReportItem(row.row, *row.ids, unit, ("parse_failure",), row.problems))
             continue
         flags = () if sentences else ("empty_report",)
         counts = {"total_nuggets": report.total, "questions_asked": report.n_calls}
         scored = [None if sentence["error"] else sentence["score"] for sentence in sentences]
         ratios = {"recall": (len(report.unique), report.total)}
-        unit = unit_of(scored, ratios, flags, zero=True, unique_nuggets_matched=len(report.unique), **counts)
+        unit = build_unit(scored, ratios, flags, zero=True, unique_nuggets_matched=len(report.unique), **counts)
         scores = [sentence["score"] for sentence in sentences]
         errors = [sentence["index"] for sentence in sentences if sentence["error"]]
         told = {"scores": scores, "errors": errors, "judge_calls": report.n_calls, "sentences": list(sentences)}

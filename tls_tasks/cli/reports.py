@@ -16,7 +16,7 @@ from tls_tasks.cli.base import count, note, number, plain, say, write_json
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.terminal import text_table, visible
 from tls_tasks.data.keyed import some
-from tls_tasks.reports.documents import PLACES, find_lookup, open_documents
+from tls_tasks.reports.documents import FILE_FORMS, find_lookup, open_documents
 from tls_tasks.reports.json_lines import write_rows
 from tls_tasks.reports.judges import Recorder, choose
 from tls_tasks.reports.report_eval import UnscoredWarning
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("scoring").add_argument
-    add("--documents", metavar="PLACE", action="append", help=f"{PLACES}; may be repeated")
+    add("--documents", metavar="PLACE", action="append", help=f"{FILE_FORMS}; may be repeated")
     add("--rubrics", metavar="RUBRICS", type=Path, help="criteria of each request, JSON Lines; NUGGETS may be left out")
     add("-b", "--batch-size", metavar="N", type=int, help="questions asked at a time (16)")
     add("--limit", metavar="CHARS", type=int, help="characters of a report that count")

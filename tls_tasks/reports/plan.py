@@ -218,7 +218,7 @@ def walk_together(walks: Sequence[Sequence[Walk[End]]], judge: Judge) -> list[tu
         JudgeError: If the judge can't be used at all.
     """
     verdicts: dict[object, Verdict] = {}
-    ends: dict[Any, End] = {}
+    returned: dict[Any, End] = {}
     waiting: dict[Any, Sequence[Query]] = {walk: () for report_walks in walks for walk in report_walks}
     while waiting:
         pending: dict[object, Query] = {}
@@ -226,8 +226,8 @@ def walk_together(walks: Sequence[Sequence[Walk[End]]], judge: Judge) -> list[tu
             try:
                 while all(query.identity in verdicts for query in queries):
                     queries = walk.send([verdicts[query.identity] for query in queries] or None)
-            except StopIteration as end:
-                ends[walk] = end.value
+            except StopIteration as stop:
+                returned[walk] = stop.value
                 del waiting[walk]
                 continue
             waiting[walk] = queries
@@ -236,7 +236,7 @@ def walk_together(walks: Sequence[Sequence[Walk[End]]], judge: Judge) -> list[tu
         new_queries = [query for identity, query in pending.items() if identity not in verdicts]
         new_verdicts = judge.ask(new_queries) if new_queries else []
         verdicts |= {query.identity: verdict for query, verdict in zip(new_queries, new_verdicts, strict=True)}
-    return [tuple(ends[walk] for walk in report_walks) for report_walks in walks]
+    return [tuple(returned[walk] for walk in report_walks) for report_walks in walks]
 
 
 def citation_query(sentence: str, doc_id: str, text: str, about: Mapping[str, str | int]) -> Query:

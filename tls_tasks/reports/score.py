@@ -318,7 +318,7 @@ def _details(
     for question in questions:
         answers = [pair.answer for pair in question.pairs]
         given_answers = [pair.answer for pair in question.pairs if pair in matched]
-        nugget = {"question": question.pairs[0].question, "answers": answers, "given": given_answers}
+        nugget: dict[str, Any] = {"question": question.pairs[0].question, "answers": answers, "given": given_answers}
         nugget |= {"needs_all": question.needs_all, "weight": question.weight, "covered": question.is_met(matched)}
         nuggets.append(nugget)
     scores = [outcome.score for outcome in outcomes]

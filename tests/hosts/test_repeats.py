@@ -51,7 +51,7 @@ def test_a_document_stays_one_unit(tmp_path, name):
     units = [
         mean_unit([task.process(doc, text) for text in texts]) for doc, texts in zip(documents, judged, strict=True)
     ]
-    whole = Score(name, "", units, task.table, [task.topic_of(doc) for doc in documents])
+    whole = Score(name, "", units, task.table, [task.get_topic(doc) for doc in documents])
     assert not scored.problems and len(scored.score.units) == len(documents)
     (results,) = Path(folder).glob("**/results_*.json")
     row = json.loads(results.read_text())["results"][name]

@@ -342,7 +342,7 @@ def test_exact_date_mean_follows_topics():
     plain = alignment_rouge(*rows, exact_date_mean=True)
     by_topic = alignment_rouge(*rows, exact_date_mean=True, topics=["a", "a", "b"])
     assert plain["exact_date_mean_1"] == pytest.approx(2 / 3) and by_topic["exact_date_mean_1"] == 0.5
-    assert [values["exact_date_mean_2"] for values in by_topic.by_topic().values()] == [1, 0]
+    assert [values["exact_date_mean_2"] for values in by_topic.topic_results().values()] == [1, 0]
 
 
 def test_the_table_of_definitions_of_ar():

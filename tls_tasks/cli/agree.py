@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, say, write_json
 from tls_tasks.cli.printed import corrected_text
+from tls_tasks.core.atomic import atomic_file
 from tls_tasks.core.errors import InputError, check_whole_number
-from tls_tasks.core.whole import replaced
 from tls_tasks.reports.documents import FILE_FORMS
 from tls_tasks.reports.labels import corrections, label_sheet, read_items, read_labels
 
@@ -61,8 +61,8 @@ def _draw(args: argparse.Namespace) -> None:
     check_whole_number("--sample", args.sample)
     items = read_items(args.a, args.documents or ())
     rows = label_sheet(items, args.sample, args.seed)
-    with replaced(args.output) as path, path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([map(no_formula, row) for row in rows])
+    with atomic_file(args.output) as new, new.open("w", encoding="utf-8", errors="backslashreplace", newline="") as out:
+        csv.writer(out, lineterminator="\n").writerows([map(no_formula, row) for row in rows])
     drawn, of = Counter(kind for kind, *_ in rows[1:]), Counter(kind for kind, *_ in items)
     told = ", ".join(f"{drawn[kind]} of {count(of[kind], kind)}" for kind in of)
     say(f"{args.output}: {told}")

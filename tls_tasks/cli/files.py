@@ -98,7 +98,7 @@ def _timelines(args: argparse.Namespace) -> None:
         base.note("timelines", f"no timeline can be read in the prediction of {some([*unread])}: scored 0{why}")
     # with the results that the timeline tasks have; each topic has a vote in the means of F
     score = replace(both, definitions=RESULTS, topics=[rows[item.row].topic for item in both.items])
-    topics, names = score.by_topic(), [row.name for row in rows]
+    topics, names = score.topic_results(), [row.name for row in rows]
     table = printed.papers_layout(score.results, topics)
     result = {"metrics": score.results, "topics": topics, "intervals": {}, "signature": score.signature}
     if args.detailed:

@@ -92,7 +92,7 @@ def correct(items: Sequence[tuple[str | int, bool, bool | None]], confidence: fl
     tuned, interval = tuning(people, judge, rest), None
     theta, n = estimate(people, judge, rest, tuned), len(set(names))
     if n > 1:
-        from scipy.special import stdtrit  # as late as here: scipy takes its time to import
+        from scipy.special import stdtrit  # imported late, since it is slow to import
 
         error = math.sqrt(variance(people, judge, rest, tuned, names, [request for request, *_ in others]))
         reach = float(stdtrit(n - 1, (1 + confidence) / 2)) * error

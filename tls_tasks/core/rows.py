@@ -20,7 +20,7 @@ from tls_tasks.core.errors import InputError, describe, shorten, warn_caller
 def read_columns(**columns: Any) -> list[Any]:
     """Columns in any form that a caller may have them, as lists of plain rows of equal length.
 
-    A column is a list, or an array or column of numpy, pandas, pyarrow or datasets. In rows, what :func:`as_values`
+    A column is a list, or an array or column of numpy, pandas, pyarrow or datasets. In rows, what :func:`to_plain`
     can unfold is plain afterwards. Warns if there are no rows.
 
     Args:
@@ -79,14 +79,14 @@ def _listed(name: str, column: Any) -> list[Any]:
         if isinstance(column, Iterator):
             hint = f"; did you mean {name}=list(…)?"
         raise InputError(name, None, describe(column), f"a list with one row a document{hint}")
-    return [as_values(row, refuse=partial(_refuse, name, index)) for index, row in enumerate(rows)]
+    return [to_plain(row, refuse=partial(_refuse, name, index)) for index, row in enumerate(rows)]
 
 
 _SCALARS = (str, int, float, bool, datetime.date, type(None))
 _DEPTH = 64  # levels that are looked into; a family says what it thinks of more
 
 
-def as_values(value: Any, depth: int = 0, refuse: Callable[[Any], None] | None = None) -> Any:
+def to_plain(value: Any, depth: int = 0, refuse: Callable[[Any], None] | None = None) -> Any:
     """A row with dictionaries, lists and values of JSON for what stands for them: nothing else changes.
 
     Dictionaries for dataclasses, pydantic models, named tuples, tilse's timelines and other objects with public
@@ -103,7 +103,7 @@ def as_values(value: Any, depth: int = 0, refuse: Callable[[Any], None] | None =
     Example:
         >>> import numpy as np
         >>> from types import SimpleNamespace
-        >>> as_values([SimpleNamespace(date="2011-01-25", text=np.array(["Protests.", "Clashes."]))])
+        >>> to_plain([SimpleNamespace(date="2011-01-25", text=np.array(["Protests.", "Clashes."]))])
         [{'date': '2011-01-25', 'text': ['Protests.', 'Clashes.']}]
     """
     if type(value) in _SCALARS or depth > _DEPTH:
@@ -113,10 +113,10 @@ def as_values(value: Any, depth: int = 0, refuse: Callable[[Any], None] | None =
             return value
         value = _plain(value)
     if isinstance(value, Mapping):
-        keys = (key if type(key) is str else as_values(key, depth + 1) for key in value)
-        return dict(zip(keys, [as_values(row, depth + 1, refuse) for row in value.values()], strict=True))
+        keys = (key if type(key) is str else to_plain(key, depth + 1) for key in value)
+        return dict(zip(keys, [to_plain(row, depth + 1, refuse) for row in value.values()], strict=True))
     if isinstance(value, list | tuple):
-        rows = [as_values(row, depth + 1, refuse) for row in value]
+        rows = [to_plain(row, depth + 1, refuse) for row in value]
         return tuple(rows) if isinstance(value, tuple) else rows
     if refuse is not None and depth and not isinstance(value, _SCALARS):
         refuse(value)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tls_tasks.core.errors import check_options, without_warnings
-from tls_tasks.core.score import Results, Score, Unit, mean_unit, parts_of, unscored, values
+from tls_tasks.core.score import Results, Score, Unit, mean_unit, table_parts, unscored, values
 from tls_tasks.core.terminal import beginning
 
 _log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class Task:
             this field is resampled alone.
         judge: For tasks whose answers are judged: (answers, documents) -> the judged answers, which ``unit`` and
             ``scores`` take. All answers are judged in one call, so that many questions are in flight.
-        table_of: A document -> its table, if tables depend on documents (an extraction's schema); None: ``table``.
+        get_table: A document -> its table, if tables depend on documents (an extraction's schema); None: ``table``.
         fewshot: The task's name -> example documents for few-shot prompts, with the columns of its documents; their
             targets are the examples' answers. They occur in no test set.
         shorter: (document, characters) -> the document with about that many characters less in its prompt.
@@ -70,7 +70,7 @@ class Task:
     picture: Callable[[Doc, str, Mapping[str, Any]], dict[str, Any]]
     topic: str = ""
     judge: Callable[[Sequence[str], Sequence[Doc]], list[str]] | None = None
-    table_of: Callable[[Doc], Results] | None = None
+    get_table: Callable[[Doc], Results] | None = None
     fewshot: Callable[[str], Sequence[Doc]] | None = None
     shorter: Callable[[Doc, int], Doc] | None = None
     headline: str = ""
@@ -98,9 +98,9 @@ class Task:
 
     def for_document(self, doc: Doc) -> Task:
         """The task with the table of such documents."""
-        return self if self.table_of is None else replace(self, table=self.table_of(doc), table_of=None)
+        return self if self.get_table is None else replace(self, table=self.get_table(doc), get_table=None)
 
-    def topic_of(self, doc: Doc) -> Hashable:
+    def get_topic(self, doc: Doc) -> Hashable:
         """The topic of the document: documents of a topic are resampled together."""
         return (self.topic and doc.get(self.topic)) or doc.get("doc_id")
 
@@ -114,7 +114,7 @@ class Task:
         """The answer's unit; may raise whatever the scorer raises for a document that no task has made."""
         with without_warnings(UserWarning):  # results of their own count these for the whole run
             unit = self.unit(doc, answer)
-        return {part: float(unit.get(part, 0.0)) for part in parts_of(self.table)}
+        return {part: float(unit.get(part, 0.0)) for part in table_parts(self.table)}
 
     def process(self, doc: Doc, answer: str) -> dict[str, float]:
         """The answer's unit. Where the scorer fails all parts are NaN: an exception would lose the whole run."""
@@ -191,16 +191,16 @@ def read_prompt(prompt: str) -> tuple[str, str]:
     return (document[:-1], after) if opening else ("", prompt)
 
 
-def frame_of(prompt: str, request: str) -> tuple[str, str] | None:
+def text_around(prompt: str, request: str) -> tuple[str, str] | None:
     r"""What stands before and after a prompt in a request: examples, a chat template, the JSON of a chat.
 
     Returns:
         Both texts, empty where the prompt stands alone; None if the request does not ask it.
 
     Example:
-        >>> frame_of("1 + 1?\nSum:", "[INST] 1 + 1?\nSum: [/INST]"), frame_of("1 + 1?\nSum:", "1 + 2?\nSum:")
+        >>> text_around("1 + 1?\nSum:", "[INST] 1 + 1?\nSum: [/INST]"), text_around("1 + 1?\nSum:", "1 + 2?\nSum:")
         (('[INST] ', ' [/INST]'), None)
-        >>> frame_of("1 + 1?\nSum:", json.dumps([{"role": "user", "content": "1 + 1?\nSum:"}]))
+        >>> text_around("1 + 1?\nSum:", json.dumps([{"role": "user", "content": "1 + 1?\nSum:"}]))
         ('[{"role": "user", "content": "', '"}]')
     """
     bare = prompt.strip()  # templates strip what they are given

@@ -14,9 +14,9 @@ from typing import Any
 
 import yaml
 
+from tls_tasks.core.atomic import atomic_folder
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.task import Task
-from tls_tasks.core.whole import made_folder
 from tls_tasks.data.files import filled_text
 from tls_tasks.data.order import Loaded
 
@@ -72,7 +72,7 @@ class Prepared:
         """
         if self.found.edition == "embedded":
             raise DataError(f"{self.found.origin}: the embedded edition stays where it is; prepare data of your own")
-        with made_folder(out) as folder:
+        with atomic_folder(out) as folder:
             configs = [_config(Path(name).stem, name) for name in self.texts]
             if self.rows is not None:
                 (folder / _PARQUET_FILE).parent.mkdir()

@@ -20,8 +20,8 @@ from typing import Any
 
 import platformdirs
 
+from tls_tasks.core.atomic import atomic_folder
 from tls_tasks.core.errors import DataError
-from tls_tasks.core.whole import made_folder
 
 CACHE_VARIABLE = "TLS_TASKS_CACHE"
 MIRROR_VARIABLE = "TLS_TASKS_MIRROR"
@@ -138,7 +138,7 @@ class PublicCopy:
                     host = os.environ.get(MIRROR_VARIABLE) or _HOST
                     url = f"{host.rstrip('/')}/{place}/{urllib.parse.quote(file.path)}"
                     download(url, files[file.path], file.sha256)
-            with made_folder(folder) as made:
+            with atomic_folder(folder) as made:
                 importlib.import_module(self.maker).write(self, files, made)
                 origin = {"data_set": self.name, "origin": self.terms}
                 (made / _ORIGIN).write_text(json.dumps(origin, indent=2) + "\n", encoding="utf-8")

@@ -52,7 +52,7 @@ TASKS = {
         scores=lambda doc, answer: {"evidence_extraction": _score(doc, answer)},
         picture=picture,
         headline="evidence_f1",
-        table_of=lambda doc: _results(_schema(doc["schema"])),
+        get_table=lambda doc: _results(_schema(doc["schema"])),
         fewshot=examples,
         shorter=shorter_text,
     )

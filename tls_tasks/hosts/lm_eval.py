@@ -88,7 +88,7 @@ def process_results(task: Task, doc: Mapping[str, Any], results: Sequence[Any]) 
     It never raises, since an exception would lose the whole run.
     """
     task = task.for_document(doc)
-    unit, topic = task.process_repeats(doc, results), task.topic_of(doc)
+    unit, topic = task.process_repeats(doc, results), task.get_topic(doc)
     numbers = {}
     for key, result in task.table.items():
         numbers[key] = Number(result.value([unit]), [{part: unit[part] for part in result.parts}], topic)

@@ -102,7 +102,7 @@ def results_table(aggregate: str, zero: bool = False) -> dict[str, Result]:
     table = {key: macro(key) if aggregate == "macro" else micro(key, zero) for key in KEYS}
     for key, result in table.items():
         parts = ("questions_asked", "questions_answered", *result.parts)
-        table[key] = replace(result, parts=parts, of=partial(_if_answered, result.of))
+        table[key] = replace(result, parts=parts, formula=partial(_if_answered, result.formula))
     table["n_unscored"] = total("unscored_sentences", better=False)
     table["parse_failures"] = total("parse_failures", better=False)
     return table

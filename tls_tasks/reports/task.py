@@ -196,6 +196,6 @@ def shown_documents(doc: Doc) -> dict[str, dict[str, str]]:
 TASKS = {
     name: Task(name, "reports", _RUBRIC_RESULTS if name == _RUBRIC_TASK else _RESULTS, _load, prompt, _target, _unit,
                _scores, picture, headline="rubric_score" if name == _RUBRIC_TASK else "f1", judge=_judge_answers,
-               fewshot=examples, shorter=shorter, table_of=_document_table)
+               fewshot=examples, shorter=shorter, get_table=_document_table)
     for name in ALL_SETS
 }  # fmt: skip

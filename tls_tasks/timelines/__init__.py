@@ -37,7 +37,7 @@ def score(
 
     Returns:
         A score with ``ar1_*``, ``ar2_*`` and ``date_*``, whose signature holds both signatures; with ``topics``,
-        ``by_topic()`` gives each topic's own numbers.
+        ``topic_results()`` gives each topic's own numbers.
 
     Example:
         >>> both = score(
@@ -59,7 +59,7 @@ def score(
           dates spurious: -
     """
     from tls_tasks.core.errors import check_options
-    from tls_tasks.core.options import options_of
+    from tls_tasks.core.options import signed_options
     from tls_tasks.timelines.alignment_rouge import alignment_rouge
     from tls_tasks.timelines.date_f1 import date_f1
     from tls_tasks.timelines.pairs import merged
@@ -67,6 +67,6 @@ def score(
     shared: dict[str, Any] = {
         "topics": topics, "reference_mode": reference_mode, "aggregate": aggregate, "beta": beta, "policy": policy
     }  # fmt: skip
-    check_options("timelines.score", options, [*options_of(alignment_rouge), "tolerance"])
+    check_options("timelines.score", options, [*signed_options(alignment_rouge), "tolerance"])
     words = alignment_rouge(predictions, references, **shared, **options)
     return merged(words, date_f1(predictions, references, tolerance=tolerance, **shared))

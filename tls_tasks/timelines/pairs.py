@@ -59,7 +59,7 @@ def _details(variants: _Variants, table: Results, beta: float, score: Score) -> 
         units = {name: [prf_unit(pair, beta) for pair in counts] for name, counts in variants.items()}
         details["variants"] = {name: values(table, own, score.topics) for name, own in units.items()}
     if score.topics is not None:
-        details["topics"] = score.by_topic()
+        details["topics"] = score.topic_results()
     return details
 
 
@@ -117,4 +117,4 @@ def _both(left: Item, right: Item) -> dict[str, Any]:
 
 
 def _merged_details(words: Score, score: Score) -> dict[str, Any]:
-    return {**words.details(words), **({} if score.topics is None else {"topics": score.by_topic()})}
+    return {**words.details(words), **({} if score.topics is None else {"topics": score.topic_results()})}

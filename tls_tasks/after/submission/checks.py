@@ -24,7 +24,7 @@ from tls_tasks.after.submission import golds
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import has_custom
 from tls_tasks.core.secrets import check_no_secret, secret_in, secret_values
-from tls_tasks.core.task import Doc, answers_in, frame_of
+from tls_tasks.core.task import Doc, answers_in, text_around
 from tls_tasks.core.terminal import shown
 from tls_tasks.data.editions import EMBEDDED, editions_of, golds_hash
 from tls_tasks.hosts.discovery import data_set_of, group_files, task_files
@@ -247,7 +247,7 @@ def _fields(task: ScoredTask) -> Iterator[str]:
         if (stated.get(key) or 0) != (seen or 0):
             yield f"{key} is {shown(_json(stated[key]))} in the results, the samples show {seen}"
     description = config.get("description")
-    if description and any(frame_of(description, sample.request) is None for sample in task.log.samples):
+    if description and any(text_around(description, sample.request) is None for sample in task.log.samples):
         yield "not all prompts have the description that the results state"
 
 

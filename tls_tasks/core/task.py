@@ -120,9 +120,7 @@ class Task:
         """Return the answer's unit; all parts are NaN where the scorer fails, so that a run is not lost."""
         try:
             return self.score(doc, answer)
-        except (
-            Exception
-        ):  # no exception may lose the answers of a run: NaN shows the failure, and the log gives the reason
+        except Exception:  # no exception may lose the answers of a run: NaN and the log show it
             _log.exception("%s: could not score document %s: its results are NaN", self.name, doc.get("doc_id", "?"))
             return unscored(self.table)
 

@@ -111,7 +111,7 @@ def test_the_yaml_and_the_task_say_the_same(task, documents, task_manager):
     files, code = f"metric_list in task_configs/{task.family}/", f"the table in tls_tasks/{task.family}/task.py"
     assert not (lacking := set(table) - set(listed)), f"{files} lacks {sorted(lacking)}, which {code} has"
     assert not (lacking := set(listed) - errors - set(table)), f"{code} lacks {sorted(lacking)}, which {files} has"
-    wanted = {f"{key}_stderr" for key in task.for_document(documents[0]).with_errors}
+    wanted = {f"{key}_stderr" for key in task.for_document(documents[0]).jackknife_keys}
     assert errors == wanted, f"{files} should have the standard errors {sorted(wanted)}, and has {sorted(errors)}"
     order = list(listed)
     for key in errors:  # anywhere else the harness overwrites it
@@ -190,7 +190,7 @@ def test_no_answer_raises(task, documents):
     own = task.for_document(documents[0])
     for responses in [*([answer] for answer in HOSTILE), [], [None], [[]], [["an answer"]], [3], [{"a": 1}]]:
         numbers = process(documents[0], responses)
-        assert set(numbers) == {*own.table, *(f"{key}_stderr" for key in own.with_errors)}
+        assert set(numbers) == {*own.table, *(f"{key}_stderr" for key in own.jackknife_keys)}
         assert all(isinstance(value, float) for value in numbers.values())
         json.dumps({key: None if math.isnan(value) else value for key, value in numbers.items()})
         if task.judge is None:  # else there are verdicts to wait for

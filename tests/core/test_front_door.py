@@ -57,7 +57,7 @@ def test_a_misspelt_name_suggests_the_right_one():
     score = tls_tasks.rouge_l(["a"], ["a"])
     for of, name, meant in (
         (score, "resultz", "results"),
-        (score, "by_topics", "by_topic"),
+        (score, "topic_result", "topic_results"),
         (score, "rouge_l_f", "rouge_l_f1"),
         (tls_tasks, "AlignmentRouge", "alignment_rouge"),
         (tls_tasks, "summarys", "summaries"),

@@ -110,7 +110,7 @@ def test_every_task_has_the_numbers_of_lm_eval(names, judge):
         found = metrics_of(log)
         for key, value in expected[name].items():
             key = key.removesuffix(",none")
-            if key in task.table or key.removesuffix("_stderr") in task.with_errors:
+            if key in task.table or key.removesuffix("_stderr") in task.jackknife_keys:
                 if value == "N/A":
                     assert key not in found
                     continue

@@ -58,7 +58,7 @@ def test_a_document_stays_one_unit(tmp_path, name):
     for key in task.table.keys() & {key.partition(",")[0] for key in row}:
         assert row[f"{key},none"] == pytest.approx(whole.results[key], abs=1e-12, nan_ok=True), key
     for key, error in whole.standard_errors().items():
-        if key in task.with_errors and row[f"{key}_stderr,none"] != "N/A":
+        if key in task.jackknife_keys and row[f"{key}_stderr,none"] != "N/A":
             assert row[f"{key}_stderr,none"] == pytest.approx(error, abs=1e-12), key
     assert page([scored]).count('"repeats":[{') == len(documents)
 

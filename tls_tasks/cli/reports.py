@@ -16,7 +16,7 @@ from tls_tasks.cli.base import count, note, number, plain, say, write_json
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.terminal import text_table, visible
 from tls_tasks.data.keyed import some
-from tls_tasks.reports.documents import FILE_FORMS, find_lookup, open_documents
+from tls_tasks.reports.documents import FILE_FORMS, open_documents, read_lookup_files
 from tls_tasks.reports.json_lines import write_rows
 from tls_tasks.reports.judges import Recorder, choose
 from tls_tasks.reports.report_eval import UnscoredWarning
@@ -182,7 +182,7 @@ def _documents(args: argparse.Namespace, run: ReportRun) -> Any:
     cited = {doc_id for report in judged for sentence in report.sentences for doc_id in sentence.citations}
     if args.documents is not None:
         return open_documents(args.documents, cited)
-    return find_lookup(run.reports) if cited and run.documents is None else None
+    return read_lookup_files(run.reports) if cited and run.documents is None else None
 
 
 def _lacking(run: ReportRun) -> Iterator[str]:

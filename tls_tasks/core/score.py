@@ -159,6 +159,7 @@ class Result:
         return self.formula(*[sums[part] for part in self.parts])
 
     def _vote(self, members: Sequence[Unit]) -> Unit:
+        """Return a topic's sums divided by its size, so that each topic has one vote."""
         sums = sum_parts(members, self.parts)
         size = sums[self.parts[0]]
         return {part: sums[part] / size if size else math.nan for part in self.parts}
@@ -169,6 +170,7 @@ Results = Mapping[str, Result]
 
 
 def _ratio(undefined: float, denominator: float, numerator: float) -> float:
+    """Return a ratio; ``undefined`` where its denominator is 0."""
     return numerator / denominator if denominator else undefined
 
 
@@ -298,11 +300,13 @@ class Score(ScoreDisplay):
         return plain | {"parse_failures": self.parse_failures, "problems": problems, "notes": notes}
 
     def _result(self, key: str) -> Any:
+        """Return a result as a plain value, or with ``as_lists`` the value of each unit."""
         if self.as_lists:
             return [self._plain(key, self.definitions[key].value([unit])) for unit in self.units]
         return self._plain(key, self.results[key])
 
     def _plain(self, key: str, value: float) -> Any:
+        """Return a value as int or float, and ``undefined`` for NaN."""
         if math.isnan(value):
             return self.undefined
         return int(value) if self.definitions[key].is_count else float(value)
@@ -521,6 +525,7 @@ def prf_unit(counts: Mapping[str, Counts], beta: float = 1.0) -> dict[str, float
 
 
 def _f_of_means(beta: float, n: float, precision: float, recall: float) -> float:
+    """Return F-beta of the mean precision and the mean recall of ``n`` units."""
     return f_beta(precision / n, recall / n, beta)
 
 

@@ -105,7 +105,7 @@ class Task:
         return (self.topic and doc.get(self.topic)) or doc.get("doc_id")
 
     @property
-    def with_errors(self) -> tuple[str, ...]:
+    def jackknife_keys(self) -> tuple[str, ...]:
         """The results whose standard error a host can't compute: no plain means, or documents share topics."""
         judged = {key: row for key, row in self.table.items() if not row.is_count and row.better is not None}
         return tuple(key for key, result in judged.items() if self.topic or not result.is_mean)

@@ -93,7 +93,7 @@ def process_results(task: Task, doc: Mapping[str, Any], results: Sequence[Any]) 
     for key, result in task.table.items():
         numbers[key] = Number(result.value([unit]), [{part: unit[part] for part in result.parts}], topic)
     # NaN: where a user's YAML does not name KEY_stderr, the harness would put the mean of these in its place.
-    errors = {f"{key}_stderr": Number(math.nan, numbers[key].units, topic) for key in task.with_errors}
+    errors = {f"{key}_stderr": Number(math.nan, numbers[key].units, topic) for key in task.jackknife_keys}
     return numbers | errors
 
 

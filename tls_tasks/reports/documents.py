@@ -113,7 +113,7 @@ class LookUp:
         return f"Title: {title}\n\nContent: {text}" if title else text
 
 
-def look_up(documents: Any) -> LookUp:
+def make_lookup(documents: Any) -> LookUp:
     """Build a look-up over the documents that the caller has.
 
     Args:
@@ -125,12 +125,12 @@ def look_up(documents: Any) -> LookUp:
         InputError: Anything else.
 
     Example:
-        >>> find = look_up({"neuclir/1/ru": {"d1": {"title": "Talks", "text": "They ended."}}})
+        >>> find = make_lookup({"neuclir/1/ru": {"d1": {"title": "Talks", "text": "They ended."}}})
         >>> print(find(["neuclir/1/rus"], "d1"))
         Title: Talks
         <BLANKLINE>
         Content: They ended.
-        >>> find(["neuclir/1/rus"], "d2"), look_up({"d1": "They ended."})([], "d1")
+        >>> find(["neuclir/1/rus"], "d2"), make_lookup({"d1": "They ended."})([], "d1")
         (None, 'They ended.')
     """
     if not isinstance(documents, Mapping):
@@ -159,7 +159,7 @@ def shown_titles(documents: Any, doc_ids: Sequence[str] = ()) -> dict[str, str]:
     """Return the documents that a prompt showed, by id with their titles, in the order of their numbers.
 
     Args:
-        documents: See :func:`look_up`.
+        documents: See :func:`make_lookup`.
         doc_ids: Their ids; if empty, all documents of a mapping that isn't too large for a prompt.
 
     Example:
@@ -190,7 +190,7 @@ def _is_nested(documents: Mapping[Any, Any]) -> bool:
 
 
 def open_documents(paths: Iterable[str | Path], cited: Iterable[str]) -> dict[str, Any]:
-    """Read the cited documents of files, for :func:`look_up`: by id, or by collection and id.
+    """Read the cited documents of files, for :func:`make_lookup`: by id, or by collection and id.
 
     Each file is read once, and only its cited documents are returned.
 
@@ -217,7 +217,7 @@ def open_documents(paths: Iterable[str | Path], cited: Iterable[str]) -> dict[st
     return by_collection.get("", by_collection)
 
 
-def find_lookup(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
+def read_lookup_files(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
     """Read the cited documents from report_gen_eval's look-up files in the working directory.
 
     Args:

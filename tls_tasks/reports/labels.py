@@ -17,7 +17,7 @@ from tls_tasks.core.correction import correct
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.intervals import caution
 from tls_tasks.data.files import field_of, file_rows, read_objects
-from tls_tasks.reports.documents import look_up, open_documents
+from tls_tasks.reports.documents import make_lookup, open_documents
 from tls_tasks.reports.judges.recordings import digest
 
 KINDS = {"citation": "citation_support", "nugget": "nugget_coverage", "criterion": "criteria_met"}
@@ -125,7 +125,7 @@ def read_items(path: Path, document_paths: Sequence[str] = ()) -> Items:
     if not items:
         raise DataError(f"{results_path}: got none, expected citations, nuggets or criteria")
     cited = {item.source for (kind, *_), item in items.items() if kind == "citation"}
-    return with_sources(items, look_up(open_documents(document_paths, cited))) if document_paths else items
+    return with_sources(items, make_lookup(open_documents(document_paths, cited))) if document_paths else items
 
 
 # ---- Items are drawn, and people's labels of them are read.

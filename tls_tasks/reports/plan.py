@@ -122,11 +122,11 @@ class ReportPlan:
         """Walk a sentence through the whole tree and return its outcome."""
         context = {"passage": passage} if passage else {}
         outcome = Outcome(index, sentence.text, {**self._about, "sentence": index, **context})
-        branch = self._cited(outcome, sentence.citations) if sentence.citations else self._uncited(outcome)
+        branch = self._judge_cited(outcome, sentence.citations) if sentence.citations else self._judge_uncited(outcome)
         outcome.score, outcome.path, outcome.support = yield from branch
         return outcome
 
-    def _cited(self, outcome: Outcome, doc_ids: Sequence[str]) -> _Branch:
+    def _judge_cited(self, outcome: Outcome, doc_ids: Sequence[str]) -> _Branch:
         """Ask about the citations of a sentence and, if one may hold, about its nuggets."""
         queries: dict[str, Query] = {}
         for doc_id in dict.fromkeys(doc_ids):
@@ -147,7 +147,7 @@ class ReportPlan:
         outcome.citations |= zip(queries, (yield from outcome.ask(queries.values())), strict=True)
         holds = outcome.citations.values()
         outcome.earns_recall, outcome.earns_coverage = all(holds), True in holds
-        answers = (yield from self._give(outcome, self.pairs)) if outcome.earns_coverage or None in holds else []
+        answers = (yield from self._ask_nuggets(outcome, self.pairs)) if outcome.earns_coverage or None in holds else []
         if False in holds:
             return -1, ("cited", "citation_fails"), False
         if None in holds:
@@ -157,15 +157,15 @@ class ReportPlan:
             return None, (*path, "unscored"), True
         return len(outcome.matched), (*path, "nuggets_matched" if outcome.matched else "no_nugget"), True
 
-    def _uncited(self, outcome: Outcome) -> _Branch:
+    def _judge_uncited(self, outcome: Outcome) -> _Branch:
         """Ask whether a sentence is negative or needs a citation, and whether its claim is new."""
         (negative,) = yield from outcome.ask([outcome.query("negative")])
         if negative is None:
-            yield from self._give(outcome, self.pairs)
+            yield from self._ask_nuggets(outcome, self.pairs)
             return None, ("uncited", "unscored"), None
         if negative:
             outcome.earns_recall = outcome.earns_coverage = True
-            answers = yield from self._give(outcome, {**self.pairs, **self._unanswerable})
+            answers = yield from self._ask_nuggets(outcome, {**self.pairs, **self._unanswerable})
             score = 1 if True in answers else None if None in answers else -1
             last_branch = {1: "nugget_confirms", None: "unscored", -1: "no_nugget"}[score]
             return score, ("uncited", "negative", last_branch), None
@@ -195,7 +195,7 @@ class ReportPlan:
         (new,) = yield from outcome.ask([outcome.query("first_instance", about, previous=previous)])
         return new
 
-    def _give(self, outcome: Outcome, pairs: Mapping[Pair, str]) -> Walk[list[bool | None]]:
+    def _ask_nuggets(self, outcome: Outcome, pairs: Mapping[Pair, str]) -> Walk[list[bool | None]]:
         """Return whether the sentence gives each pair, and store the matched pairs in its outcome."""
         queries = [outcome.query("nugget_agreement", {"question_id": pairs[pair]}, **pair._asdict()) for pair in pairs]
         answers = yield from outcome.ask(queries)

@@ -15,7 +15,7 @@ from tls_tasks.core import options
 from tls_tasks.core.errors import InputError, check_choice, check_whole_number, describe, warn_caller, warn_of_unread
 from tls_tasks.core.score import Score
 from tls_tasks.reports import score as scores
-from tls_tasks.reports.documents import look_up
+from tls_tasks.reports.documents import make_lookup
 from tls_tasks.reports.judges.callable import CallableJudge
 from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.nuggets import NO_LIST, REQUEST_FORMS
@@ -74,7 +74,7 @@ def report_eval(
             first of them or, without ``doc_ids``, of ``documents`` (a flat mapping of up to 1,000). With ``rubrics``, a
             request may have no list of nuggets: then nothing is asked about its sentences.
         documents: Document id -> text or ``{"title", "text"}``; or collection -> such a mapping; or a function
-            (see :func:`~tls_tasks.reports.documents.look_up`). An id that is not in it is an unsupported citation.
+            (see :func:`~tls_tasks.reports.documents.make_lookup`). An id that is not in it is an unsupported citation.
             None: nothing is looked up; for recorded judgments and functions, which may know documents by their ids.
         judge: What answers the questions: a function of a :class:`~tls_tasks.reports.types.Query`, see
             :class:`~tls_tasks.reports.judges.CallableJudge`; a :class:`~tls_tasks.reports.types.Judge`; or recorded
@@ -136,7 +136,7 @@ def report_eval(
     rows = read_rows(predictions, references, documents, limit=limit, compat=compat is not None)
     # Rows that can't be read are refused before the judge is asked.
     criteria = rubrics_of(rubrics, rows)
-    lookup = None if documents is None else look_up(documents)
+    lookup = None if documents is None else make_lookup(documents)
     needs_documents = lookup is None and not isinstance(used_judge, Recorded | CallableJudge)
     _check_needs(rows, rubrics is None, needs_documents)
     outcomes: list[tuple[Outcome, ...]] = []

@@ -153,6 +153,7 @@ def from_items(items: Sequence[Any]) -> dict[str, Any]:
 
 
 def _undefined(key: str, zero: bool) -> float:
+    """Return the value of an undefined ratio: NaN; with ``zero`` 0 for recall and precision."""
     return 0.0 if zero and key in ("recall", "precision") else math.nan
 
 

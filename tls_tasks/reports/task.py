@@ -16,9 +16,9 @@ from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.score import Results, Score, Unit, mean, total
 from tls_tasks.core.task import Doc, Task
 from tls_tasks.reports.data import ALL_SETS, examples, load_documents, prompt, shorter
-from tls_tasks.reports.documents import look_up
+from tls_tasks.reports.documents import make_lookup
 from tls_tasks.reports.judges.choose import check_judge, make_judge
-from tls_tasks.reports.judges.recordings import Recorded, record
+from tls_tasks.reports.judges.recordings import Recorded, recorded_row
 from tls_tasks.reports.nuggets import parse_request
 from tls_tasks.reports.picture import picture
 from tls_tasks.reports.plan import Outcome, ReportPlan, Walk, walk_together
@@ -95,7 +95,7 @@ def _walks(doc: Doc, report: Report | None) -> list[Walk[Outcome]]:
     request, empty = read_request(doc), Report(str(doc["doc_id"]), "")
     if (rubric := read_criteria(doc)) is not None:
         return [criteria_walk(report, as_rubric(rubric, request.request_id), request)]
-    return ReportPlan(report or empty, request, look_up(shown_documents(doc))).walks()
+    return ReportPlan(report or empty, request, make_lookup(shown_documents(doc))).walks()
 
 
 def _parse_judged(doc: Doc, text: str) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def _log_record(
     report = parsed.value.to_row() if parsed.value else None
     if parsed.value and doc.get("rubrics"):
         report = {**parsed.value.to_row(), "written": parsed.value.written}
-    judgments = [record(*judgment, judge) for outcome in outcomes for judgment in outcome.verdicts]
+    judgments = [recorded_row(*judgment, judge) for outcome in outcomes for judgment in outcome.verdicts]
     fields: dict[str, Any] = {"report": report, "problems": parsed.counts(), "judge": judge, "judgments": judgments}
     if lost := parsed.lost():
         fields["lost"] = lost

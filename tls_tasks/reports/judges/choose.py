@@ -29,7 +29,7 @@ from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.data.fetched import cache_folder
 from tls_tasks.data.files import text_lines
 from tls_tasks.reports.data import EMBEDDED_RECORDING
-from tls_tasks.reports.documents import find_lookup
+from tls_tasks.reports.documents import read_lookup_files
 from tls_tasks.reports.judges.endpoint import ChatJudge
 from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.nuggets import read_requests
@@ -186,7 +186,7 @@ def evaluate_report(
     if judge is None:
         judge = from_provider(provider, model_name or "")
         if documents is None and parsed and any(sentence.citations for sentence in parsed.sentences):
-            documents = find_lookup([parsed])
+            documents = read_lookup_files([parsed])
     requests, _ = read_requests(text_lines(Path(nuggets_file)), str(nuggets_file))
     score = report_eval([report], [list(requests)], documents, judge, **options)
     item = score.as_dict(detailed=True)["items"][0]

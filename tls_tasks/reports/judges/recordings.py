@@ -235,10 +235,10 @@ class Recorder:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the lines of the recording."""
-        return [record(query, verdict, self.name) for query, verdict in self.verdicts.values()]
+        return [recorded_row(query, verdict, self.name) for query, verdict in self.verdicts.values()]
 
 
-def record(query: Query, verdict: Verdict, judge: str) -> dict[str, Any]:
+def recorded_row(query: Query, verdict: Verdict, judge: str) -> dict[str, Any]:
     """Build one line of a recording.
 
     Args:

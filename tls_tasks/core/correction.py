@@ -38,7 +38,7 @@ def tuning(people: Values, judge: Values, rest: Values) -> float:
     """Return lambda, for which the variance is least if items are independent; 0 where it can't be estimated.
 
     Args:
-        people: The labels.
+        people: The labels, 1 or 0.
         judge: The judge's verdicts on the same items.
         rest: The judge's verdicts on the items without a label.
     """
@@ -49,17 +49,17 @@ def tuning(people: Values, judge: Values, rest: Values) -> float:
 
 
 def estimate(people: Values, judge: Values, rest: Values, tuned: float) -> float:
-    """Return theta: the labels' mean, corrected by the difference of the judge's means over both parts."""
+    """Return the estimate of people's mean: the labels' mean plus lambda times (mean of ``rest`` - mean of ``judge``)."""
     return float(people.mean() + (tuned * (rest.mean() - judge.mean()) if len(rest) else 0.0))
 
 
 def variance(
     people: Values, judge: Values, rest: Values, tuned: float, labelled: Sequence[Any], unlabelled: Sequence[Any]
 ) -> float:
-    """Return the variance of theta by the sums of requests; NaN of one request.
+    """Return the variance of :func:`estimate`, clustered by request; NaN for a single request.
 
     Args:
-        people: The labels.
+        people: The labels, 1 or 0.
         judge: The judge's verdicts on the same items.
         rest: The judge's verdicts on the items without a label.
         tuned: Lambda.

@@ -367,7 +367,7 @@ class Sums:
             score: The score whose units are summed.
             by_topic: Whether to sum by topic, where the score has topics; if not, by row of the input.
         """
-        indices: dict[tuple[str, str], int] = {}  # (part, divisor of the topic's sum or "") -> column
+        indices: dict[tuple[str, str], int] = {}  # maps (part, divisor of the topic's sum or "") to a column
         columns = {}
         units, topics = score.units, score.topics
         for key, result in score.definitions.items():

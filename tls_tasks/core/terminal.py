@@ -42,7 +42,7 @@ def visible_lines(text: str) -> str:
 
 def _visible(character: str) -> str:
     """Return a character, escaped where a terminal might obey it or not show it."""
-    if character.isprintable() or unicodedata.category(character) == "Zs":  # spaces such as the no-break space
+    if character.isprintable() or unicodedata.category(character) == "Zs":  # covers the no-break space
         return character
     return character.encode("unicode_escape").decode("ascii")
 

@@ -133,7 +133,7 @@ def examples(name: str) -> list[dict[str, Any]]:
         request = read_model(_RequestRow, row, source)
         shown = list(read_models(DocumentRow, ((source, document) for document in row["documents"])))
         nuggets = json.dumps(row["nuggets"], ensure_ascii=False)
-        more = {"rubrics": ""} if ALL_SETS[name].settings.get("criteria") else {}  # examples have nuggets only
+        more = {"rubrics": ""} if ALL_SETS[name].settings.get("criteria") else {}  # an example has no rubric
         example = {**_document(request, nuggets, shown, DEFAULT_CONTEXT_BUDGET), **more}
         documents.append(_finished(example, "none", "examples"))
     return documents
@@ -193,8 +193,8 @@ def prompt(doc: Mapping[str, Any]) -> str:
 
 def _read_at(folder: Path, budget: int, criteria: bool = False) -> tuple[dict[str, Any], ...]:
     """Read the requests of a folder with their documents and their nuggets or, with ``criteria``, rubrics."""
-    if criteria:  # they are about the requests of the same folder, or about the embedded ones
-        from tls_tasks.reports.rubrics import as_rubric  # late, since this module is imported where numpy is not
+    if criteria:  # rubrics belong to the requests of the same folder, or to the embedded ones
+        from tls_tasks.reports.rubrics import as_rubric  # imported late, since judges import this module without numpy
 
         base = folder if any(folder.glob("requests.jsonl*")) else EMBEDDED / "report_generation"
         docs, rows = {doc["doc_id"]: doc for doc in _read_at(base, budget)}, []

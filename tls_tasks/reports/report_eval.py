@@ -123,7 +123,7 @@ def report_eval(
     """
     used_judge = _make_judge(judge)
     name = used_judge.name  # read before the judge is asked, which may change its name
-    if type(used_judge).__module__.partition(".")[0] != "tls_tasks":  # the code of a foreign judge is part of its name
+    if type(used_judge).__module__.partition(".")[0] != "tls_tasks":  # boards refuse judges of other packages
         name = f"{name},{options.custom_sign(used_judge)}"
     interval = options.interval_options(confidence_interval, n_resamples, seed)
     check_choice("compat", compat, (None, PROGRAM))

@@ -199,7 +199,9 @@ def evaluate_report(
 _OF_ENDPOINTS = ("api_key_env", "base_url", *({*signature(ChatJudge).parameters} - {"url", "api_key"}))
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "recorded": ("name", "defaults"),
-    **dict.fromkeys(("provider", "base_url"), _OF_ENDPOINTS),  # in this order: base_url is an option of the first
+    **dict.fromkeys(
+        ("provider", "base_url"), _OF_ENDPOINTS
+    ),  # provider comes first, since base_url is one of its options
     "harness": ("model_args", "chat", "batch_size", "device"),
 }
 """Key that decides the kind of judge -> the options of this kind."""
@@ -226,7 +228,7 @@ def make_judge(spec: Any, *, loads: bool = True) -> Judge | None:
     """
     if spec in (None, "none"):
         return None
-    check_no_secret(spec, "judge")  # before any other message could repeat it
+    check_no_secret(spec, "judge")  # checked first, since other messages repeat values
     if spec == "recorded":
         spec = {"recorded": str(EMBEDDED_RECORDING), "name": "embedded"}
     kind = next((name for name in _KINDS if name in spec), None) if isinstance(spec, Mapping) else None

@@ -99,7 +99,7 @@ class ChatClient:
         message = self._redacted(str(body or error.response.reason_phrase))
         if "location" in headers:
             message = self._redacted(f"it is redirected to {headers['location']}")
-        if "retry-after" in headers:  # which openai obeys up to a minute
+        if "retry-after" in headers:  # openai obeys it up to a minute
             message += f" (retry after {headers['retry-after']} s)"
         if code not in _OUT_OF_CREDIT:
             if status == 413 or code in _QUESTION_ERRORS:
@@ -118,7 +118,7 @@ class _LimitedClient(httpx.AsyncClient):
 
     def __init__(self, url: str, stats: Counter[str], timeout: float) -> None:
         super().__init__(
-            verify=url.startswith("https"),  # reading the certificates takes longer than a question
+            verify=url.startswith("https"),  # loading certificates is slow, and http needs none
             trust_env=httpx.URL(url).host not in _LOOPBACK,  # a proxy can't reach this machine
             limits=httpx.Limits(),  # no limit here: the judge limits the requests in flight
         )

@@ -77,7 +77,7 @@ def test_models_are_read_by_the_names_of_their_schema():
 @pytest.mark.parametrize("name", NAMES)
 def test_no_rows_are_warned_of(name):
     *_, options = ROWS[METRICS[name].family]
-    with pytest.warns(UserWarning, match="predictions has no rows, so that no result says anything"):
+    with pytest.warns(UserWarning, match="predictions has no rows, so no result has a meaning"):
         by_scorer(name, [], [], **options)
 
 

@@ -195,13 +195,13 @@ def test_what_adds_nothing_to_a_result_is_no_cluster_of_it():
 @pytest.mark.parametrize(
     ("values", "interval", "said"),
     [
-        ([0.5], None, "no intervals: they need two topics or documents at least that add to a result"),
-        ([1.0] * 9, (1.0, 1.0), "no width, because all documents gave the same value: mean"),
-        ([0.1] * 9, (0.1, 0.1), "no width, because all documents gave the same value: mean"),
+        ([0.5], None, "no intervals: at least two topics or documents must contribute to a result"),
+        ([1.0] * 9, (1.0, 1.0), "all documents gave the same value, so the interval has no width: mean"),
+        ([0.1] * 9, (0.1, 0.1), "all documents gave the same value, so the interval has no width: mean"),
         ([0.1, *[0.3] * 8], ..., ""),
-        ([0.1, math.nan, *[0.3] * 98], None, "no intervals: they need two topics or documents at least"),
-        ([0.1, math.nan, *[0.3] * 99], None, "no intervals: they need two topics or documents at least"),
-        ([0.1, 0.2, 0.4, 0.9], ..., "with only 4 topics or documents these intervals are too narrow; use at least 8"),
+        ([0.1, math.nan, *[0.3] * 98], None, "no intervals: at least two topics or documents must contribute"),
+        ([0.1, math.nan, *[0.3] * 99], None, "no intervals: at least two topics or documents must contribute"),
+        ([0.1, 0.2, 0.4, 0.9], ..., "only 4 topics or documents: these intervals are too narrow; at least 8 are"),
     ],
 )
 def test_what_is_said_of_intervals(values, interval, said):

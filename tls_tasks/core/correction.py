@@ -49,7 +49,7 @@ def tuning(people: Values, judge: Values, rest: Values) -> float:
 
 
 def estimate(people: Values, judge: Values, rest: Values, tuned: float) -> float:
-    """Return the estimate of people's mean: the labels' mean plus lambda times (mean of ``rest`` - mean of ``judge``)."""
+    """Return the estimate of people's mean: the labels' mean plus lambda times (mean ``rest`` - mean ``judge``)."""
     return float(people.mean() + (tuned * (rest.mean() - judge.mean()) if len(rest) else 0.0))
 
 

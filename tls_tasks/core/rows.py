@@ -56,7 +56,7 @@ def read_columns(**columns: Any) -> list[Any]:
             hint = "; did you mean one list a document, list(zip(*references))?" if column and turned else ""
             raise InputError(name, None, f"length {len(column)}", f"{n}, as many as predictions{hint}")
     if not lists["predictions"]:
-        warn_caller("predictions has no rows, so that no result says anything", UserWarning)
+        warn_caller("predictions has no rows, so no result has a meaning", UserWarning)
     return [lists.get(name) for name in columns]
 
 

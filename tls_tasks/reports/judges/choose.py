@@ -199,9 +199,7 @@ def evaluate_report(
 _OF_ENDPOINTS = ("api_key_env", "base_url", *({*signature(ChatJudge).parameters} - {"url", "api_key"}))
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "recorded": ("name", "defaults"),
-    **dict.fromkeys(
-        ("provider", "base_url"), _OF_ENDPOINTS
-    ),  # provider comes first, since base_url is one of its options
+    **dict.fromkeys(("provider", "base_url"), _OF_ENDPOINTS),  # provider comes first: base_url is an option of it
     "harness": ("model_args", "chat", "batch_size", "device"),
 }
 """Key that decides the kind of judge -> the options of this kind."""

@@ -201,7 +201,7 @@ def test_what_adds_nothing_to_a_result_is_no_cluster_of_it():
         ([0.1, *[0.3] * 8], ..., ""),
         ([0.1, math.nan, *[0.3] * 98], None, "no intervals: at least two topics or documents must contribute"),
         ([0.1, math.nan, *[0.3] * 99], None, "no intervals: at least two topics or documents must contribute"),
-        ([0.1, 0.2, 0.4, 0.9], ..., "only 4 topics or documents: these intervals are too narrow; at least 8 are"),
+        ([0.1, 0.2, 0.4, 0.9], ..., "only 4 topics or documents: these intervals are too narrow; use at least 8"),
     ],
 )
 def test_what_is_said_of_intervals(values, interval, said):

@@ -74,7 +74,7 @@ def caution(intervals: Mapping[str, Interval | None]) -> str:
 
     Example:
         >>> caution({"f1": Interval(0.2, 0.9, n=5), "recall": Interval(0.3, 0.8, n=4)})
-        'only 4 topics or documents: these intervals are too narrow; at least 8 are needed'
+        'only 4 topics or documents: these intervals are too narrow; use at least 8'
     """
     existing = [interval for interval in intervals.values() if interval is not None]
     if not existing:
@@ -82,7 +82,7 @@ def caution(intervals: Mapping[str, Interval | None]) -> str:
     cautions = []
     if (least := min(interval.n for interval in existing)) < LEAST_TRUSTED:
         too_few = f"only {least} topics or documents: these intervals are too narrow"
-        cautions.append(f"{too_few}; at least {LEAST_TRUSTED} are needed")
+        cautions.append(f"{too_few}; use at least {LEAST_TRUSTED}")
     if without_width := [key for key, interval in intervals.items() if interval is not None and not interval.has_width]:
         cautions.append(f"all documents gave the same value, so the interval has no width: {', '.join(without_width)}")
     return "; ".join(cautions)

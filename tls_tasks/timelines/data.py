@@ -146,7 +146,7 @@ def _time(topic: Topic) -> tuple[datetime.date, datetime.date]:
     Example:
         >>> from datetime import date
         >>> from tls_tasks.timelines.types import Timeline
-        >>> [str(day) for day in _time(Topic("egypt", (), (), (Timeline.of({date(2011, 1, 25): ["Protests."]}),)))]
+        >>> [*map(str, _time(Topic("egypt", (), (), (Timeline.from_days({date(2011, 1, 25): ["Protests."]}),))))]
         ['2011-01-01', '2011-12-31']
     """
     days = [article.date for article in topic.articles]

@@ -217,7 +217,7 @@ def read_timeline(rows: Any, where: str) -> Timeline:
 def _timeline(days: Sequence[_DayRow], where: str) -> Timeline:
     counts = Counter(day.date for day in days)
     warn_of_repeated([f"{where}: {day}" for day, n in counts.items() if n > 1])
-    return Timeline.of((day.date, day.text) for day in days)
+    return Timeline.from_days((day.date, day.text) for day in days)
 
 
 def read_rows(name: str, rows: Iterable[tuple[str, Any]], place: str) -> tuple[Topic, ...]:

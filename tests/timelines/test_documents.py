@@ -24,7 +24,7 @@ DAY = datetime.date
 def with_articles(topics, room=None):
     room = room or Room()
     return documents(
-        topics, "local", {"egypt": "the crisis in Egypt"}, room, {t.name: room.show(t, {}) for t in topics}
+        topics, "local", {"egypt": "the crisis in Egypt"}, room, {t.name: room.select_context(t, {}) for t in topics}
     )
 
 

@@ -92,8 +92,8 @@ def _timelines(args: argparse.Namespace) -> None:
     with base.warnings_as_notes(args.command):
         rows = read_topics(args.references, args.predictions)
         both = score_timelines([row.prediction for row in rows], [row.references for row in rows], **options)
-    base.note("timelines", *missing_note(((row.topic, row.told) for row in rows), "topics", "scored 0"))
-    if unread := {row.topic: row.told.problems for row in rows if row.told is not None and row.told.failed}:
+    base.note("timelines", *missing_note(((row.topic, row.parsed) for row in rows), "topics", "scored 0"))
+    if unread := {row.topic: row.parsed.problems for row in rows if row.parsed is not None and row.parsed.failed}:
         why = "".join(f" ({noted.kind}: {noted.detail})" for noted in next(iter(unread.values()))[:1])
         base.note("timelines", f"no timeline can be read in the prediction of {some([*unread])}: scored 0{why}")
     # with the results that the timeline tasks have; each topic has a vote in the means of F
@@ -229,7 +229,7 @@ def _read_two(prediction: Path, reference: Path, source: Path | None = None) -> 
     with said_of(Row(str(reference), None)):
         right = read_reference(read_document(reference), None)
     text = source and read_document(source)
-    return [TreeRow(str(prediction), read_document(prediction, of_a_model=True), right, text)]
+    return [TreeRow(str(prediction), read_document(prediction, from_model=True), right, text)]
 
 
 def _leaf_metrics(arguments: list[str], node: Any) -> dict[Any, list[str]] | None:

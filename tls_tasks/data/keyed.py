@@ -65,7 +65,7 @@ class Keyed:
 
 
 def read_keyed(
-    place: Path, id_fields: Sequence[str], *, text: str = "document", needs_ids: bool = False, of_a_model: bool = False
+    place: Path, id_fields: Sequence[str], *, text: str = "document", needs_ids: bool = False, from_model: bool = False
 ) -> Keyed:
     """Read rows by id.
 
@@ -75,7 +75,7 @@ def read_keyed(
         id_fields: Fields of a row that may hold its id; the first one present is taken.
         text: What a file of text is: one ``document``, or a row a ``line``.
         needs_ids: Whether rows without an id are an error, or joined by their order.
-        of_a_model: Whether a model wrote the text, whose broken characters are replaced instead of refused.
+        from_model: Whether a model wrote the text, whose broken characters are replaced instead of refused.
 
     Raises:
         DataError: If there is nothing in the place, it can't be read, or an id stands twice.
@@ -85,7 +85,7 @@ def read_keyed(
         if all(file.name.endswith(_OF_ROWS) for file in files):
             names = [file.name for file in files]
             raise DataError(f"{place}: is a folder with files of rows, expected one of them: {', '.join(names)}")
-        return _named(place, ((file.stem, Row(str(file), read_document(file, of_a_model))) for file in files))
+        return _named(place, ((file.stem, Row(str(file), read_document(file, from_model))) for file in files))
     if not place.exists():
         raise DataError(f"{place}: no such file or folder")
     if place.name.endswith(ENDINGS):
@@ -94,21 +94,21 @@ def read_keyed(
             return Keyed(place, {place.stem: Row(str(place), value, is_document=True)}, by_order=True)
         return _read_rows(place, id_fields, needs_ids)
     if text == "document":
-        return Keyed(place, {place.stem: Row(str(place), read_document(place, of_a_model))}, by_order=True)
+        return Keyed(place, {place.stem: Row(str(place), read_document(place, from_model))}, by_order=True)
     lines = [line.rstrip("\r\n") for line in text_lines(place)]
     if isinstance(json_or_text(lines[0] if lines else ""), dict):
         raise DataError(f"{place}, line 1: a JSON object, expected a text; name a file of rows .jsonl")
     return _numbered(place, (Row(f"{place}, line {number}", line) for number, line in enumerate(lines, start=1)))
 
 
-def read_document(file: Path, of_a_model: bool = False) -> str:
+def read_document(file: Path, from_model: bool = False) -> str:
     """A file as text.
 
     Raises:
         DataError: If it is no UTF-8, unless a model wrote it.
     """
     try:
-        return file.read_bytes().decode("utf-8", "replace" if of_a_model else "strict").removeprefix("\ufeff")
+        return file.read_bytes().decode("utf-8", "replace" if from_model else "strict").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise DataError(f"{file}: no UTF-8 at byte {error.start}, expected a text file in UTF-8") from None
 

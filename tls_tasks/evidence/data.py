@@ -201,7 +201,7 @@ def read_three(
     documents = read_rows(schema, _paired_rows(journals, gold), strict=False)
     known = Keyed(journals or gold or predictions, {document.id: Row(document.id, document) for document in documents})
     told: dict[str, str | None] = {}
-    for name, _, row in joined(known, read_keyed(predictions, ID_FIELDS, needs_ids=True, of_a_model=True)):
+    for name, _, row in joined(known, read_keyed(predictions, ID_FIELDS, needs_ids=True, from_model=True)):
         items = row and row.answer((*OBJECT_FIELDS, *PREDICTION_FIELDS))
         told[name] = items if isinstance(items, str | None) else json.dumps(items)  # as what a model wrote
     return documents, told

@@ -270,7 +270,7 @@ def read_summaries(gold: Path, predictions: Path) -> list[SummaryRow]:
     Raises:
         DataError: A place that can't be read, a row that is no text, or a prediction that the gold lacks.
     """
-    sides = (read_keyed(side, ID_FIELDS, text="line", of_a_model=side is predictions) for side in (gold, predictions))
+    sides = (read_keyed(side, ID_FIELDS, text="line", from_model=side is predictions) for side in (gold, predictions))
     rows = []
     for name, reference, prediction in joined(*sides):
         with said_of(reference):

@@ -247,7 +247,7 @@ def align_all(overlap: Overlap) -> dict[str, Alignment | None]:
 def _one_to_one(costs: Floats) -> tuple[_Indices, _Indices]:
     """Match dates one to one with a minimal sum of costs; return the pairs for precision and those for recall.
 
-    tilse solves the problem once from each side. If several solutions are equally cheap, the two sides may get different
+    tilse solves the problem once from each side. If several solutions are equally cheap, the sides may get different
     ones. With unequal numbers of dates scipy itself transposes a matrix that has more rows than columns, so that both
     sides get the same solution; the pairs for recall are then only sorted by reference date.
     """
@@ -260,7 +260,7 @@ def _one_to_one(costs: Floats) -> tuple[_Indices, _Indices]:
 
 
 def _many_to_one(costs: Floats) -> tuple[_Indices, _Indices]:
-    """Pair each date with the cheapest date of the other side, the earliest of ties; for precision and recall."""
+    """Pair each date with the cheapest one of the other side, the earliest of ties; return both directions."""
     rows, columns = map(np.arange, costs.shape)
     return (rows, costs.argmin(axis=1)), (costs.argmin(axis=0), columns)
 

@@ -39,7 +39,7 @@ _TILSE_METHODS = {
     "align+m:1": "evaluate_align_date_content_costs_many_to_one",
 }
 _ENGINES = ("rouge155", "tilse")
-"""``rouge155`` is exact and in Python; ``tilse`` is tilse with its Perl script (extra ``tilse``), thousands of times slower."""
+"""``rouge155`` is exact and in Python; ``tilse`` (an extra) calls tilse's Perl script, thousands of times slower."""
 
 _PREFIXES = ("ar1", "ar2")
 

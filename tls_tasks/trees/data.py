@@ -152,7 +152,7 @@ def read_trees(predictions: Path, references: Path, sources: Path | None = None)
         DataError: A place that can't be read, what is no tree, a prediction that has no reference, or a reference that
             has no source.
     """
-    told, golds = read_keyed(predictions, ID_FIELDS, of_a_model=True), read_keyed(references, ID_FIELDS)
+    told, golds = read_keyed(predictions, ID_FIELDS, from_model=True), read_keyed(references, ID_FIELDS)
     pairs = [] if sources is None else joined(read_keyed(sources, ID_FIELDS), golds)
     texts = {gold.where: text.field(_TEXT_FIELDS) for _, text, gold in pairs if gold is not None}
     rows = []

@@ -1,7 +1,7 @@
 """Readers of the timeline data sets that others have published: from their files to topics.
 
 There are three forms: folders of the news-tls layout (Open-TLS), the archive of background-summaries (references of
-Crisis), and two of a repository that keeps sentences by day: ``time-sent.csv``, and the references of Timeline17 as text.
+Crisis), and two of a repository of sentences by day: ``time-sent.csv``, and Timeline17's references as text.
 """
 
 import ast

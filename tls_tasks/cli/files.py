@@ -11,7 +11,7 @@ import tls_tasks
 from tls_tasks.cli import base, printed
 from tls_tasks.core.errors import InputError, ParseFailureWarning, without_warnings
 from tls_tasks.data.keyed import Row, missing_note, read_document, said_of, some
-from tls_tasks.evidence.data import read_three, schema_at
+from tls_tasks.evidence.data import read_files, read_schema_file
 from tls_tasks.evidence.types import JOURNAL_SCHEMA
 from tls_tasks.summaries.data import read_summaries
 from tls_tasks.timelines import score as score_timelines
@@ -149,8 +149,8 @@ def _evidence(args: argparse.Namespace) -> None:
     Example:
       tls-tasks evidence --predictions answers.jsonl --references gold.jsonl --sources journals.jsonl --detailed
     """
-    schema = JOURNAL_SCHEMA if args.schema is None else schema_at(args.schema)
-    journals, answers = read_three(args.sources, args.references, args.predictions, schema)
+    schema = JOURNAL_SCHEMA if args.schema is None else read_schema_file(args.schema)
+    journals, answers = read_files(args.sources, args.references, args.predictions, schema)
     predictions = ["[]" if answer is None else answer for answer in answers.values()]
     sources = args.sources and [journal.text for journal in journals]
     columns = predictions, [journal.objects for journal in journals], sources

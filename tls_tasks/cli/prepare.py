@@ -14,7 +14,7 @@ from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.data.cards import Prepared
 from tls_tasks.data.catalogue import find_data_set
 from tls_tasks.data.order import Loaded, read_place
-from tls_tasks.evidence.data import schema_at
+from tls_tasks.evidence.data import read_schema_file
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceSchema
 from tls_tasks.registry import find_task
 from tls_tasks.reports.data import folder_rows
@@ -85,7 +85,7 @@ def read_prepared(name: str, source: Path, schema: Path | None = None) -> Prepar
         return _timelines(name, source)
     about = _ABOUT[name]
     family = importlib.import_module(f"tls_tasks.{name}.data")
-    with_schema = [JOURNAL_SCHEMA if schema is None else schema_at(schema)] if name == "evidence" else []
+    with_schema = [JOURNAL_SCHEMA if schema is None else read_schema_file(schema)] if name == "evidence" else []
     found = read_place(family.reading(find_data_set(family.ALL_SETS, about["task"]), *with_schema), source)
     given = {"counts": count(len(found.documents), "document"), **_MAKERS[name](found, *with_schema)}
     return Prepared(found, **about, **given)

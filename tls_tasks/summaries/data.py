@@ -1,7 +1,7 @@
 """Data sets of the summarisation tasks: loading documents, and the prompt.
 
-A task looks for its data in the order of :mod:`tls_tasks.data.order`. One document is one text, with a query if the data set
-has queries, and all its reference summaries.
+A task looks for its data in the order of :mod:`tls_tasks.data.order`. One document is one text, with a query if the
+data set has queries, and all its reference summaries.
 """
 
 import json

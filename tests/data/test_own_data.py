@@ -9,7 +9,7 @@ import tls_tasks
 from tests.data_parts import prepare
 from tests.harness_parts import manager, run_here
 from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.data.order import EMBEDDED
+from tls_tasks.data.sources import EMBEDDED
 from tls_tasks.timelines.data import _load_topics
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))

@@ -7,7 +7,7 @@ import pytest
 
 from tests.data.hub_parts import hub_file, numbered
 from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.data.order import EmbeddedEditionWarning
+from tls_tasks.data.sources import EmbeddedEditionWarning
 from tls_tasks.evidence.data import (
     DATA_SETS,
     EvidenceDocument,

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from tests.conftest import read_jsonl
-from tls_tasks.data.order import EMBEDDED
+from tls_tasks.data.sources import EMBEDDED
 from tls_tasks.evidence.data import DATA_SETS, data_set_schema
 from tls_tasks.evidence.types import JOURNAL_SCHEMA
 

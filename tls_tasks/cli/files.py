@@ -10,7 +10,7 @@ from typing import Any
 import tls_tasks
 from tls_tasks.cli import base, printed
 from tls_tasks.core.errors import InputError, ParseFailureWarning, without_warnings
-from tls_tasks.data.keyed import Row, missing_note, read_document, said_of, some
+from tls_tasks.data.rows_by_id import Row, error_context, missing_note, read_document, some
 from tls_tasks.evidence.data import read_files, read_schema_file
 from tls_tasks.evidence.types import JOURNAL_SCHEMA
 from tls_tasks.summaries.data import read_summaries
@@ -218,7 +218,7 @@ def _read_trees(
 ) -> tuple[bool, Any, list[TreeRow]]:
     """Whether there are many trees, the schema if there is one, and the trees."""
     many, node = holds_many(predictions) or holds_many(references), None
-    with said_of(Row(str(schema), None)):
+    with error_context(Row(str(schema), None)):
         if schema is not None:
             node = read_schema(json.loads(read_document(schema)), type_names=type_names)
     return many, node, (read_trees if many else _read_two)(predictions, references, *sources)
@@ -226,7 +226,7 @@ def _read_trees(
 
 def _read_two(prediction: Path, reference: Path, source: Path | None = None) -> list[TreeRow]:
     """A tree that a model wrote, its reference, and the text."""
-    with said_of(Row(str(reference), None)):
+    with error_context(Row(str(reference), None)):
         right = read_reference(read_document(reference), None)
     text = source and read_document(source)
     return [TreeRow(str(prediction), read_document(prediction, from_model=True), right, text)]

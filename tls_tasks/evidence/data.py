@@ -1,6 +1,6 @@
 """Data sets of the extraction tasks: reading rows, loading documents, and the prompt.
 
-A task looks for its data in the order of :mod:`tls_tasks.data.order`. One document is one text with its gold objects.
+A task looks for its data in the order of :mod:`tls_tasks.data.sources`. One document is one text with its gold objects.
 """
 
 import json
@@ -16,9 +16,9 @@ from tls_tasks.core.errors import DataError, InputError, check_choice, check_who
 from tls_tasks.core.score import grouped
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.files import Rows, example_rows, file_rows, filled_text, split_files, text_lines
-from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed
 from tls_tasks.data.models import DataRow, Id, named, read_model
-from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, load, text_fields
+from tls_tasks.data.rows_by_id import PREDICTION_FIELDS, Row, RowsById, join_rows, read_by_id
+from tls_tasks.data.sources import DEFAULT_CONTEXT_BUDGET, LoadedData, SetReader, distinct, load, text_fields
 from tls_tasks.evidence.postprocess import UNGROUNDED, check_uncertain
 from tls_tasks.evidence.read import ObjectReader
 from tls_tasks.evidence.types import EvidenceSchema, read_schema
@@ -173,8 +173,8 @@ def _paired_rows(journals: Path | None, gold: Path | None) -> Iterator[tuple[str
         DataError: If a file can't be read, repeats an id, or lacks an id of the other.
     """
     paths = filter(None, (journals or gold, gold or journals))
-    sides = (read_keyed(path, ID_FIELDS, needs_ids=True) for path in paths)
-    for name, journal, row in joined(*sides):
+    sides = (read_by_id(path, ID_FIELDS, needs_ids=True) for path in paths)
+    for name, journal, row in join_rows(*sides):
         if row is None:
             hint = '"items": [] says that there is nothing to find'
             raise DataError(f"{journal.where}: {gold} has no row for {name!r}; {hint}")
@@ -202,9 +202,9 @@ def read_files(
             has an object without domain or span; the message names file and line.
     """
     documents = read_rows(schema, _paired_rows(journals, gold), strict=False)
-    by_id = Keyed(journals or gold or predictions, {document.id: Row(document.id, document) for document in documents})
+    by_id = RowsById(journals or gold or predictions, {doc.id: Row(doc.id, doc) for doc in documents})
     answers: dict[str, str | None] = {}
-    for name, _, row in joined(by_id, read_keyed(predictions, ID_FIELDS, needs_ids=True, from_model=True)):
+    for name, _, row in join_rows(by_id, read_by_id(predictions, ID_FIELDS, needs_ids=True, from_model=True)):
         items = row and row.answer((*OBJECT_FIELDS, *PREDICTION_FIELDS))
         answers[name] = items if isinstance(items, str | None) else json.dumps(items)
     return documents, answers
@@ -285,7 +285,7 @@ def load_documents(
     custom = None
     if schema is not None:
         custom = read_schema(schema) if isinstance(schema, Mapping) else read_schema_file(Path(schema).expanduser())
-    loaded = _load_evidence(data_set, data, edition, custom).noted(provenance, name)
+    loaded = _load_evidence(data_set, data, edition, custom).record(provenance, name)
     used = custom or data_set_schema(ALL_SETS[data_set])
     if accuracies is not None and sorted(accuracies) != sorted(used.accuracy_names):
         raise InputError("schema", None, f"accuracies {used.accuracy_names}", f"{list(accuracies)}, {_ACCURACY_HINT}")
@@ -317,7 +317,7 @@ def _row(name: str, document: EvidenceDocument, schema: EvidenceSchema, edition:
 
 def _load_evidence(
     name: str, data: str | Path | None = None, edition: str | None = None, schema: EvidenceSchema | None = None
-) -> Loaded[EvidenceDocument]:
+) -> LoadedData[EvidenceDocument]:
     """Load a data set from the first source that has it; a custom schema needs data that follows it."""
     data_set = find_data_set(ALL_SETS, name)
     if schema is not None and data is None:
@@ -379,7 +379,7 @@ def _list_values(values: Iterable[str]) -> str:
     return "one of " + ", ".join(f'"{value}"' for value in values)
 
 
-def reading(data_set: DataSet, schema: EvidenceSchema) -> Reading[EvidenceDocument]:
+def reading(data_set: DataSet, schema: EvidenceSchema) -> SetReader[EvidenceDocument]:
     """Return the readers of a data set, one for each kind of source."""
     read = partial(read_rows, schema)
-    return Reading(data_set, DATA_SETS.values(), lambda path: read(rows_from(path)), from_rows=read)
+    return SetReader(data_set, DATA_SETS.values(), lambda path: read(rows_from(path)), from_rows=read)

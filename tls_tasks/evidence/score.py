@@ -68,9 +68,10 @@ class Document:
     def unit(self) -> dict[str, float]:
         """Return the document's unit, whose values are summed over a corpus.
 
-        Its keys are ``n`` (always 1); ``tp``, ``fp``, ``fn``, ``objects`` (predicted); ``NAME/right`` and ``NAME/asked``
-        of each attribute and of ``bucket``; ``sourced``, ``checked``, ``grounded``, ``grounded_normalised``;
-        ``domain/DOMAIN/tp`` and so on; ``macro/precision`` and so on; ``parse_failures``, ``schema_invalid``.
+        Its keys are ``n`` (always 1); ``tp``, ``fp``, ``fn``, ``objects`` (predicted); ``NAME/right`` and
+        ``NAME/asked`` of each attribute and of ``bucket``; ``sourced``, ``checked``, ``grounded``,
+        ``grounded_normalised``; ``domain/DOMAIN/tp`` and so on; ``macro/precision`` and so on; ``parse_failures``,
+        ``schema_invalid``.
         """
         pairs = [(self.gold[match.reference], self.predicted[match.prediction]) for match in self.matches]
         unit: dict[str, float] = {

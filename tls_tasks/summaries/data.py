@@ -1,6 +1,6 @@
 """Data sets of the summarisation tasks: loading documents, and the prompt.
 
-A task looks for its data in the order of :mod:`tls_tasks.data.order`. One document is one text, with a query if the
+A task looks for its data in the order of :mod:`tls_tasks.data.sources`. One document is one text, with a query if the
 data set has queries, and all its reference summaries.
 """
 
@@ -19,9 +19,9 @@ from tls_tasks.core.rows import read_text
 from tls_tasks.core.score import grouped
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.files import Rows, example_rows, file_rows, split_files, text_lines
-from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of
-from tls_tasks.data.models import DataRow, Id, Texts, listed, named, read_model
-from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, load, text_fields
+from tls_tasks.data.models import DataRow, Id, Texts, named, parse_list, read_model
+from tls_tasks.data.rows_by_id import PREDICTION_FIELDS, error_context, join_rows, read_by_id
+from tls_tasks.data.sources import DEFAULT_CONTEXT_BUDGET, LoadedData, SetReader, distinct, load, text_fields
 from tls_tasks.summaries.rows import read_texts
 
 ALL_SETS, DATA_SETS = read_catalogue(__file__)
@@ -110,7 +110,7 @@ def load_documents(
         [3, 3, 3]
     """
     budget = check_whole_number("context_budget", context_budget)
-    loaded = _load_summaries(data_set, data, edition).noted(provenance, name)
+    loaded = _load_summaries(data_set, data, edition).record(provenance, name)
     lengths = [len(summary.split()) for document in loaded.documents for summary in document.references]
     words = _rounded(ALL_SETS[data_set].settings.get("mean_words") or fmean(lengths))
     return [_row(data_set, document, loaded.edition, budget, words) for document in loaded.documents]
@@ -141,7 +141,7 @@ def _rounded(words: float) -> int:
     return max(step, round(words / step) * step) if words else 0
 
 
-def _load_summaries(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[Document]:
+def _load_summaries(name: str, data: str | Path | None = None, edition: str | None = None) -> LoadedData[Document]:
     """Load the documents of a data set from the first source that has it."""
     return load(reading(find_data_set(ALL_SETS, name)), data, edition)
 
@@ -180,14 +180,14 @@ def _row(name: str, document: Document, edition: str, budget: int, words: int) -
     return {**fields, "query": document.query, "words": words, "references": references, "edition": edition}
 
 
-def reading(data_set: DataSet) -> Reading[Document]:
+def reading(data_set: DataSet) -> SetReader[Document]:
     """Return the readers of a data set, one for each kind of source."""
 
     def read_path(path: Path) -> tuple[Document, ...]:
         return read(chain.from_iterable(map(file_rows, split_files(path, data_set.split))))
 
     read = partial(_read_rows, data_set)
-    return Reading(data_set, DATA_SETS.values(), read_path, from_rows=read, of_files=_paired_rows)
+    return SetReader(data_set, DATA_SETS.values(), read_path, from_rows=read, join_files=_paired_rows)
 
 
 def _paired_rows(documents: Path, summaries: Path) -> Rows:
@@ -266,17 +266,17 @@ def read_summaries(gold: Path, predictions: Path) -> list[SummaryRow]:
 
     Args:
         gold: Rows with one of :data:`REFERENCE_FIELDS`, a folder of texts, or a text a line.
-        predictions: The same with ``summary`` or one of :data:`~tls_tasks.data.keyed.PREDICTION_FIELDS`.
+        predictions: The same with ``summary`` or one of :data:`~tls_tasks.data.rows_by_id.PREDICTION_FIELDS`.
 
     Raises:
         DataError: A path that can't be read, a row that is no text, or a prediction without references.
     """
-    sides = (read_keyed(side, ID_FIELDS, text="line", from_model=side is predictions) for side in (gold, predictions))
+    sides = (read_by_id(side, ID_FIELDS, text="line", from_model=side is predictions) for side in (gold, predictions))
     rows = []
-    for name, reference, prediction in joined(*sides):
-        with said_of(reference):
-            references = read_texts(listed(reference.field(REFERENCE_FIELDS)), 0)
-        with said_of(prediction or reference):
+    for name, reference, prediction in join_rows(*sides):
+        with error_context(reference):
+            references = read_texts(parse_list(reference.field(REFERENCE_FIELDS)), 0)
+        with error_context(prediction or reference):
             answer = prediction and prediction.answer((*PREDICTION_FIELDS, "summary"))
             text = None if answer is None else read_text(answer, "predictions", 0)
         rows.append(SummaryRow(name, text, references))

@@ -1,6 +1,6 @@
 """Data sets of the timeline tasks: loading topics, and building the documents that a task asks about.
 
-A task looks for its data in the order of :mod:`tls_tasks.data.order`; the hub source has reference timelines only. The
+A task tries the sources of :mod:`tls_tasks.data.sources` in order; the hub source has reference timelines only. The
 source never changes a task's form: if articles are needed, a source without them is skipped.
 """
 
@@ -20,7 +20,7 @@ from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, read_catalogue
 from tls_tasks.data.files import file_rows
 from tls_tasks.data.model_context import LONGEST_ANSWER, ModelContext, model_context
-from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, load
+from tls_tasks.data.sources import DEFAULT_CONTEXT_BUDGET, LoadedData, SetReader, load
 from tls_tasks.timelines.prompts import Budget, Context, build_context, prompt
 from tls_tasks.timelines.public_files import PUBLIC, read_events
 from tls_tasks.timelines.topics import Topic, read_data_set, read_rows
@@ -225,7 +225,7 @@ def load_documents(
     room = Room(budget, model, answer)
     if generation is not None:
         generation["max_gen_toks"] = room.answer
-    loaded = _load_topics(data_set, data, need_articles=not closed_book, edition=edition).noted(provenance, name)
+    loaded = _load_topics(data_set, data, need_articles=not closed_book, edition=edition).record(provenance, name)
     phrases: Mapping[str, str] = ALL_SETS[data_set].settings.get("topics", {})
     contexts = None if closed_book else {topic.name: room.select_context(topic, phrases) for topic in loaded.documents}
     if contexts and model:
@@ -264,20 +264,20 @@ def _log_shares(name: str, room: Room, contexts: Collection[Context]) -> None:
 
 def _load_topics(
     name: str, data: str | Path | None = None, need_articles: bool = True, edition: str | None = None
-) -> Loaded[Topic]:
+) -> LoadedData[Topic]:
     """Load the topics of a data set from the first source that has it, with articles if they are needed."""
     return load(reading(find_data_set(ALL_SETS, name), need_articles), data, edition)
 
 
-def reading(data_set: DataSet, need_articles: bool) -> Reading[Topic]:
+def reading(data_set: DataSet, need_articles: bool) -> SetReader[Topic]:
     """Return the readers of a data set, one for each kind of source."""
     public = PUBLIC.get(data_set.name)
     if need_articles and public is not None and not public.has_articles:
         public = None
-    return Reading(
+    return SetReader(
         data_set,
         DATA_SETS.values(),
-        at=partial(_read_path, data_set),  # with the articles, since a closed-book prompt tells their years
+        read_path=partial(_read_path, data_set),  # with the articles, since a closed-book prompt tells their years
         published=partial(_published, need_articles),
         from_rows=lambda rows: read_rows(data_set.name, rows, "the data set"),
         lacking=_lacking_articles if need_articles else lambda topics: "",
@@ -293,11 +293,11 @@ def _read_path(data_set: DataSet, path: Path) -> tuple[Topic, ...]:
     return read_rows(data_set.name, chain.from_iterable(map(file_rows, files)), ", ".join(map(str, files)))
 
 
-def _published(need_articles: bool, source: HubFiles) -> Loaded[Topic] | str:
+def _published(need_articles: bool, source: HubFiles) -> LoadedData[Topic] | str:
     if need_articles:
         return f"{source.repo_id} on the hub has no articles"
     topics = read_events(hub.fetch(source.repo_id, source.revision, source.files[0]), source)
-    return Loaded(topics, "hub", source.origin)
+    return LoadedData(topics, "hub", source.origin)
 
 
 def _lacking_articles(topics: Sequence[Topic]) -> str:

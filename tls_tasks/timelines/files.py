@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tls_tasks.core.errors import DataError, warn_of_repeated
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.data.files import ENDINGS
-from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed, said_of
+from tls_tasks.data.rows_by_id import PREDICTION_FIELDS, Row, RowsById, error_context, join_rows, read_by_id
 from tls_tasks.timelines.rows import read_prediction, read_references
 from tls_tasks.timelines.topics import TIMELINES_FILE, read_timelines
 from tls_tasks.timelines.types import Timeline
@@ -55,7 +55,7 @@ def read_topics(gold: Path, predictions: Path) -> list[TopicRow]:
             another number of references.
     """
     rows: list[TopicRow] = []
-    for name, reference, predicted in joined(_read(gold), _read(predictions, from_model=True)):
+    for name, reference, predicted in join_rows(_read(gold), _read(predictions, from_model=True)):
         references = _references(reference)
         answers = [None] if predicted is None else _predictions(predicted)
         if len(answers) == 1:
@@ -69,22 +69,22 @@ def read_topics(gold: Path, predictions: Path) -> list[TopicRow]:
     return rows
 
 
-def _read(path: Path, from_model: bool = False) -> Keyed:
+def _read(path: Path, from_model: bool = False) -> RowsById:
     """Read one side, in any of the layouts, as rows by topic."""
     if not path.is_dir():
         return _read_file(path, from_model)
     if (path / TIMELINES_FILE).is_file():
-        return replace(_read_file(path / TIMELINES_FILE, from_model), place=path)
+        return replace(_read_file(path / TIMELINES_FILE, from_model), path=path)
     if files := sorted(path.glob(f"*/{TIMELINES_FILE}")):
-        return Keyed(path, {file.parent.name: _read_news_tls(file, from_model) for file in files})
+        return RowsById(path, {file.parent.name: _read_news_tls(file, from_model) for file in files})
     if sets := sorted({file.parents[1].name for file in path.glob(f"*/*/{TIMELINES_FILE}")}):
         raise DataError(f"{path}: holds data sets, expected one of them: {', '.join(sets)}")
-    return read_keyed(path, _ID_FIELDS, from_model=from_model)
+    return read_by_id(path, _ID_FIELDS, from_model=from_model)
 
 
-def _read_file(file: Path, from_model: bool) -> Keyed:
+def _read_file(file: Path, from_model: bool) -> RowsById:
     """Read a file of rows by topic, or of one topic's timelines."""
-    rows = read_keyed(file, _ID_FIELDS, from_model=from_model)
+    rows = read_by_id(file, _ID_FIELDS, from_model=from_model)
     if not file.name.endswith(ENDINGS):
         return rows
     name = file.resolve().parent.name if file.name == TIMELINES_FILE else file.name.partition(".json")[0]
@@ -95,7 +95,7 @@ def _read_file(file: Path, from_model: bool) -> Keyed:
         row = Row(str(file), values)  # the entries of one timeline
     else:
         return rows
-    return Keyed(file, {name: row}, by_order=True)
+    return RowsById(file, {name: row}, by_order=True)
 
 
 def _read_news_tls(file: Path, from_model: bool) -> Row:
@@ -104,7 +104,7 @@ def _read_news_tls(file: Path, from_model: bool) -> Row:
 
 def _references(row: Row) -> tuple[Timeline, ...]:
     repeated: list[str] = []
-    with said_of(row):
+    with error_context(row):
         references = read_references(row.field(_REFERENCE_FIELDS), 0, repeated=repeated)
     warn_of_repeated([f"{row.where}: {date}" for date in repeated])
     if not any(references):
@@ -116,5 +116,5 @@ def _predictions(row: Row) -> list[Parsed[Timeline]]:
     value = row.answer(_PREDICTED_FIELDS)
     # A timelines.jsonl and a row with "timelines" hold one timeline for each reference, or one for all.
     is_list = isinstance(row.value, tuple) or (isinstance(row.value, Mapping) and row.value.get("timelines") is value)
-    with said_of(row):
+    with error_context(row):
         return [read_prediction(answer, 0) for answer in (value if is_list and value else [value])]

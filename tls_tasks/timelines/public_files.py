@@ -18,7 +18,7 @@ from typing import Any
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.catalogue import DataSet, HubFiles, read_catalogue
-from tls_tasks.data.fetched import ROWS, PublicCopy, public_copies, sha256_of
+from tls_tasks.data.fetched import ROWS, PublicCopy, file_sha256, public_copies
 from tls_tasks.timelines import topics
 from tls_tasks.timelines.topics import Article, Topic
 from tls_tasks.timelines.types import Timeline
@@ -73,7 +73,7 @@ def read_events(archive: Path, source: HubFiles) -> tuple[Topic, ...]:
     Raises:
         DataError: The archive isn't the pinned one, or a file in it is missing or broken.
     """
-    if (digest := sha256_of(archive)) != source.sha256:
+    if (digest := file_sha256(archive)) != source.sha256:
         raise DataError(f"{archive}: its sha256 is {digest}, but data_sets.json pins {source.sha256}")
     try:
         with tarfile.open(archive, mode="r:gz") as tar:

@@ -17,7 +17,7 @@ from pydantic import BeforeValidator, TypeAdapter, ValidationError, model_valida
 from tls_tasks.core.errors import DataError, warn_of_repeated
 from tls_tasks.data.files import json_lines
 from tls_tasks.data.models import DataRow, named, read_model
-from tls_tasks.data.order import distinct
+from tls_tasks.data.sources import distinct
 from tls_tasks.text.dates import read_date
 from tls_tasks.timelines.types import Timeline
 

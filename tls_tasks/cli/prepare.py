@@ -86,7 +86,7 @@ def read_prepared(name: str, source: Path, schema: Path | None = None) -> Prepar
     about = _ABOUT[name]
     family = importlib.import_module(f"tls_tasks.{name}.data")
     with_schema = [JOURNAL_SCHEMA if schema is None else read_schema_file(schema)] if name == "evidence" else []
-    found = read_path(family.reading(find_data_set(family.ALL_SETS, about["task"]), *with_schema), source)
+    found = read_path(family.make_reader(find_data_set(family.ALL_SETS, about["task"]), *with_schema), source)
     given = {"counts": count(len(found.documents), "document"), **_MAKERS[name](found, *with_schema)}
     return Prepared(found, **about, **given)
 
@@ -94,7 +94,7 @@ def read_prepared(name: str, source: Path, schema: Path | None = None) -> Prepar
 def _timelines(name: str, source: Path) -> Prepared:
     """Topics, one a row; without articles the task is the closed-book form."""
     wanted = find_data_set(timelines.ALL_SETS, name)
-    found = read_path(timelines.reading(wanted, need_articles=True), source)
+    found = read_path(timelines.make_reader(wanted, need_articles=True), source)
     topics = found.documents
     n_timelines, n_articles = (sum(len(getattr(topic, part)) for topic in topics) for part in ("timelines", "articles"))
     return Prepared(

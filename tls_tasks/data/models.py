@@ -101,7 +101,7 @@ def _message(model: type[DataRow], row: Mapping[Any, Any], error: ValidationErro
     """Return a message about the first error, with all names of the field."""
     first = error.errors(include_url=False)[0]
     # pydantic names a missing field by the first of its names, and a wrong value by the name that the row has.
-    by_name = {name: names for names in map(_names, model.model_fields.items()) for name in names}
+    by_name = {name: names for names in map(_accepted_names, model.model_fields.items()) for name in names}
     names = by_name.get(str(first["loc"][0]), (str(first["loc"][0]),)) if first["loc"] else ()
     if first["type"] == "missing" and len(first["loc"]) == 1:
         return f"no field {' or '.join(names)}; there are {', '.join(map(str, row)) or 'none'}"
@@ -115,7 +115,8 @@ def _message(model: type[DataRow], row: Mapping[Any, Any], error: ValidationErro
     return f"{field} must be {first['msg'].removeprefix('Input should be ')}, got {got}"
 
 
-def _names(field: tuple[str, Any]) -> tuple[str, ...]:
+def _accepted_names(field: tuple[str, Any]) -> tuple[str, ...]:
+    """Return all names under which a row may have a field."""
     name, info = field
     alias = info.validation_alias
     return tuple(map(str, alias.choices)) if isinstance(alias, AliasChoices) else (str(alias or name),)

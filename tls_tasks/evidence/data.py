@@ -322,7 +322,7 @@ def _load_evidence(
     data_set = find_data_set(ALL_SETS, name)
     if schema is not None and data is None:
         raise InputError("schema", None, schema.name, "data of that schema in the option data")
-    return load(reading(data_set, schema or data_set_schema(data_set)), data, edition)
+    return load(make_reader(data_set, schema or data_set_schema(data_set)), data, edition)
 
 
 def data_set_schema(data_set: DataSet) -> EvidenceSchema:
@@ -379,7 +379,7 @@ def _list_values(values: Iterable[str]) -> str:
     return "one of " + ", ".join(f'"{value}"' for value in values)
 
 
-def reading(data_set: DataSet, schema: EvidenceSchema) -> SetReader[EvidenceDocument]:
+def make_reader(data_set: DataSet, schema: EvidenceSchema) -> SetReader[EvidenceDocument]:
     """Return the readers of a data set, one for each kind of source."""
     read = partial(read_rows, schema)
     return SetReader(data_set, DATA_SETS.values(), lambda path: read(rows_from(path)), from_rows=read)

@@ -14,7 +14,7 @@ from tls_tasks.evidence.read import ParsedEvidence
 from tls_tasks.evidence.types import Attribute, EvidenceObject, EvidenceSchema, scalar_text
 from tls_tasks.text.quotes import Source
 
-OTHER = "(other)"
+OUTSIDE_SCHEMA = "(other)"
 """The name in results of domains that are not in the schema, and of objects without a domain."""
 
 
@@ -63,7 +63,7 @@ class Document:
 
     def label(self, domain: str | None) -> str:
         """Return the name of a domain in results."""
-        return domain if domain is not None and domain in self.schema.domains else OTHER
+        return domain if domain is not None and domain in self.schema.domains else OUTSIDE_SCHEMA
 
     def unit(self) -> dict[str, float]:
         """Return the document's unit, whose values are summed over a corpus.
@@ -84,7 +84,7 @@ class Document:
         }
         objects = ([gold for gold, _ in pairs], self.predicted, self.gold)
         hits, predicted, gold = (Counter(self.label(entry.domain) for entry in part) for part in objects)
-        for domain in (*self.schema.domains, OTHER):
+        for domain in (*self.schema.domains, OUTSIDE_SCHEMA):
             unit |= _hits(f"domain/{domain}/", hits[domain], predicted[domain], gold[domain])
         return {**unit, **self._accuracies(), **self._grounding()}
 
@@ -222,10 +222,10 @@ def results(schema: EvidenceSchema) -> dict[str, Result]:
 def domains(schema: EvidenceSchema, score: Score) -> dict[str, Any]:
     """Return precision, recall, F1 and counts of each domain; those not in the schema are combined as ``(other)``."""
     by_domain: dict[str, dict[str, float]] = {}
-    for domain in (*schema.domains, OTHER):
+    for domain in (*schema.domains, OUTSIDE_SCHEMA):
         numbers = values(_match_results(f"domain/{domain}/"), score.units)
         counts = {part: int(numbers[part]) for part in ("tp", "fp", "fn")}
-        if domain != OTHER or any(counts.values()):
+        if domain != OUTSIDE_SCHEMA or any(counts.values()):
             by_domain[domain] = {**numbers, **counts}
     return {"domains": by_domain}
 

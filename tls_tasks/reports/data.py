@@ -104,7 +104,7 @@ def load_documents(
         >>> documents[0]["doc_id"], len(json.loads(documents[0]["documents"]))
         ('e01', 22)
     """
-    how = reading(find_data_set(ALL_SETS, data_set), check_whole_number("context_budget", context_budget))
+    how = make_reader(find_data_set(ALL_SETS, data_set), check_whole_number("context_budget", context_budget))
     loaded = load(how, data, edition).record(provenance, name)
     return [_finished(document, judge, loaded.edition) for document in loaded.documents]
 
@@ -114,7 +114,7 @@ def _finished(document: Mapping[str, Any], judge: Any, edition: str) -> dict[str
     return {**kept, "judge": json.dumps(judge, sort_keys=True), "edition": edition}
 
 
-def reading(wanted: DataSet, budget: int = DEFAULT_CONTEXT_BUDGET) -> SetReader[dict[str, Any]]:
+def make_reader(wanted: DataSet, budget: int = DEFAULT_CONTEXT_BUDGET) -> SetReader[dict[str, Any]]:
     """How a data set is read, wherever it lies."""
     read = partial(_read_at, budget=budget, criteria=wanted.settings.get("criteria", False))
     return SetReader(wanted, DATA_SETS.values(), read, not_found=_PLACE)

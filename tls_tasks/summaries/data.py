@@ -143,7 +143,7 @@ def _rounded(words: float) -> int:
 
 def _load_summaries(name: str, data: str | Path | None = None, edition: str | None = None) -> LoadedData[Document]:
     """Load the documents of a data set from the first source that has it."""
-    return load(reading(find_data_set(ALL_SETS, name)), data, edition)
+    return load(make_reader(find_data_set(ALL_SETS, name)), data, edition)
 
 
 def prompt(doc: Mapping[str, Any]) -> str:
@@ -180,7 +180,7 @@ def _row(name: str, document: Document, edition: str, budget: int, words: int) -
     return {**fields, "query": document.query, "words": words, "references": references, "edition": edition}
 
 
-def reading(data_set: DataSet) -> SetReader[Document]:
+def make_reader(data_set: DataSet) -> SetReader[Document]:
     """Return the readers of a data set, one for each kind of source."""
 
     def read_path(path: Path) -> tuple[Document, ...]:

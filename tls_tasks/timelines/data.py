@@ -266,10 +266,10 @@ def _load_topics(
     name: str, data: str | Path | None = None, need_articles: bool = True, edition: str | None = None
 ) -> LoadedData[Topic]:
     """Load the topics of a data set from the first source that has it, with articles if they are needed."""
-    return load(reading(find_data_set(ALL_SETS, name), need_articles), data, edition)
+    return load(make_reader(find_data_set(ALL_SETS, name), need_articles), data, edition)
 
 
-def reading(data_set: DataSet, need_articles: bool) -> SetReader[Topic]:
+def make_reader(data_set: DataSet, need_articles: bool) -> SetReader[Topic]:
     """Return the readers of a data set, one for each kind of source."""
     public = PUBLIC.get(data_set.name)
     if need_articles and public is not None and not public.has_articles:

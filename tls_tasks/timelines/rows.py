@@ -103,6 +103,7 @@ def read_references(
 
 
 def _inside(path: _Path, key: Any) -> _Path:
+    """Return the path of the element ``key`` of the value at ``path``."""
     return f"{path[0]}[{path[1]}]", key
 
 

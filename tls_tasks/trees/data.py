@@ -245,7 +245,7 @@ def _load_trees(name: str, data: str | Path | None = None, edition: str | None =
         OptionError: If there is no such data set or edition.
     """
     wanted = find_data_set(ALL_SETS, name)
-    return load(reading(find_data_set(ALL_SETS, wanted.settings.get("same_as", name))), data, edition)
+    return load(make_reader(find_data_set(ALL_SETS, wanted.settings.get("same_as", name))), data, edition)
 
 
 def prompt(doc: Mapping[str, Any], quotes: bool = False) -> str:
@@ -354,7 +354,7 @@ _JSON_LEAVES: Mapping[Hashable, Mapping[str, Any]] = {
 }
 
 
-def reading(wanted: DataSet) -> SetReader[TreeDocument]:
+def make_reader(wanted: DataSet) -> SetReader[TreeDocument]:
     """How a data set is read, wherever it lies."""
     return SetReader(wanted, DATA_SETS.values(), partial(_read_at, wanted), _published, partial(read_rows, wanted.name))
 

@@ -178,7 +178,7 @@ def rouge_l(
 
 
 def _warn_of_empty(references: Sequence[Sequence[str]]) -> None:
-    """Warn of rows with a reference without any characters."""
+    """Warn if a row has a reference without any characters."""
     if rows := [row for row, texts in enumerate(references) if "" in texts]:
         message = f"in {len(rows)} of {len(references)} rows a reference is empty, against which any answer scores 1"
         advice = f"(rows {first_rows(rows)}): leave it out, or use empty_reference='zero'"

@@ -97,7 +97,7 @@ class Overlap:
     Attributes:
         predicted_ordinals: Day numbers, shape (P,), ascending.
         reference_ordinals: Day numbers of the references, shape (R,), ascending.
-        content_f1: How similar two days are, by tilse's approximation of ROUGE-1, in [0, 1], shape (P, R).
+        content_f1: Similarity of two days, by tilse's approximation of ROUGE-1, in [0, 1], shape (P, R).
         hits: For n = 1 and 2 the clipped hits of each pair of days, summed over the references, shape (P, R).
         totals: For n = 1 and 2 the number of n-grams within days: the prediction's times K, and the references'.
         concat: For n = 1 and 2 the counts of ROUGE-n on the concatenated texts.

@@ -140,7 +140,7 @@ def alignment_rouge(
         *(variant, engine, reference_mode, aggregate, topics is not None, beta, tokenizer, remove_stopwords),
         *(use_stemmer, read_policy(policy)),
     )
-    signed = signature("alignment_rouge", config, VERSION)  # before a function of the caller's has been called
+    signed = signature("alignment_rouge", config, VERSION)  # before any function of the caller is called
     rows = read_rows(predictions, references, topics, reference_mode, config.policy)
     warn_of_unseen(tokenizer, [[timeline.text for timeline in (row.prediction, *row.references)] for row in rows])
     scored = [*_score_rows(rows, config)]

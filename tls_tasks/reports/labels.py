@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from tls_tasks.core.correction import correct
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.intervals import caution
-from tls_tasks.data.files import first_value, file_rows, read_objects
+from tls_tasks.data.files import file_rows, first_value, read_objects
 from tls_tasks.reports.documents import look_up, open_documents
 from tls_tasks.reports.judges.recordings import digest
 

@@ -38,7 +38,7 @@ def test_it_bears_the_name_that_it_is_given(task):
     place = str(EMBEDDED / CUSTOM[task])
     assert provenance_of(task, data=place, name="ours")["data"] == "ours"
     assert provenance_of(task, data=place)["data"] == "own data"
-    with pytest.raises(InputError, match="name: got 7, expected what the results are to call your data"):
+    with pytest.raises(InputError, match="name: got 7, expected a name for your data in the results"):
         provenance_of(task, data=place, name=7)
     with pytest.raises(DataError, match=r'_custom: runs on data of yours: --metadata .*"name": "ours"'):
         tls_tasks.task(task).documents()

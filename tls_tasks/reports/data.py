@@ -1,6 +1,6 @@
 """Data of the report task: its sources, its documents, and the prompt.
 
-A task looks for its data as :mod:`tls_tasks.data.order` says. A document of the task is a request, with its nuggets and
+A task looks for its data as in :mod:`tls_tasks.data.sources`. A document of the task is a request, with its nuggets and
 the documents that its prompt shows. There is no hub source: the requests of the TREC tracks (RAGTIME, NeuCLIR, RAG)
 come from their organisers, with collections of millions of documents under various licences.
 
@@ -31,7 +31,7 @@ from tls_tasks.core.terminal import beginning
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.files import example_rows, filled_text, read_objects
 from tls_tasks.data.models import DataRow, Id, named, read_model, read_models
-from tls_tasks.data.order import EMBEDDED, Reading, load
+from tls_tasks.data.sources import EMBEDDED, SetReader, load
 from tls_tasks.reports.documents import CollectionRow, DocumentRow
 
 DEFAULT_CONTEXT_BUDGET = 24_000
@@ -104,8 +104,8 @@ def load_documents(
         >>> documents[0]["doc_id"], len(json.loads(documents[0]["documents"]))
         ('e01', 22)
     """
-    reader = reading(find_data_set(ALL_SETS, data_set), check_whole_number("context_budget", context_budget))
-    loaded = load(reader, data, edition).noted(provenance, name)
+    reader = make_reader(find_data_set(ALL_SETS, data_set), check_whole_number("context_budget", context_budget))
+    loaded = load(reader, data, edition).record(provenance, name)
     return [_finished(document, judge, loaded.edition) for document in loaded.documents]
 
 
@@ -115,10 +115,10 @@ def _finished(document: Mapping[str, Any], judge: Any, edition: str) -> dict[str
     return {**fields, "judge": json.dumps(judge, sort_keys=True), "edition": edition}
 
 
-def reading(data_set: DataSet, budget: int = DEFAULT_CONTEXT_BUDGET) -> Reading[dict[str, Any]]:
+def make_reader(data_set: DataSet, budget: int = DEFAULT_CONTEXT_BUDGET) -> SetReader[dict[str, Any]]:
     """Return the reader of a data set: it reads the set's folder, wherever that is."""
     read_folder = partial(_read_at, budget=budget, criteria=data_set.settings.get("criteria", False))
-    return Reading(data_set, DATA_SETS.values(), read_folder, place=_FOLDER_FORM)
+    return SetReader(data_set, DATA_SETS.values(), read_folder, not_found=_FOLDER_FORM)
 
 
 def examples(name: str) -> list[dict[str, Any]]:

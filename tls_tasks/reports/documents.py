@@ -46,7 +46,7 @@ def normalize_url(url: str) -> str:
     """Return a URL without the parts that don't tell pages apart: scheme, ``www.``, fragment, last slash.
 
     Example:
-        >>> page_of("https://www.bay.org/rain/#top"), page_of("http://bay.org/rain")
+        >>> normalize_url("https://www.bay.org/rain/#top"), normalize_url("http://bay.org/rain")
         ('bay.org/rain', 'bay.org/rain')
     """
     return url.partition("://")[2].partition("#")[0].removeprefix("www.").removesuffix("/") or url

@@ -177,7 +177,7 @@ def _make_judge(spec: Any) -> Judge:
 
     Example:
         >>> from tls_tasks.reports.types import Query
-        >>> judge = _as_judge([{"kind": "check_negative", "sentence": "s", "verdict": "NO"}])
+        >>> judge = _make_judge([{"kind": "check_negative", "sentence": "s", "verdict": "NO"}])
         >>> [verdict.value for verdict in judge.ask([Query("negative", {"sentence": text}) for text in "st"])]
         [False, None]
     """

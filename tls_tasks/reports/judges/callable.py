@@ -55,7 +55,7 @@ def _read_answer(answer: Any, name: str) -> Verdict:
         InputError: Anything else.
 
     Example:
-        >>> [_verdict_of(answer, "j").value for answer in (True, "yes.", " NO", "MAYBE", 0.7, None)]
+        >>> [_read_answer(answer, "j").value for answer in (True, "yes.", " NO", "MAYBE", 0.7, None)]
         [True, True, False, None, True, None]
     """
     if hasattr(answer, "item"):

@@ -107,14 +107,13 @@ def merge_scores(rouge: Score, dates: Score) -> Score:
     )
 
 
-def _merge_items(rouge: Item, dates: Item) -> Item:
-    flags = tuple(dict.fromkeys((*rouge.flags, *dates.flags)))
-    details = partial(_item_details, rouge, dates)
-    return replace(rouge, counts={**rouge.counts, **dates.counts}, flags=flags, details=details)
+def _merge_items(ar: Item, dates: Item) -> Item:
+    flags = tuple(dict.fromkeys((*ar.flags, *dates.flags)))
+    return replace(ar, counts={**ar.counts, **dates.counts}, flags=flags, details=partial(_item_details, ar, dates))
 
 
-def _item_details(rouge: Item, dates: Item) -> dict[str, Any]:
-    return {**rouge.details(), **dates.details()}
+def _item_details(ar: Item, dates: Item) -> dict[str, Any]:
+    return {**ar.details(), **dates.details()}
 
 
 def _merged_details(rouge: Score, score: Score) -> dict[str, Any]:

@@ -204,7 +204,7 @@ def files_below(folder):
 
 def test_processes_at_the_same_time(start, tmp_path):
     for process in [start() for _ in range(4)]:
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=900)
         assert process.returncode == 0, err
     assert files_below(tmp_path / "cache") == ["origin.json", "rows.parquet", "timelines.jsonl"]
 
@@ -212,12 +212,12 @@ def test_processes_at_the_same_time(start, tmp_path):
 def test_no_room(start, tmp_path):
     """A limit on the size of files is what a test can have of a full disk: writing fails in the middle."""
     process = start(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)))
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=900)
     assert process.returncode == 2
     last = err.strip().splitlines()[-1]
     assert "can't be written: " in last and "make room, or set TLS_TASKS_CACHE" in last
     assert files_below(tmp_path / "cache") == []
-    assert start().wait(timeout=120) == 0
+    assert start().wait(timeout=900) == 0
 
 
 def test_a_killed_process_leaves_nothing_that_counts(start, mirror, tmp_path):
@@ -228,9 +228,9 @@ def test_a_killed_process_leaves_nothing_that_counts(start, mirror, tmp_path):
         time.sleep(0.05)
         assert process.poll() is None
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=60)
+    process.communicate(timeout=900)
     mirror.stalls.clear()
-    assert start().wait(timeout=120) == 0
+    assert start().wait(timeout=900) == 0
     assert {"origin.json", "rows.parquet", "timelines.jsonl"} <= set(files_below(tmp_path / "cache"))
 
 

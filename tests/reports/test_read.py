@@ -180,7 +180,7 @@ def test_hostile_rows():
 @pytest.mark.parametrize("name", ['{"a":', '["a",', "```\n", "<think>"])
 def test_time_is_linear(name):
     texts = dict(hostile.texts(hostile.LARGE))
-    assert hostile.seconds(lambda text: parse_report_json('{"sentences": [' + text), texts[name]) < 20
+    assert hostile.seconds(lambda text: parse_report_json('{"sentences": [' + text), texts[name]) < 60
 
 
 JSON_VALUES = st.recursive(

@@ -37,6 +37,8 @@ _PATTERN = Patterns(__file__)
 _CLOSED = re.compile(r"\s?\)")
 _TOKEN = re.compile(r"[^\s,;()\[\]<>\"']+")
 _KEY = re.compile(r"[\[【]\^?([0-9]{1,3})[\]】](?!\()[\s,]{0,3}")
+_NO_DOCUMENT = re.compile(r"-[0-9]+|[0-9]+:\[|\]")
+"""What beside the number of a document a tag around words says: its sentence (``3-2``), the search (``0:[3]``)."""
 _STOPS = ".,;:!?*_"
 _CLAUSE_END = re.compile(r"[\s,;*_]*(?:[.。;!?)]|https?://|[\[【]|$)", re.MULTILINE)
 
@@ -330,16 +332,26 @@ def in_brackets(text: str, citations: Citations) -> str:
         'It rained[@3] on 7 m².[@2] It stopped [@2; @5-7].'
         >>> in_brackets("It rained <ref>c</ref>. <cite>The Times</cite>", Citations("abc"))
         'It rained [@c]. <cite>The Times</cite>'
+        >>> in_brackets('<cite index="1-4,3-2">It rained</cite>. <co>It stopped</co: 0:[2]>.', Citations("abc"))
+        'It rained[@1,3]. It stopped[@2].'
     """
+    ids = ""
 
     def cited(tag: re.Match[str]) -> str:
         inside = re.sub(r"[\[\]]", "", tag["inside"])
         return f"[@{inside}]" if citations.ids(inside) else tag[0]
 
+    def cited_words(tag: re.Match[str]) -> str:
+        nonlocal ids
+        cites = _NO_DOCUMENT.sub("", tag["ids"] or "") or ids * (not tag["opens"])
+        ids = cites if tag["opens"] else ""
+        return "" if tag["opens"] else f"[@{cites}]" if cites else tag[0]
+
     between = _PATTERN["separator"].split
     text = _PATTERN["sure_mark"].sub(lambda mark: f"[@{'; @'.join(between(mark[mark.lastindex or 0]))}]", text)
     text = _PATTERN["link_in_html"].sub(r"[\2](\1)", text)
-    return _PATTERN["raised"].sub(_lowered, _PATTERN["tag_around"].sub(cited, text))
+    text = _PATTERN["tag_of_words"].sub(cited_words, _PATTERN["tag_around"].sub(cited, text))
+    return _PATTERN["raised"].sub(_lowered, text)
 
 
 def _lowered(match: re.Match[str]) -> str:

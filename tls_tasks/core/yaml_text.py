@@ -78,7 +78,8 @@ def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False, is_one: bool
     """
     answer, *_ = stripped = strip_thinking(text)
     blocks = [(start, end) for start, end in fences(answer) if answer[start:end].strip()] or [(0, len(answer))]
-    read, notes, left = [], Notes(), MAX_CHARACTERS
+    read: list[tuple[int, tuple[int, int], Any, Notes]] = []
+    notes, left = Notes(), MAX_CHARACTERS
     for outline, place in (found for block in blocks for found in _outlines(answer, *block)):
         left -= len(outline) + _FOR_EACH
         if left < 0:
@@ -87,11 +88,11 @@ def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False, is_one: bool
         value, noted = _reading(outline)
         if weight := weigh(value):
             read.append((weight, place, value if as_written else settled(value), noted))
-    most, *_ = best = max(read, key=lambda one: one[0], default=(0,))
     places = tuple(place for _, place, *_ in read)
-    if is_one and 2 * most > sum(weight for weight, *_ in read):
-        notes.update({problem("note", answer[slice(*place)]): None for _, place, *_ in read if place != best[1]})
-        read = [best]
+    most = sum(weight for weight, *_ in read) / 2
+    if best := [own for own in read if is_one and own[0] > most]:
+        notes.update({problem("note", answer[slice(*place)]): None for _, place, *_ in read if place != best[0][1]})
+        read = best
     for *_, noted in read:
         notes.update(noted)
     values, problems = tuple(own[2] for own in read), (*stripped.problems(text), *notes)
@@ -124,7 +125,7 @@ def _outlines(text: str, start: int, end: int) -> Iterator[tuple[str, tuple[int,
     for line in [*text[start:end].split("\n"), "end"]:
         is_outline = not line.strip() or ENTRY.match(line) or _GOES_ON.match(line)
         # A list ends before keys that are no items of it, such as a note.
-        is_other = run[1:] and not run[-1] and _IS_ITEM.match(run[0]) and _IS_KEY.match(line)
+        is_other = len(run) > 1 and not run[-1] and _IS_ITEM.match(run[0]) and _IS_KEY.match(line)
         if is_outline and not is_other:
             run.append(line.rstrip())
         else:

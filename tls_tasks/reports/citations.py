@@ -99,7 +99,7 @@ class Citations:
         """The same for one answer: by the keys of its list of references, and in its own style.
 
         Plain numbers behind full stops, or in round or curly brackets at the end of a clause, are marks if the answer
-        has no others.
+        has no others than addresses.
 
         Args:
             body: The answer without its list of references.
@@ -118,7 +118,7 @@ class Citations:
                 of_answer._keys.setdefault(_bare(key), doc_id)
         marks = [match for match in islice(_PATTERN["mark"].finditer(body), _MAX_MARKS) if of_answer._read(match)]
         of_answer._joins = any(match["joined"] is not None for match in marks)
-        if all(match["words"] is not None for match in marks):
+        if all(match["words"] or "://" in match[0] for match in marks):
             weak = _PATTERN["weak_mark"].finditer(body)
             numbers = (match["round"] or match["behind"] or of_answer._keyed(match["before"]) for match in weak)
             of_answer._weak = any(ids and all(map(of_answer.is_known, ids)) for ids in map(of_answer.ids, numbers))
@@ -308,7 +308,7 @@ def entries_of(lines: Iterable[str]) -> list[Entry]:
             entries[-1][0].append(another[1])
             rest = rest[another.end() :]
         entries[-1][1].append(rest)
-    return [(key, " ".join(rest)) for keys, rest in entries for key in keys if key]
+    return [(key, " ".join(rest)) for keys, rest in entries for key in keys if key and any(rest)]
 
 
 def entry_of(line: str) -> Entry:

@@ -15,7 +15,7 @@ from tls_tasks.reports.types import ReportSentence
 _INVISIBLE = str.maketrans(dict.fromkeys("\u200b\u2060\ufeff", ""))
 _ESCAPED = re.compile(r"\\([\[\]_#~&])")
 _CUT_OFF = re.compile(r"(?<=\s)\[[0-9][0-9,;\s–-]{0,40}$")
-_INLINE = "(?P<inline>b|i|em|strong|u|span|small)"
+_INLINE = "(?P<inline>b|i|em|strong|u|span|small|su[bp])"
 _BLOCK = "(?P<heading>h[1-6])|(?P<item>li)|p|div|ul|ol|br|hr|section|article|body|html|report|content|text"
 _TAG = re.compile(rf"(?i)</?(?:{_INLINE}|{_BLOCK})(?:\s[^<>]{{0,100}})?/?>")
 _TAG_TEXTS = {"inline": "", "heading": "\n# ", "item": "\n- "}
@@ -23,6 +23,7 @@ _FENCE = re.compile(r"\s{0,12}(?:`{3,}|~{3,})")
 _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
 _RULE = re.compile(r"\s{0,12}(?:[-=_*|:]\s{0,3}){3,}\s*$")
 _BULLET = re.compile(r"\s{0,40}(?:>\s?){0,3}(?:[-*+•·◦–]|\(?[0-9]{1,3}[.)])\s+")
+_CONTENTS = re.compile(r"\s{0,12}(?:[-*+•]|[0-9]{1,3}[.)])\s.{1,300}\]\(#[^()\s]{1,300}\)\s*$")  # a table of contents
 _QUOTE = re.compile(r"\s{0,12}(?:>\s?){1,5}")
 _BOLD_LINE = re.compile(
     r"\s{0,12}(?:[0-9]{1,3}[.)]\s{1,3}|[-*+•]\s{1,3}(?=.*:[\s*_]{0,5}$))?(\*\*|__)[^*_]{1,150}\1[\s:]{0,3}$"
@@ -291,7 +292,9 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
     is_first = True
     lines = [line if line.strip() else "" for line in text.splitlines()]
     for before, line, following in zip(["", *lines], lines, [*lines[1:], "."], strict=False):
-        if _FENCE.match(line) or _RULE.match(line[:200]) or (line.lstrip()[:1] == "|" and _RULE.match(following[:200])):
+        if any(own.match(line[:800]) for own in (_FENCE, _RULE, _CONTENTS)) or (
+            line.lstrip()[:1] == "|" and _RULE.match(following[:200])
+        ):
             line = ""
         stands_above = not before and len(line) < _PROSE and len(following) > _PARAGRAPH
         yield _as_item(line), (is_first and not following) or (stands_above and not _BULLET.match(following))

@@ -15,7 +15,7 @@ from tls_tasks.reports.types import ReportSentence
 _INVISIBLE = str.maketrans(dict.fromkeys("\u200b\u2060\ufeff", ""))
 _ESCAPED = re.compile(r"\\([\[\]_#~&])")
 _CUT_OFF = re.compile(r"(?<=\s)\[[0-9][0-9,;\s–-]{0,40}$")
-_INLINE = "(?P<inline>b|i|em|strong|u|span|small|su[bp])"
+_INLINE = "(?P<inline>b|i|em|strong|u|span|small)"
 _BLOCK = "(?P<heading>h[1-6])|(?P<item>li)|p|div|ul|ol|br|hr|section|article|body|html|report|content|text"
 _TAG = re.compile(rf"(?i)</?(?:{_INLINE}|{_BLOCK})(?:\s[^<>]{{0,100}})?/?>")
 _TAG_TEXTS = {"inline": "", "heading": "\n# ", "item": "\n- "}

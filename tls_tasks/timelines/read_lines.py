@@ -63,7 +63,8 @@ class Section:
         day = expression.date
         is_month = expression.precision == "month" and not expression.is_range
         is_month = is_month or (self.known == (day.year, day.month) and expression.precision == "day")
-        self._is_one_year = self._is_one_year and self.known.year == day.year
+        is_year = expression.precision == "year" and not expression.is_range
+        self._is_one_year = is_year or (self._is_one_year and self.known.year == day.year)
         self.known, self._month = Known(day.year, day.month if is_month else None), day.month
         self._has_day = self._has_day or expression.precision == "day"
 

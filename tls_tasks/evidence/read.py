@@ -195,9 +195,11 @@ def find_objects(text: str, reader: ObjectReader) -> FoundJson:
     """
     keyed = partial(_by_key, text, reader)
     for form, objects in (("table", _in_tables(text, reader)), ("XML", keyed(_ELEMENT)), ("an outline", keyed(_LINE))):
-        if whole := [fields for fields in objects if {reader.span, reader.domain} <= fields.keys()]:
-            noted = problem("repaired_json", form)
-            return FoundJson((whole,), "repaired", (noted, *_beside(text, form)), ((0, len(text)),))
+        spans = [fields for fields in objects if reader.span in fields]
+        if whole := [fields for fields in spans if reader.domain in fields]:
+            lost = [problem("unread", fields[reader.span]) for fields in spans if reader.domain not in fields]
+            noted = (problem("repaired_json", form), *lost, *_beside(text, form))
+            return FoundJson((whole,), "repaired", noted, ((0, len(text)),))
     return find_yaml(text, reader.count_whole, as_written=True)
 
 

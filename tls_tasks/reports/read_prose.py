@@ -23,7 +23,10 @@ _FENCE = re.compile(r"\s{0,12}(?:`{3,}|~{3,})")
 _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
 _RULE = re.compile(r"\s{0,12}(?:[-=_*|:]\s{0,3}){3,}\s*$")
 _BULLET = re.compile(r"\s{0,40}(?:>\s?){0,3}(?:[-*+•·◦–]|\(?[0-9]{1,3}[.)])\s+")
-_CONTENTS = re.compile(r"\s{0,12}(?:[-*+•]|[0-9]{1,3}[.)])\s.{1,300}\]\(#[^()\s]{1,300}\)\s*$")  # a table of contents
+# A line of a table of contents, a tag
+_CONTENTS = re.compile(
+    r"\s{0,12}(?:[-*+•]|[0-9]{1,3}[.)])\s.{1,300}\]\(#[^()\s]{1,300}\)\s*$|\s{0,12}</?[A-Za-z][\w ]{0,40}>\s*$"
+)
 _QUOTE = re.compile(r"\s{0,12}(?:>\s?){1,5}")
 _BOLD_LINE = re.compile(
     r"\s{0,12}(?:[0-9]{1,3}[.)]\s{1,3}|[-*+•]\s{1,3}(?=.*:[\s*_]{0,5}$))?(\*\*|__)[^*_]{1,150}\1[\s:]{0,3}$"
@@ -292,10 +295,9 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
     is_first = True
     lines = [line if line.strip() else "" for line in text.splitlines()]
     for before, line, following in zip(["", *lines], lines, [*lines[1:], "."], strict=False):
-        if any(own.match(line[:800]) for own in (_FENCE, _RULE, _CONTENTS)) or (
-            line.lstrip()[:1] == "|" and _RULE.match(following[:200])
-        ):
-            line = ""
+        is_markup = any(own.match(line[:800]) for own in (_FENCE, _RULE, _CONTENTS))
+        is_markup = is_markup and not _PATTERN["references"].match(line[:200])
+        line = "" if is_markup or (line.lstrip()[:1] == "|" and _RULE.match(following[:200])) else line
         stands_above = not before and len(line) < _PROSE and len(following) > _PARAGRAPH
         yield _as_item(line), (is_first and not following) or (stands_above and not _BULLET.match(following))
         is_first = is_first and not line

@@ -13,7 +13,7 @@ from tls_tasks.reports.citations import Citations, Mark, entries_of, entry_of, i
 from tls_tasks.reports.types import ReportSentence
 
 _INVISIBLE = str.maketrans(dict.fromkeys("\u200b\u2060\ufeff", ""))
-_ESCAPED = re.compile(r"\\([\[\]_#~&])")
+_ESCAPED = re.compile(r"\\([\[\]_#~&*])")
 _CUT_OFF = re.compile(r"(?<=\s)\[[0-9][0-9,;\s–-]{0,40}$")
 _INLINE = "(?P<inline>b|i|em|strong|u|span|small)"
 _BLOCK = "(?P<heading>h[1-6])|(?P<item>li)|p|div|ul|ol|br|hr|section|article|body|html|report|content|text"
@@ -95,9 +95,9 @@ def prose_sentences(text: str, citations: Citations) -> Parsed[list[ReportSenten
 
 
 def _without_code(text: str) -> tuple[str, list[Problem]]:
-    """A text without its fenced blocks, and a note of each; the text itself if they are most of it."""
+    """A text without its fenced blocks, and a note of each; the text itself if one of them is most of it."""
     blocks = list(fences(text))
-    if 2 * sum(end - start for start, end in blocks) > len(text):
+    if 2 * max((end - start for start, end in blocks), default=0) > len(text):
         return text, []
     starts, ends = [start for start, _ in blocks], [end for _, end in blocks]
     gaps = [text[end:start] for end, start in zip([0, *ends], [*starts, len(text)], strict=True)]

@@ -198,7 +198,7 @@ def hooks(module: str) -> Callable[[str], Any]:
         key = name.removesuffix("_stderr")
         table = {key: result for task in tasks.values() for key, result in task.table.items()}
         # Where documents bring their own table (an extraction's schema), a user's YAML names keys of its own.
-        result = table.get(key) or getattr(family, "result_of", table.get)(key)
+        result = table.get(key) or getattr(family, "find_result", table.get)(key)
         if result is None:
             known = ", ".join(("load", "prompt", "target", "fewshot_target", "process", *table))
             raise AttributeError(f"{module}: no {name!r}; there are {known}")

@@ -93,8 +93,7 @@ def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False, is_one: bool
     if best := [own for own in read if is_one and own[0] > most]:
         notes.update({problem("note", answer[slice(*place)]): None for _, place, *_ in read if place != best[0][1]})
         read = best
-    for *_, noted in read:
-        notes.update(noted)
+    notes.update({one: None for *_, noted in read for one in noted})
     values, problems = tuple(own[2] for own in read), (*stripped.problems(text), *notes)
     found = FoundJson(values, "outline" if values else "none", problems, places)
     return replace(found, problems=(*problems, *found.beside(answer)))

@@ -1,7 +1,8 @@
 """Hunt for texts on which a reader takes more than linear time; a target of ``make fuzz``.
 
 The texts are made of the patterns' own literals: a string that a pattern could match is drawn, some of it is repeated,
-and a character that fits nowhere ends it. Every reader is given 4 kB, 64 kB and 1 MB of it.
+and a character that fits nowhere ends it. The pattern's reader, or each one if they share it, is given 4 kB, 64 kB and
+1 MB of it.
 
     python scripts/hunt.py --seconds 60 --seed 7
 """
@@ -14,12 +15,13 @@ import re
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -30,6 +32,8 @@ GROWTH = 20
 """How many times as long a text of sixteen times the length may take."""
 FASTEST = 0.05
 """Seconds below which times are noise."""
+RARELY = 0.75
+"""How often a text that takes no more than its share at 64 kB is not tried with 1 MB."""
 FAILING = ("", "!", "\x00", "é", "\n", "x", "1", "]", '"', "’")
 _CLASSES = {
     "DIGIT": "0123",
@@ -126,9 +130,43 @@ def grows(read: Callable[[str], object], text_of: Callable[[int], str]) -> list[
         times.append(seconds(read, text_of(size)))
         if times[-1] > limit and min(seconds(read, text_of(size)) for _ in range(2)) > limit:
             return times
-        if times[-1] < FASTEST / GROWTH:
+        is_fair = times[-1] < times[0] * SIZES[1] / SIZES[0] and random.random() < RARELY
+        if times[-1] < FASTEST / GROWTH or is_fair:
             break
     return []
+
+
+class Text(NamedTuple):
+    """A text of any size: a head, a piece that is repeated, and an end."""
+
+    head: str
+    piece: str
+    end: str
+
+    def __call__(self, size: int) -> str:
+        """Return so many characters of it, and what it is made of for none."""
+        return self.head + self.piece * (size // len(self.piece)) + self.end if size else " + ".join(map(repr, self))
+
+
+def texts(every: Mapping[str, re.Pattern[str]]) -> Iterator[tuple[str, Text]]:
+    """Draw a text for each pattern, again and again; those for which the pattern itself takes too long come first."""
+    while True:
+        round_of_all = {name: _text(pattern) for name, pattern in sorted(every.items())}
+        shares = {name: _share(every[name], text) + random.random() for name, text in round_of_all.items()}
+        yield from sorted(round_of_all.items(), key=lambda item: -shares[item[0]])
+
+
+def _text(pattern: re.Pattern[str]) -> Text:
+    pieces = [drawn(pattern) for _ in range(random.randint(1, 2))] + random.choices(FAILING, k=1)
+    cut = [piece[random.randint(0, len(piece) // 2) :] if random.random() < 0.5 else piece for piece in pieces]
+    head = random.choice(("", "", cut[0], "# ", "2011-01-25: ", "[1] "))
+    return Text(head, "".join(cut) or "a", random.choice(FAILING))
+
+
+def _share(pattern: re.Pattern[str], text: Text) -> int:
+    """How many times its fair share a pattern takes for 4 kB, as a whole number."""
+    short, long = (seconds(lambda own: [*pattern.finditer(own)], text(size)) for size in (250, 4_000))
+    return int(long / max(short, 0.00005) / 16)
 
 
 def main() -> int:
@@ -140,25 +178,16 @@ def main() -> int:
     random.seed(args.seed)
     warnings.simplefilter("ignore")
     every, begin, n_texts, slow = patterns(), time.monotonic(), 0, 0
-    names = sorted(every)
-    while time.monotonic() - begin < args.seconds:
-        name = random.choice(names)
-        pieces = [drawn(every[name]) for _ in range(random.randint(1, 2))] + random.choices(FAILING, k=1)
-        cut = [piece[random.randint(0, len(piece) // 2) :] if random.random() < 0.5 else piece for piece in pieces]
-        piece, head = "".join(cut) or "a", random.choice(("", "", cut[0], "# ", "2011-01-25: ", "[1] "))
-        end = random.choice(FAILING)
-
-        def text_of(size: int, head: str = head, piece: str = piece, end: str = end) -> str:
-            return head + piece * (size // len(piece)) + end
-
-        for family, read in readers().items():
-            print(f"trying {family}: {head!r} + {piece!r} * n + {end!r}", file=sys.stderr, flush=True)
+    for name, text_of in takewhile(lambda _: time.monotonic() - begin < args.seconds, texts(every)):
+        every_reader, own = readers(), name.split(".")[1]
+        for family, read in {own: every_reader[own]}.items() if own in every_reader else every_reader.items():
+            print(f"trying {family}: {text_of(0)}", file=sys.stderr, flush=True)
             if times := grows(read, text_of):
                 slow += 1
                 said = ", ".join(f"{size:,}: {taken:.2f} s" for size, taken in zip(SIZES, times, strict=False))
-                print(f"{family}: {head!r} + {piece!r} * n + {end!r} (of {name}): {said}", flush=True)
+                print(f"{family}: {text_of(0)} (of {name}): {said}", flush=True)
         n_texts += 1
-    print(f"time: {n_texts} texts from {len(names)} patterns, {slow} too slow")
+    print(f"time: {n_texts} texts from {len(every)} patterns, {slow} too slow")
     return int(slow > 0)
 
 

@@ -3,6 +3,9 @@
 Each layer is switched off in turn, and the answers of ``tests/batteries`` (written with a look at some readers), of
 ``batteries/later`` and of ``batteries/unseen`` (written from the prompts alone and never extended) are read again.
 ``python scripts/readings.py [FAMILY …]`` prints the table; docs/developing/reading_layers.md shows it.
+
+Real answers of models, labelled before any run, stand in the last column where ``../shared`` has them (they can't be
+part of the project: see tests/real/SOURCES.md), for all families but evidence.
 """
 
 from __future__ import annotations
@@ -10,13 +13,16 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import json
 import re
+import runpy
 import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +39,8 @@ READ_RIGHT: dict[str, int] = test_batteries.READ_RIGHT
 cases: Callable[[str, str], list[Any]] = test_batteries.cases
 wrong: Callable[[str, str], list[Any]] = test_batteries.wrong
 SETS = ("batteries", "batteries/later", "batteries/unseen")
+SHARED = ROOT.parent / "shared"
+"""Has the real answers, and the script that compares them with their labels."""
 
 
 @dataclass(frozen=True)
@@ -265,19 +273,30 @@ LAYERS: tuple[Layer, ...] = (
 
 
 def misread(family: str) -> tuple[set[str], ...]:
-    """The ids of the answers of a family, or of all, that are misread, for each set."""
+    """The ids of the answers of a family, or of all, that are misread, for each set and of the real answers."""
     strip_thinking.cache_clear()
     families = list(READ_RIGHT) if family == "all" else [family]
-    return tuple({f"{name} {case['id']}" for name in families for case, _, _ in wrong(name, folder)} for folder in SETS)
+    misses = ({f"{name} {case['id']}" for name in families for case, _, _ in wrong(name, folder)} for folder in SETS)
+    real = ((row, is_right(row, row["text"])[0]) for name in families for row, is_right in real_answers(name))
+    return (*misses, {row["id"] for row, right in real if not right})
+
+
+@cache
+def real_answers(family: str) -> list[tuple[dict[str, Any], Callable[..., Any]]]:
+    """The real answers of a family, each with the function that says whether it is read right."""
+    script, path = SHARED / "tools" / "real_answers.py", SHARED / "data" / "real_answers" / f"{family}.jsonl"
+    is_right = runpy.run_path(str(script))["FAMILIES"].get(family) if script.is_file() and path.is_file() else None
+    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines()) if is_right else ()
+    return [(row, is_right) for row in rows if not (family == "trees" and isinstance(row["expected"], list))]
 
 
 def table(families: list[str]) -> str:
     """The table in Markdown; lost answers are those that the complete reader reads right."""
-    rows = ["| family | layer | lines | lost: battery | later | unseen |", "|---|---|--:|--:|--:|--:|"]
+    rows = ["| family | layer | lines | lost: battery | later | unseen | real |", "|---|---|--:|--:|--:|--:|--:|"]
     for family in families:
         right = misread(family)
         if family != "all":
-            sizes = [len(cases(family, folder)) for folder in SETS]
+            sizes = [*(len(cases(family, folder)) for folder in SETS), len(real_answers(family))]
             counts = (f"{n - len(misses)} of {n}" for misses, n in zip(right, sizes, strict=True))
             rows.append(f"| {family} | *all layers: read right* | | {' | '.join(counts)} |")
         for layer in LAYERS:
@@ -285,7 +304,7 @@ def table(families: list[str]) -> str:
                 with layer.switched_off():
                     lost = tuple(str(len(now - before)) for now, before in zip(misread(family), right, strict=True))
                 rows.append(f"| {family} | {layer.name} | {layer.lines()} | {' | '.join(lost)} |")
-    return "\n".join(rows)
+    return "\n".join(rows) if any(map(real_answers, families)) else "\n".join((*rows, f"No real answers in {SHARED}."))
 
 
 if __name__ == "__main__":

@@ -333,6 +333,14 @@ def test_time_is_linear_in_hostile_forms(name):
     assert hostile.is_linear(parse_evidence, *(piece * (size // len(piece)) for size in (hostile.SMALL, hostile.LARGE)))
 
 
+def test_a_row_without_its_quote_is_an_object_and_prose_beside_tables_is_none():
+    parsed = parse_evidence(
+        "- Two were seen.\n\n| Domain | Evidence span |\n|---|---|\n| food | |\n| mind | tea |\n\nSo be it."
+    )
+    assert [(one.domain, one.span) for one in parsed.value] == [("food", ""), ("mind", "tea")]
+    assert parsed.counts() == {}
+
+
 @pytest.mark.parametrize(("text", "form"), CASES["what_form_was_read_is_said"])
 def test_what_form_was_read_is_said(text, form):
     assert parse_evidence(text).problems == (Problem("repaired_json", form),)

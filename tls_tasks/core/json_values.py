@@ -27,7 +27,7 @@ Notes = dict[Problem, None]
 TOKEN = re.compile(phrases(__file__)["json_token"], re.DOTALL)
 """What is to be told apart in JSON and in what is nearly JSON; numbers and all else stand between tokens."""
 
-_CLOSES = re.compile(r"\s{0,200}[\]}]")
+_CLOSES = re.compile(r"\s{0,200}(?:(?://|#|\.{3}|…)[^\n\]}]{0,200}\s{0,200})?[\]}]")
 _NO_WORDS = re.compile(r"\\.|(?<=\.[0-9])0{1,9}\b")
 _WORD = re.compile(r"[^\W_]+")
 _QUOTED = re.compile(r'(?<!\\)"(NaN|Infinity)"(?!:)')

@@ -47,11 +47,12 @@ _LINE = re.compile(rf"^([ \t]*)({_BULLETS})(?:{_MARK}({_KEY}){_MARK}:{_MARK}(?=\
 _ITEM = re.compile(rf"(?m)^([ \t]*){_BULLET} +(?={_MARK}{_KEY}[*_`]*:[*_`]* +[^\s|>].*\n\n?\1[ \t]([ \t]+){_BULLET} )")
 _COLUMN = re.compile(rf"(?<=\S)[ ]*\t[ \t]*(?={_KEY}:\s)")  # Attribute: Colour    Value: red
 _GOES_ON = re.compile(rf"\s|{_BULLET}[ \t]|#|\.\.\.|[\]}}]")
+_IS_ITEM, _IS_KEY = re.compile(rf"{_BULLET}[ \t]"), re.compile(rf"(?!\s|{_BULLET}[ \t]){ENTRY.pattern}")
 _NOT_YAML = re.compile(r"^[ \t]*(?:[*+•]|[0-9]{1,3}[.)][ \t]|-[ \t]+[*`]|`)|\t|\*\*", re.MULTILINE)
 _NOT_BARE = re.compile(r"[*&!%@`>|?,#\]}-]|.*(?::\s|:$)")
 
 
-def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False) -> FoundJson:
+def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False, is_one: bool = False) -> FoundJson:
     r"""Find the YAML, and the Markdown lists and lines of ``key: value``, that the caller can use.
 
     Fenced blocks if there are such, otherwise all runs of lines that could be an outline. What PyYAML refuses is read
@@ -62,6 +63,7 @@ def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False) -> FoundJson
         text: What the model wrote.
         weigh: See :data:`~tls_tasks.core.json_text.Weigh`.
         as_written: Whether scalars without quotes stay :class:`Unquoted` text, for a caller who knows the types.
+        is_one: Whether one outline is the answer: if it holds more than all others, these are notes beside it.
 
     Returns:
         What was found; the stage is ``outline``. Never raises, whatever the text.
@@ -76,19 +78,25 @@ def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False) -> FoundJson
     """
     answer, *_ = stripped = strip_thinking(text)
     blocks = [(start, end) for start, end in fences(answer) if answer[start:end].strip()] or [(0, len(answer))]
-    values, places, notes, left = [], [], Notes(), MAX_CHARACTERS
+    read: list[tuple[int, tuple[int, int], Any, Notes]] = []
+    notes, left = Notes(), MAX_CHARACTERS
     for outline, place in (found for block in blocks for found in _outlines(answer, *block)):
         left -= len(outline) + _FOR_EACH
         if left < 0:
             notes[problem("not_repaired", f"{len(answer)} characters are too many for YAML")] = None
             break
         value, noted = _reading(outline)
-        if weigh(value):
-            values.append(value if as_written else settled(value))
-            places.append(place)
-            notes.update(noted)
-    found = FoundJson(tuple(values), "outline" if values else "none", (*stripped.problems(text), *notes), tuple(places))
-    return replace(found, problems=(*found.problems, *found.beside(answer)))
+        if weight := weigh(value):
+            read.append((weight, place, value if as_written else settled(value), noted))
+    places = tuple(place for _, place, *_ in read)
+    most = sum(weight for weight, *_ in read) / 2
+    if best := [own for own in read if is_one and own[0] > most]:
+        notes.update({problem("note", answer[slice(*place)]): None for _, place, *_ in read if place != best[0][1]})
+        read = best
+    notes.update({one: None for *_, noted in read for one in noted})
+    values, problems = tuple(own[2] for own in read), (*stripped.problems(text), *notes)
+    found = FoundJson(values, "outline" if values else "none", problems, places)
+    return replace(found, problems=(*problems, *found.beside(answer)))
 
 
 def settled(value: Any) -> Any:
@@ -115,12 +123,14 @@ def _outlines(text: str, start: int, end: int) -> Iterator[tuple[str, tuple[int,
     begin = position = start
     for line in [*text[start:end].split("\n"), "end"]:
         is_outline = not line.strip() or ENTRY.match(line) or _GOES_ON.match(line)
-        if is_outline:
+        # A list ends before keys that are no items of it, such as a note.
+        is_other = len(run) > 1 and not run[-1] and _IS_ITEM.match(run[0]) and _IS_KEY.match(line)
+        if is_outline and not is_other:
             run.append(line.rstrip())
         else:
             if outline := _without_prose(run):
                 yield outline, (begin, min(position, end))
-            run, begin = [], position + len(line) + 1
+            run, begin = ([line.rstrip()], position) if is_other else ([], position + len(line) + 1)
         position += len(line) + 1
 
 

@@ -157,14 +157,16 @@ class ObjectReader:
             yield {self.domain: domain, **value} if domain is not None else dict(value)
         elif inners:
             own = value.get(self.domain)
-            yield from unread_in(value, (), {*inners, self.domain})
+            yield from (problem("note", text.detail) for text in unread_in(value, (), {*inners, self.domain}))
             for key, inner in inners.items():
                 under = self.domains.get(folded(str(key))) or (own if isinstance(own, str) else domain)
                 yield from self.raw(inner, under, depth + 1)
         elif listed:
             yield dict(value)
         elif value:
-            yield problem("bad_entry", f"object with {', '.join(map(str, list(value)[:5]))}")
+            yield problem(
+                "bad_entry" if domain or not depth else "note", f"object with {', '.join(map(str, list(value)[:5]))}"
+            )
 
 
 _ELEMENT = re.compile(r"<(?P<key>[A-Za-z][\w.-]{0,60})>(?P<value>[^<]*)</(?P=key)\s*>|</[A-Za-z]")
@@ -180,7 +182,7 @@ _QUOTES = ('""', "''", "“”", "‘’", "``")
 def find_objects(text: str, reader: ObjectReader) -> FoundJson:
     r"""Find the objects of a text without JSON: rows of tables, XML, lines of keys, or YAML.
 
-    An object needs a span, and a domain: its own, or that of the line above its table.
+    An object needs a span, which in a table may be empty, and a domain: its own, or that of the line above its table.
 
     Args:
         text: The answer, without thinking.
@@ -193,9 +195,11 @@ def find_objects(text: str, reader: ObjectReader) -> FoundJson:
     """
     keyed = partial(_by_key, text, reader)
     for form, objects in (("table", _in_tables(text, reader)), ("XML", keyed(_ELEMENT)), ("an outline", keyed(_LINE))):
-        if whole := [fields for fields in objects if fields.get(reader.span) and reader.domain in fields]:
-            noted = problem("repaired_json", form)
-            return FoundJson((whole,), "repaired", (noted, *_beside(text)), ((0, len(text)),))
+        spans = [fields for fields in objects if reader.span in fields]
+        if whole := [fields for fields in spans if reader.domain in fields]:
+            lost = [problem("unread", fields[reader.span]) for fields in spans if reader.domain not in fields]
+            noted = (problem("repaired_json", form), *lost, *_beside(text, form))
+            return FoundJson((whole,), "repaired", noted, ((0, len(text)),))
     return find_yaml(text, reader.count_whole, as_written=True)
 
 
@@ -219,8 +223,9 @@ def _in_tables(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
         header, *rows = table.rows or [[]]  # none if all its lines are rules
         columns = list(map(key_of, header))
         for cells in rows:
-            texts = zip(columns, map(_bare, cells), strict=False)
-            yield {**heading, **{key: text for key, text in texts if key and text.lower() not in _EMPTY}}
+            texts = [(key, text) for key, text in zip(columns, map(_bare, cells), strict=False) if key]
+            quote = {reader.span: ""} if reader.span in columns else {}  # a cell may be empty: its row is an object
+            yield {**heading, **quote, **{key: text for key, text in texts if text.lower() not in _EMPTY}}
 
 
 def _by_key(text: str, reader: ObjectReader, pattern: re.Pattern[str]) -> Iterator[dict[str, str]]:
@@ -236,14 +241,15 @@ def _by_key(text: str, reader: ObjectReader, pattern: re.Pattern[str]) -> Iterat
     yield fields
 
 
-def _beside(text: str) -> Iterator[Problem]:
-    """What stands beside the rows, elements and lines of keys."""
+def _beside(text: str, form: str) -> Iterator[Problem]:
+    """What stands beside the rows, elements and lines of keys; prose and lists are no part of tables."""
     runs = [
         (is_form, "\n".join(run))
         for is_form, run in groupby(text.split("\n"), key=lambda line: bool(_FORM.match(line)))
     ]
     for place, (is_form, run) in enumerate(runs):
-        yield from () if is_form else beside(run, is_between=0 < place < len(runs) - 1)
+        is_between = form != "table" and 0 < place < len(runs) - 1
+        yield from () if is_form else beside(run, is_between=is_between, is_json=form == "table")
 
 
 def _bare(cell: str) -> str:

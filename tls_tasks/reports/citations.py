@@ -37,6 +37,8 @@ _PATTERN = Patterns(__file__)
 _CLOSED = re.compile(r"\s?\)")
 _TOKEN = re.compile(r"[^\s,;()\[\]<>\"']+")
 _KEY = re.compile(r"[\[【]\^?([0-9]{1,3})[\]】](?!\()[\s,]{0,3}")
+_NO_DOCUMENT = re.compile(r"-[0-9]+|[0-9]+:\[|\]")
+"""What beside the number of a document a tag around words says: its sentence (``3-2``), the search (``0:[3]``)."""
 _STOPS = ".,;:!?*_"
 _CLAUSE_END = re.compile(r"[\s,;*_]*(?:[.。;!?)]|https?://|[\[【]|$)", re.MULTILINE)
 
@@ -97,7 +99,7 @@ class Citations:
         """The same for one answer: by the keys of its list of references, and in its own style.
 
         Plain numbers behind full stops, or in round or curly brackets at the end of a clause, are marks if the answer
-        has no others.
+        has no others than addresses.
 
         Args:
             body: The answer without its list of references.
@@ -116,7 +118,7 @@ class Citations:
                 of_answer._keys.setdefault(_bare(key), doc_id)
         marks = [match for match in islice(_PATTERN["mark"].finditer(body), _MAX_MARKS) if of_answer._read(match)]
         of_answer._joins = any(match["joined"] is not None for match in marks)
-        if all(match["words"] is not None for match in marks):
+        if all(match["words"] or "://" in match[0] for match in marks):
             weak = _PATTERN["weak_mark"].finditer(body)
             numbers = (match["round"] or match["behind"] or of_answer._keyed(match["before"]) for match in weak)
             of_answer._weak = any(ids and all(map(of_answer.is_known, ids)) for ids in map(of_answer.ids, numbers))
@@ -306,7 +308,7 @@ def entries_of(lines: Iterable[str]) -> list[Entry]:
             entries[-1][0].append(another[1])
             rest = rest[another.end() :]
         entries[-1][1].append(rest)
-    return [(key, " ".join(rest)) for keys, rest in entries for key in keys if key]
+    return [(key, " ".join(rest)) for keys, rest in entries for key in keys if key and any(rest)]
 
 
 def entry_of(line: str) -> Entry:
@@ -330,16 +332,26 @@ def in_brackets(text: str, citations: Citations) -> str:
         'It rained[@3] on 7 m².[@2] It stopped [@2; @5-7].'
         >>> in_brackets("It rained <ref>c</ref>. <cite>The Times</cite>", Citations("abc"))
         'It rained [@c]. <cite>The Times</cite>'
+        >>> in_brackets('<cite index="1-4,3-2">It rained</cite>. <co>It stopped</co: 0:[2]>.', Citations("abc"))
+        'It rained[@1,3]. It stopped[@2].'
     """
+    ids = ""
 
     def cited(tag: re.Match[str]) -> str:
         inside = re.sub(r"[\[\]]", "", tag["inside"])
         return f"[@{inside}]" if citations.ids(inside) else tag[0]
 
+    def cited_words(tag: re.Match[str]) -> str:
+        nonlocal ids
+        cites = _NO_DOCUMENT.sub("", tag["ids"] or "") or ids * (not tag["opens"])
+        ids = cites if tag["opens"] else ""
+        return "" if tag["opens"] else f"[@{cites}]" if cites else tag[0]
+
     between = _PATTERN["separator"].split
     text = _PATTERN["sure_mark"].sub(lambda mark: f"[@{'; @'.join(between(mark[mark.lastindex or 0]))}]", text)
     text = _PATTERN["link_in_html"].sub(r"[\2](\1)", text)
-    return _PATTERN["raised"].sub(_lowered, _PATTERN["tag_around"].sub(cited, text))
+    text = _PATTERN["tag_of_words"].sub(cited_words, _PATTERN["tag_around"].sub(cited, text))
+    return _PATTERN["raised"].sub(_lowered, text)
 
 
 def _lowered(match: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ from tls_tasks.reports.citations import Citations, Mark, entries_of, entry_of, i
 from tls_tasks.reports.types import ReportSentence
 
 _INVISIBLE = str.maketrans(dict.fromkeys("\u200b\u2060\ufeff", ""))
-_ESCAPED = re.compile(r"\\([\[\]_#~&])")
+_ESCAPED = re.compile(r"\\([\[\]_#~&*])")
 _CUT_OFF = re.compile(r"(?<=\s)\[[0-9][0-9,;\s–-]{0,40}$")
 _INLINE = "(?P<inline>b|i|em|strong|u|span|small)"
 _BLOCK = "(?P<heading>h[1-6])|(?P<item>li)|p|div|ul|ol|br|hr|section|article|body|html|report|content|text"
@@ -23,6 +23,10 @@ _FENCE = re.compile(r"\s{0,12}(?:`{3,}|~{3,})")
 _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
 _RULE = re.compile(r"\s{0,12}(?:[-=_*|:]\s{0,3}){3,}\s*$")
 _BULLET = re.compile(r"\s{0,40}(?:>\s?){0,3}(?:[-*+•·◦–]|\(?[0-9]{1,3}[.)])\s+")
+# A line of a table of contents, a tag
+_CONTENTS = re.compile(
+    r"\s{0,12}(?:[-*+•]|[0-9]{1,3}[.)])\s.{1,300}\]\(#[^()\s]{1,300}\)\s*$|\s{0,12}</?[A-Za-z][\w ]{0,40}>\s*$"
+)
 _QUOTE = re.compile(r"\s{0,12}(?:>\s?){1,5}")
 _BOLD_LINE = re.compile(
     r"\s{0,12}(?:[0-9]{1,3}[.)]\s{1,3}|[-*+•]\s{1,3}(?=.*:[\s*_]{0,5}$))?(\*\*|__)[^*_]{1,150}\1[\s:]{0,3}$"
@@ -91,9 +95,9 @@ def prose_sentences(text: str, citations: Citations) -> Parsed[list[ReportSenten
 
 
 def _without_code(text: str) -> tuple[str, list[Problem]]:
-    """A text without its fenced blocks, and a note of each; the text itself if they are most of it."""
+    """A text without its fenced blocks, and a note of each; the text itself if one of them is most of it."""
     blocks = list(fences(text))
-    if 2 * sum(end - start for start, end in blocks) > len(text):
+    if 2 * max((end - start for start, end in blocks), default=0) > len(text):
         return text, []
     starts, ends = [start for start, _ in blocks], [end for _, end in blocks]
     gaps = [text[end:start] for end, start in zip([0, *ends], [*starts, len(text)], strict=True)]
@@ -291,8 +295,9 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
     is_first = True
     lines = [line if line.strip() else "" for line in text.splitlines()]
     for before, line, following in zip(["", *lines], lines, [*lines[1:], "."], strict=False):
-        if _FENCE.match(line) or _RULE.match(line[:200]) or (line.lstrip()[:1] == "|" and _RULE.match(following[:200])):
-            line = ""
+        is_markup = any(own.match(line[:800]) for own in (_FENCE, _RULE, _CONTENTS))
+        is_markup = is_markup and not _PATTERN["references"].match(line[:200])
+        line = "" if is_markup or (line.lstrip()[:1] == "|" and _RULE.match(following[:200])) else line
         stands_above = not before and len(line) < _PROSE and len(following) > _PARAGRAPH
         yield _as_item(line), (is_first and not following) or (stands_above and not _BULLET.match(following))
         is_first = is_first and not line

@@ -26,6 +26,7 @@ _PROMPT = re.compile(f"(?i:{OPENING}|{CLOSED_BOOK_OPENING}|{PHRASES['other_promp
 _MARKUP_TAG, _RULE, _NO_DATE = (re.compile(PHRASES[kind]) for kind in ("markup_tag", "rule", "no_date"))
 _LONG = 120
 """Characters of a line that is prose, and announces nothing."""
+_HALF_A_YEAR = 6  # months
 _MAX_LINES = 4_000
 """Lines that are read."""
 
@@ -42,7 +43,8 @@ class Section:
 
     def __init__(self, known: Known = UNKNOWN) -> None:
         self.known = known
-        self._has_day = False
+        self._has_day = self._is_one_year = False
+        self._month = 0  # of the last entry
 
     def heading(self, text: str, is_heading: bool) -> None:
         """Take the year of a heading, or of what precedes the first entry; the month of another section is over."""
@@ -50,6 +52,7 @@ class Section:
         years = [*_BARE_YEAR.findall(plain), *YEAR.findall(plain)]
         if years and (is_heading or not self._has_day):
             self.known = Known(int(years[0]))
+            self._is_one_year, self._month = len(set(years)) == 1, 0
         elif is_heading:
             self.known = Known(self.known.year)
 
@@ -60,8 +63,21 @@ class Section:
         day = expression.date
         is_month = expression.precision == "month" and not expression.is_range
         is_month = is_month or (self.known == (day.year, day.month) and expression.precision == "day")
-        self.known = Known(day.year, day.month if is_month else None)
+        is_year = expression.precision == "year" and not expression.is_range
+        self._is_one_year = is_year or (self._is_one_year and self.known.year == day.year)
+        self.known, self._month = Known(day.year, day.month if is_month else None), day.month
         self._has_day = self._has_day or expression.precision == "day"
+
+    def goes_over(self, prefix: Prefix) -> bool:
+        """Take the next year if a date without one is January's, say, and follows one of December.
+
+        Not below a heading or an introduction that names one year.
+        """
+        year, month = self.known.year, prefix.expression.date.month if prefix.expression and prefix.is_short else 12
+        if year is None or self._is_one_year or self._month - month <= _HALF_A_YEAR:
+            return False
+        self.known = Known(year + 1)
+        return True
 
 
 _ASIDE_NAMES = frozenset("source sources reference references citations links note notes bibliography".split())
@@ -169,6 +185,7 @@ class _Lines:
         if stripped.startswith(_FENCE) or _MARKUP_TAG.fullmatch(stripped) or _RULE.fullmatch(stripped):
             yield from self._close()
         elif prefix := self._prefix(line, stripped):
+            prefix = (self.section.goes_over(prefix) and self._prefix(line, stripped)) or prefix
             if self.is_aside:
                 yield problem("dated_text", stripped)
                 return

@@ -365,7 +365,7 @@ def _found(text: str, node: SchemaNode | None, any_style: bool) -> FoundJson:
     is_most = 2 * sum(end - start for start, end in found.places) > len(text)
     if is_most or (node is None and found.stage == "scan"):
         return found
-    outline = find_yaml(text, partial(_weigh_outline, node), as_written=True)
+    outline = find_yaml(text, partial(_weigh_outline, node), as_written=True, is_one=True)
     outline = replace(outline, values=tuple(fit(value, node) for value in outline.values))
     if found.stage == "scan" and isinstance(node, Branch) and outline.values:
         json_keys, outline_keys = (

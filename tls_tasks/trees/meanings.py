@@ -14,9 +14,9 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.text.moments import read_moment
 from tls_tasks.text.numbers import read_number
 from tls_tasks.trees.compliance import DATES, base_type
-from tls_tasks.trees.nodes import children_of
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import AnyOf, Leaf, Path, SchemaNode, part_for, path_name
+from tls_tasks.trees.values import children_of, with_children
 
 
 def _as_number(text: str) -> int | float | str:
@@ -74,8 +74,7 @@ def with_numbers(tree: Any, node: SchemaNode) -> Any:
         return AnyOf([with_numbers(answer, node) for answer in tree.values])
     node = part_for(node, tree)
     if isinstance(tree, dict | list):
-        values = [with_numbers(child, inner) for inner, child in children_of(node, tree)]
-        return values if isinstance(tree, list) else dict(zip(tree, values, strict=True))
+        return with_children(tree, [with_numbers(child, inner) for _, inner, child in children_of(node, tree)])
     return meaning(_as_number, tree) if base_type(getattr(node, "type", "")) in ("integer", "number") else tree
 
 
@@ -109,8 +108,5 @@ def unread_dates(tree: Any, node: SchemaNode, day_month: str = "", path: Path = 
     if isinstance(tree, str):
         is_date = isinstance(node, Leaf) and base_type(node.type) in DATES
         return [f"{path_name(path)}: {tree!r}"] if is_date and read_moment(tree, day_month) is None else []
-    steps = [*tree] if isinstance(tree, dict) else [*range(len(tree))] if isinstance(tree, list) else []
-    children = [
-        (inner, child, (*path, step)) for step, (inner, child) in zip(steps, children_of(node, tree), strict=True)
-    ]
-    return [text for inner, child, at in children if inner for text in unread_dates(child, inner, day_month, at)]
+    children = [(child, inner, day_month, (*path, step)) for step, inner, child in children_of(node, tree) if inner]
+    return [text for child in children for text in unread_dates(*child)]

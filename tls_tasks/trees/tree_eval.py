@@ -15,20 +15,18 @@ from tls_tasks.core.options import INTERVAL, interval_options, interval_sign, si
 from tls_tasks.core.score import Score
 from tls_tasks.trees.compare import compare_trees
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
-from tls_tasks.trees.counts import Counts, unit_of
-from tls_tasks.trees.grid import Lists
-from tls_tasks.trees.grounds import ground_of
+from tls_tasks.trees.counts import Counts, LeafScorer
+from tls_tasks.trees.grounds import GroundedPairing, ground_of, grounds_by_list
 from tls_tasks.trees.grounds import unit_of as grounded_unit
-from tls_tasks.trees.leaf_scores import LeafScorer
 from tls_tasks.trees.meanings import refuse_unread_dates, with_numbers
-from tls_tasks.trees.nodes import MISSING
-from tls_tasks.trees.pairing import Pairing
+from tls_tasks.trees.pairing import Lists, Pairing
 from tls_tasks.trees.plan import Plan, make_plan
 from tls_tasks.trees.read import MODES, ParsedTree
 from tls_tasks.trees.rows import read_rows
-from tls_tasks.trees.score import Sample, details_of, judged, results
+from tls_tasks.trees.score import Sample, details_of, judged, results, unit_of
 from tls_tasks.trees.shape import schema_of
 from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode
+from tls_tasks.trees.values import MISSING
 from tls_tasks.trees.weights import GUIDE, VALUES
 
 VERSION = 6
@@ -154,14 +152,17 @@ def tree_eval(
         for row, (parsed, tree) in enumerate(read_rows(*given, sources, partial(ground_of, plan)))
     ]
     refuse_unread_dates(plan, [tree for _, tree in rows])
+    counts = count_trees(plan, rows)
     units = [
-        unit_of(plan, *counts) | _text_unit(parsed, plan.root)
-        for (parsed, _), counts in zip(rows, count_trees(plan, rows), strict=True)
+        unit_of(plan, *each) | _text_unit(parsed, plan.root) for (parsed, _), each in zip(rows, counts, strict=True)
     ]
-    items = [Sample(plan, row, units, tree, parsed) for row, (parsed, tree) in enumerate(rows)]
+    items = [
+        Sample(plan, row, units, tree, parsed, by_value.choices)
+        for row, ((parsed, tree), (_, by_value)) in enumerate(zip(rows, counts, strict=True))
+    ]
     if quoted:
         for own, unit in zip(items, units, strict=True):
-            unit |= grounded_unit(plan, *own.trees, own.parsed.grounds, unit["value_hits"])
+            unit |= grounded_unit(plan, *own.trees, own.parsed.grounds, own.alignments, unit["value_hits"])
     metrics = ",".join(sorted({metric.signature for field in plan.fields for metric in field.metrics}))
     averaging = "hierarchical" if hierarchical_averaging else "flat"
     profile = (compat or "guide") + (f",day_month={day_month}" if day_month != "as_written" else "")
@@ -207,9 +208,10 @@ def count_trees(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> list[tupl
     The guide's sees a prediction as it is written, where a leaf is an object by mistake.
     """
     scorer, lists, counts = LeafScorer(plan), Lists(plan), list[tuple[Counts, Counts]]()
-    by_guide, by_value = Pairing(plan, GUIDE, scorer, lists), Pairing(plan, VALUES, scorer, lists)
+    by_guide, by_value = Pairing(plan, GUIDE, scorer, lists), GroundedPairing(plan, VALUES, scorer, lists)
     for parsed, reference in rows:
         written, meant = (MISSING, MISSING) if parsed.failed else (parsed.guide_tree, parsed.value)
+        by_value.grounds = dict(grounds_by_list(parsed.value, parsed.grounds))
         first = compare_trees(reference, written, by_guide)
         counts.append((first, first if plan.follows_treeval else compare_trees(reference, meant, by_value)))
         lists.clear()

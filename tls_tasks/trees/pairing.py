@@ -5,10 +5,10 @@ Items are sorted first, so that their order in the lists never matters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -115,20 +115,32 @@ def assign(weights: FloatArray) -> list[tuple[int, int]]:
     return list(zip(rows.tolist(), columns.tolist(), strict=True))
 
 
+class Grid(NamedTuple):
+    """The weights of the flat items of some lists with those of others, and where the items of each list are."""
+
+    weights: Mapping[Rule, FloatArray] = {}
+    rows: Mapping[SortedItems, slice] = {}
+    columns: Mapping[SortedItems, slice] = {}
+
+
 @dataclass
 class Lists:
-    """The sorted lists of two trees and the weights of their flat items, for all pairings of these trees."""
+    """The sorted lists of two trees and the weights of their flat items, for all pairings of these trees.
+
+    Attributes:
+        plan: The schema and its settings.
+        lists: By the ids of a list and of its items' node.
+        grids: Of lists within items by the id of their items' node, of two lists alone by these.
+    """
 
     plan: Plan
     lists: dict[tuple[int, int], SortedItems] = field(default_factory=dict)
-    weights: dict[tuple[SortedItems, SortedItems], tuple[dict[Rule, FloatArray], slice, slice]] = field(
-        default_factory=dict
-    )
+    grids: dict[Any, Grid] = field(default_factory=dict)
 
     def clear(self) -> None:
         """Forget all lists: those of other trees may get their ids."""
         self.lists.clear()
-        self.weights.clear()
+        self.grids.clear()
 
     def sorted(self, items: Sequence[Any], node: SchemaNode) -> SortedItems:
         """Sort items, so that the pairing does not depend on their order; for treeval they stay as they stand."""
@@ -138,10 +150,12 @@ class Lists:
 
     def weigh(self, rule: Rule, references: SortedItems, predictions: SortedItems, node: SchemaNode) -> FloatArray:
         """Return the weights of the flat items of two lists."""
-        if (references, predictions) not in self.weights:
-            self.weigh_all([references], [predictions], node)
-        weights, rows, columns = self.weights[references, predictions]
-        return weights[rule][rows, columns]
+        grid = self.grids.get(id(node), Grid())
+        if references not in grid.rows or predictions not in grid.columns:
+            if (key := (references, predictions)) not in self.grids:
+                self.grids[key] = self.grid([references], [predictions], node)
+            grid = self.grids[key]
+        return grid.weights[rule][grid.rows[references], grid.columns[predictions]]
 
     def weigh_within(self, references: SortedItems, predictions: SortedItems, node: SchemaNode) -> None:
         """Weigh the flat items of all lists within items with all, which is quicker than list by list."""
@@ -150,27 +164,26 @@ class Lists:
             for below, values in (each for item in items for each in flat_lists(node, item)):
                 lists: Any = inner.setdefault(id(below), (below, [], []))[1 + side]
                 lists.append(self.sorted(values, below))
-        for below, left, right in inner.values():
-            if any((one, other) not in self.weights for one in left[:1] for other in right[:1]):
-                self.weigh_all(left, right, below)
+        for key, (below, left, right) in inner.items():
+            known = self.grids.get(key, Grid())
+            if not (known.rows.keys() >= {*left} and known.columns.keys() >= {*right}):
+                self.grids[key] = self.grid(left, right, below)
 
-    def weigh_all(self, references: list[SortedItems], predictions: list[SortedItems], node: SchemaNode) -> None:
+    def grid(self, references: list[SortedItems], predictions: list[SortedItems], node: SchemaNode) -> Grid:
         """Weigh the flat items of all lists of references with those of all lists of predictions."""
         (rows, left), (columns, right) = map(_in_one, (references, predictions))
-        weights = weigh_rows(self.plan, node, left, right)
-        for reference, row in rows:
-            self.weights |= {(reference, prediction): (weights, row, column) for prediction, column in columns}
+        return Grid(weigh_rows(self.plan, node, left, right), rows, columns)
 
 
-def _in_one(lists: Sequence[SortedItems]) -> tuple[list[tuple[SortedItems, slice]], list[Row]]:
+def _in_one(lists: Sequence[SortedItems]) -> tuple[dict[SortedItems, slice], list[Row]]:
     """Put the flat items of lists one after the other; say where those of each are."""
     rows: list[Row] = []
-    places: list[tuple[SortedItems, slice]] = []
-    for items in lists:
+    slices: dict[SortedItems, slice] = {}
+    for items in dict.fromkeys(lists):
         start = len(rows)
         rows += filter(None, items.rows)
-        places.append((items, slice(start, len(rows))))
-    return places, rows
+        slices[items] = slice(start, len(rows))
+    return slices, rows
 
 
 # --- sorted items ---

@@ -6,15 +6,14 @@ and the better score counts.
 """
 
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import InputError
 from tls_tasks.text.moments import read_moment
 from tls_tasks.text.numbers import read_number
 from tls_tasks.trees.compliance import DATES, base_type
-from tls_tasks.trees.plan import Field, Plan
+from tls_tasks.trees.plan import Field
 from tls_tasks.trees.types import AnyOf, Leaf, Path, SchemaNode, part_for, path_name
 from tls_tasks.trees.values import children_of, with_children
 
@@ -76,19 +75,6 @@ def with_numbers(tree: Any, node: SchemaNode) -> Any:
     if isinstance(tree, dict | list):
         return with_children(tree, [with_numbers(child, inner) for _, inner, child in children_of(node, tree)])
     return meaning(_as_number, tree) if base_type(getattr(node, "type", "")) in ("integer", "number") else tree
-
-
-def refuse_unread_dates(plan: Plan, references: Sequence[Any]) -> None:
-    """Refuse references with dates that can't be read; in treeval's profile values may be of any type.
-
-    Raises:
-        InputError: A text that the schema calls a date, and that is none or has two readings.
-    """
-    if plan.follows_treeval or not any(base_type(field.type) in DATES for field in plan.fields):
-        return
-    for index, tree in enumerate(references):
-        if unread := unread_dates(tree, plan.root, plan.day_month):
-            raise InputError("references", index, unread[0], DATES_WANTED)
 
 
 DATES_WANTED = "a date with one reading, such as 2024-05-03, or day_month='day_first' or 'month_first'"

@@ -76,11 +76,6 @@ def unit_of(plan: Plan, by_guide: Counts, by_value: Counts) -> dict[str, float]:
 # --- results ---
 
 
-def results(plan: Plan) -> dict[str, Result]:
-    """The table of results: :func:`judged`, rates of reading and compliance, the number of type errors."""
-    return {**judged(plan), **rate_results()}
-
-
 def rate_results() -> dict[str, Result]:
     """How many predictions are what, and the number of type errors."""
     rates = {name: mean(name, better=name in _GOOD) for name in _RATES}

@@ -18,12 +18,12 @@ from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
 from tls_tasks.trees.counts import Counts, LeafScorer
 from tls_tasks.trees.grounds import GroundedPairing, ground_of, grounds_by_list
 from tls_tasks.trees.grounds import unit_of as grounded_unit
-from tls_tasks.trees.meanings import refuse_unread_dates, with_numbers
+from tls_tasks.trees.meanings import DATES_WANTED, unread_dates, with_numbers
 from tls_tasks.trees.pairing import Lists, Pairing
 from tls_tasks.trees.plan import Plan, make_plan
 from tls_tasks.trees.read import MODES, ParsedTree
 from tls_tasks.trees.rows import read_rows
-from tls_tasks.trees.score import Sample, details_of, judged, results, unit_of
+from tls_tasks.trees.score import Sample, details_of, judged, rate_results, unit_of
 from tls_tasks.trees.shape import schema_of
 from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode
 from tls_tasks.trees.values import MISSING
@@ -44,9 +44,6 @@ class _TreeEvalConfig:
     parse_mode: str = field(default="lenient", metadata={"sign": "parse"})
     quotes: bool = field(default=False, metadata={"quiet": False, "of": ()})  # sources are no option, but decide it
     interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": INTERVAL})
-
-
-_COMPATS = (None, "treeval")
 
 
 @signed_by(_TreeEvalConfig, data=("predictions", "references", "sources"))
@@ -131,7 +128,7 @@ def tree_eval(
         >>> round(score["recall_node"], 2), score["fields"]["tags"]["missed"]
         (0.8, 1)
     """
-    check_choice("compat", compat, _COMPATS)
+    check_choice("compat", compat, (None, "treeval"))
     check_choice("parse_mode", parse_mode, MODES)
     check_switches(hierarchical_averaging=hierarchical_averaging)
     interval = interval_options(confidence_interval, n_resamples, seed)
@@ -151,7 +148,6 @@ def tree_eval(
         (parsed, _checked(plan, row, parsed, tree))
         for row, (parsed, tree) in enumerate(read_rows(*given, sources, partial(ground_of, plan)))
     ]
-    refuse_unread_dates(plan, [tree for _, tree in rows])
     counts = count_trees(plan, rows)
     units = [
         unit_of(plan, *each) | _text_unit(parsed, plan.root) for (parsed, _), each in zip(rows, counts, strict=True)
@@ -172,7 +168,7 @@ def tree_eval(
     return Score(
         signature=signature("tree_eval", config, VERSION),
         units=units,
-        definitions=results(plan),
+        definitions={**judged(plan), **rate_results()},
         items=items,
         more=partial(details_of, plan),
         interval=None if interval is None else {**interval, "keys": list(judged(plan))},
@@ -211,7 +207,7 @@ def count_trees(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> list[tupl
     by_guide, by_value = Pairing(plan, GUIDE, scorer, lists), GroundedPairing(plan, VALUES, scorer, lists)
     for parsed, reference in rows:
         written, meant = (MISSING, MISSING) if parsed.failed else (parsed.guide_tree, parsed.value)
-        by_value.grounds = dict(grounds_by_list(parsed.value, parsed.grounds))
+        by_value.grounds = dict(grounds_by_list(parsed.value, parsed.grounds)) if plan.has_sources else {}
         first = compare_trees(reference, written, by_guide)
         counts.append((first, first if plan.follows_treeval else compare_trees(reference, meant, by_value)))
         lists.clear()
@@ -231,7 +227,10 @@ def _checked(plan: Plan, row: int, parsed: ParsedTree, reference: Any) -> Any:
     if plan.follows_treeval:  # its metrics see values of any type
         issues = [issue for issue in issues if not issue.path and isinstance(plan.root, Branch)]
     if not issues or not slips(numbers := with_numbers(reference, plan.root), plan.root):
-        return numbers if issues else reference
+        tree = numbers if issues else reference
+        if unread := [] if plan.follows_treeval else unread_dates(tree, plan.root, plan.day_month):
+            raise InputError("references", row, unread[0], DATES_WANTED)
+        return tree
     is_item = isinstance(plan.root, ListOf) and not slips(reference, plan.root.item)
     follows = f"a tree that follows the schema{f' ({plan.form})' * bool(plan.form)}"
     wanted = f"{follows}, or schema=None{'; did you mean schema=schema[0]?' * is_item}"

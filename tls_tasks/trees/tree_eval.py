@@ -138,27 +138,13 @@ def tree_eval(
         raise InputError("sources", None, f"texts with compat={compat!r}", "no sources: that program knows no quotes")
     quoted, shape = sources is not None, "given" if schema is not None else "references"
     schema = schema_of(predictions, references) if schema is None else schema
-    settings = schema, compat, leaf_metrics, list_order, day_month, hierarchical_averaging, quoted
-    try:
-        plan = _known_plan(marshal.dumps(settings, 2))  # tells 1, 1.0 and True, lists and tuples apart
-    except ValueError:  # functions, modules, classes; or settings that are refused, once more
-        plan = make_plan(*settings)
+    plan = _plan_of(schema, compat, leaf_metrics, list_order, day_month, hierarchical_averaging, quoted)
     given = predictions, references, plan.root, parse_mode, compat is None
     rows = [
         (parsed, _checked(plan, row, parsed, tree))
         for row, (parsed, tree) in enumerate(read_rows(*given, sources, partial(ground_of, plan)))
     ]
-    counts = count_trees(plan, rows)
-    units = [
-        unit_of(plan, *each) | _text_unit(parsed, plan.root) for (parsed, _), each in zip(rows, counts, strict=True)
-    ]
-    items = [
-        Sample(plan, row, units, tree, parsed, by_value.choices)
-        for row, ((parsed, tree), (_, by_value)) in enumerate(zip(rows, counts, strict=True))
-    ]
-    if quoted:
-        for own, unit in zip(items, units, strict=True):
-            unit |= grounded_unit(plan, *own.trees, own.parsed.grounds, own.alignments, unit["value_hits"])
+    items = _samples(plan, rows)
     metrics = ",".join(sorted({metric.signature for field in plan.fields for metric in field.metrics}))
     averaging = "hierarchical" if hierarchical_averaging else "flat"
     profile = (compat or "guide") + (f",day_month={day_month}" if day_month != "as_written" else "")
@@ -167,7 +153,7 @@ def tree_eval(
     )
     return Score(
         signature=signature("tree_eval", config, VERSION),
-        units=units,
+        units=items[0].units if items else [],
         definitions={**judged(plan), **rate_results()},
         items=items,
         more=partial(details_of, plan),
@@ -192,10 +178,31 @@ def _text_unit(parsed: ParsedTree, root: SchemaNode) -> dict[str, float]:
     return {**parsed.rates(), "n": 1, "schema_compliance": not issues and not parsed.failed, **kinds}
 
 
+def _plan_of(*settings: Any) -> Plan:
+    """Make a plan, once for settings that are plain values."""
+    try:
+        return _known_plan(marshal.dumps(settings, 2))  # tells 1, 1.0 and True, lists and tuples apart
+    except ValueError:  # functions, modules, classes; or settings that are refused, once more
+        return make_plan(*settings)
+
+
 @lru_cache(maxsize=64)
 def _known_plan(settings: bytes) -> Plan:
     """Make the plan of settings that are plain values: that takes longer than scoring a tree."""
     return make_plan(*marshal.loads(settings))  # noqa: S302 - our own, from above
+
+
+def _samples(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> list[Sample]:
+    """Score all pairs of trees: each with its unit."""
+    units, samples = list[dict[str, float]](), list[Sample]()
+    for row, ((parsed, tree), counts) in enumerate(zip(rows, count_trees(plan, rows), strict=True)):
+        unit = unit_of(plan, *counts) | _text_unit(parsed, plan.root)
+        sample = Sample(plan, row, units, tree, parsed, counts[1].choices)
+        if plan.has_sources:
+            unit |= grounded_unit(plan, *sample.trees, parsed.grounds, sample.alignments, unit["value_hits"])
+        units.append(unit)
+        samples.append(sample)
+    return samples
 
 
 def count_trees(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> list[tuple[Counts, Counts]]:

@@ -278,7 +278,7 @@ def test_what_was_killed_goes_on_where_it_stopped(tmp_path, fault):
     path = write_log(tmp_path, "summ_dialogsum", text_of(rows_of("summ_dialogsum", 40)))
     command = [sys.executable, "-W", "ignore", "-c", RUN.replace("FAULT", fault), str(path)]
     # It ends only when all that hold its pipes have ended: no worker outlives it.
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, start_new_session=True)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=900, start_new_session=True)
     assert ended.returncode == FAULTS[fault], ended.stderr
     assert ("DataError: units: a worker was killed" in ended.stderr) == (ended.returncode == 1), ended.stderr
     done = {file: file.stat().st_ino for file in (tmp_path / "units").glob("block-*.parquet")}

@@ -112,7 +112,7 @@ def test_of_what_is_too_long_for_json_repair_the_whole_items_count() -> None:
 @pytest.mark.parametrize("piece", ["'it's',", '"a" b ', "['", "{a:b},", '["a" "b" "c" ', "{“n”: 1}, "])
 def test_json_repair_does_not_take_minutes(piece: str) -> None:
     text = "[" + piece * (1_000_000 // len(piece)) + "]"
-    assert hostile.seconds(find, text) < 20
+    assert hostile.seconds(find, text) < 60
 
 
 @pytest.mark.parametrize("useless", ["[{}] ", "```\n[{}]\n```\n", '{"a": [} '])

@@ -47,8 +47,8 @@ def test_an_alias_bomb_is_not_expanded():
     "piece", ["[", "- ", "? ", "a: [", "a:\n ", "a: *b\n", "a:\nx\n", "**", ": ", "|\n", "%YAML 1.1\n"]
 )
 def test_hostile_text_costs_little(piece):
-    assert hostile.seconds(find, "a: " + piece * (MAX_CHARACTERS // 2 // len(piece))) < 20
-    assert hostile.seconds(find, piece * (1_000_000 // len(piece))) < 20
+    assert hostile.seconds(find, "a: " + piece * (MAX_CHARACTERS // 2 // len(piece))) < 60
+    assert hostile.seconds(find, piece * (1_000_000 // len(piece))) < 60
 
 
 def find(text):

@@ -22,7 +22,7 @@ from tls_tasks.cli import main
 from tls_tasks.core.errors import DataError
 from tls_tasks.data import fetched
 from tls_tasks.data.files import file_rows
-from tls_tasks.data.order import EmbeddedEditionWarning
+from tls_tasks.data.sources import EmbeddedEditionWarning
 from tls_tasks.timelines.data import PUBLIC, _load_topics
 from tls_tasks.timelines.topics import read_data_set, read_rows
 
@@ -140,7 +140,7 @@ def test_failures_are_one_line_with_advice(made_up, mirror, monkeypatch, capsys,
     def fails():
         assert main(["fetch", "tls_timeline17"]) == 2
         [message] = capsys.readouterr().err.splitlines()
-        assert not made_up.is_there
+        assert not made_up.is_fetched
         return message
 
     path = next(iter(mirror.files))
@@ -163,7 +163,7 @@ def test_a_reader_that_fails_leaves_nothing_that_counts(made_up, mirror, monkeyp
     monkeypatch.setitem(PUBLIC, "tls_timeline17", copy)
     assert main(["fetch", "tls_timeline17"]) == 2
     assert "expected a list of sentences, got \"__import__('os')\"" in capsys.readouterr().err
-    assert not copy.is_there and list(copy.folder.parent.iterdir()) == []
+    assert not copy.is_fetched and list(copy.folder.parent.iterdir()) == []
 
 
 # ---- other processes
@@ -204,7 +204,7 @@ def files_below(folder):
 
 def test_processes_at_the_same_time(start, tmp_path):
     for process in [start() for _ in range(4)]:
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=900)
         assert process.returncode == 0, err
     assert files_below(tmp_path / "cache") == ["origin.json", "rows.parquet", "timelines.jsonl"]
 
@@ -212,12 +212,12 @@ def test_processes_at_the_same_time(start, tmp_path):
 def test_no_room(start, tmp_path):
     """A limit on the size of files is what a test can have of a full disk: writing fails in the middle."""
     process = start(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)))
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=900)
     assert process.returncode == 2
     last = err.strip().splitlines()[-1]
     assert "can't be written: " in last and "make room, or set TLS_TASKS_CACHE" in last
     assert files_below(tmp_path / "cache") == []
-    assert start().wait(timeout=120) == 0
+    assert start().wait(timeout=900) == 0
 
 
 def test_a_killed_process_leaves_nothing_that_counts(start, mirror, tmp_path):
@@ -228,9 +228,9 @@ def test_a_killed_process_leaves_nothing_that_counts(start, mirror, tmp_path):
         time.sleep(0.05)
         assert process.poll() is None
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=60)
+    process.communicate(timeout=900)
     mirror.stalls.clear()
-    assert start().wait(timeout=120) == 0
+    assert start().wait(timeout=900) == 0
     assert {"origin.json", "rows.parquet", "timelines.jsonl"} <= set(files_below(tmp_path / "cache"))
 
 

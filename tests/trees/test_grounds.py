@@ -16,7 +16,7 @@ from tests.made_runs import make_run
 from tests.trees import slow_grounds as slow
 from tls_tasks.cli import main
 from tls_tasks.core.errors import InputError
-from tls_tasks.trees.grounds import aligned, can_be_read
+from tls_tasks.trees.grounds import can_be_read
 from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.rows import read_quoted
 from tls_tasks.trees.score import KEYS, VALUE_KEYS
@@ -63,8 +63,7 @@ def is_below(left, right):
 
 @given(trees(), PREDICTIONS)
 def test_the_slow_way_gives_the_same(reference, prediction):
-    plan = make_plan(SCHEMA)
-    alignments = aligned(plan, reference, slow.bare(prediction), None)
+    alignments = tree_eval([slow.bare(prediction)], [reference], SCHEMA).items[0].alignments
     unit = grounded(prediction, reference).units[0]
     hits, n_empty, n_filled = slow.grounded(reference, prediction, SOURCE, alignments)
     assert unit["grounded_hits"] == pytest.approx(hits, abs=1e-12)

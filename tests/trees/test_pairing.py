@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.trees.test_tree_eval import RANDOM_CASES, metrics_of
+from tls_tasks.trees.counts import similarity_of
 from tls_tasks.trees.differences import is_pair, side_by_side
-from tls_tasks.trees.leaf_scores import similarity_of
 from tls_tasks.trees.tree_eval import tree_eval
 
 WORDS = st.sampled_from(["a", "ab", "abc", "bc", "drums", ""])

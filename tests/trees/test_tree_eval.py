@@ -21,13 +21,12 @@ from tls_tasks.core.score import values
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies
 from tls_tasks.trees.counts import KINDS
 from tls_tasks.trees.leaf_metrics import resolve_metric
-from tls_tasks.trees.nodes import count_nodes
-from tls_tasks.trees.pairing import assign
+from tls_tasks.trees.pairing import ALIGNED, assign
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import KEYS
-from tls_tasks.trees.sorting import ALIGNED
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import AnyOf, leaves_of
+from tls_tasks.trees.values import count_nodes
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
@@ -84,7 +83,7 @@ def test_every_number_is_treevals(row):
 def test_matching_is_treevals(row):
     matrix = np.array(row["matrix"], dtype=float)
     weights = matrix if row["maximize"] else -matrix
-    rows, columns = assign(weights)
+    rows, columns = zip(*assign(weights), strict=True)
     assert near(matrix[list(rows), list(columns)].sum(), row["expected"]["total"])
 
 
@@ -598,7 +597,7 @@ def test_long_lists_are_cut_into_chunks(monkeypatch):
     lists = [[{"a": generator.randrange(50), "t": generator.choices("xyz", k=3)} for _ in range(60)] for _ in range(2)]
     schema = {"l": [{"a": "integer", "t": ["string"]}]}
     whole = tree_eval([{"l": lists[0]}], [{"l": lists[1]}], schema).as_dict()
-    monkeypatch.setattr("tls_tasks.trees.grid.CHUNK", 500)
+    monkeypatch.setattr("tls_tasks.trees.weights.CHUNK", 500)
     assert tree_eval([{"l": lists[0]}], [{"l": lists[1]}], schema).as_dict() == whole
 
 

@@ -7,25 +7,17 @@ what is missed or too many below it is counted in its place. References follow t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum
+from functools import partial
 from typing import Any
 
-from tls_tasks.trees.counts import Counts, Outcome, mean_outcomes
-from tls_tasks.trees.nodes import (
-    MISSING,
-    VALUE,
-    WRONG,
-    count_below_as_treeval,
-    count_item,
-    count_key,
-    count_nodes,
-    has_answers,
-    states,
-    values_outside,
-)
+from tls_tasks.trees.compliance import fits
+from tls_tasks.trees.counts import Counts, Outcome, mean_outcomes, n_values
 from tls_tasks.trees.pairing import Pairing
-from tls_tasks.trees.plan import Field
-from tls_tasks.trees.types import Again, AnyOf, Branch, ListOf, OneOf, SchemaNode, part_for, resolved, settled
+from tls_tasks.trees.plan import Field, Plan
+from tls_tasks.trees.types import Again, AnyOf, Branch, ListOf, OneOf, SchemaNode, part_for, resolved
+from tls_tasks.trees.values import MISSING, count_nodes, full_tree, has_answers, settled, values_outside
 
 Place = Enum("Place", ["KEY", "ITEM", "CONTENT"])
 """Where two values stand: at a key, which is a node; in lists; or wherever only what is in them counts."""
@@ -39,8 +31,10 @@ def compare_trees(reference: Any, prediction: Any, pairing: Pairing) -> Counts:
 
 def compare(reference: Any, prediction: Any, node: SchemaNode, pairing: Pairing, place: Place = Place.KEY) -> Counts:
     """Compare two values; MISSING stands for the value of a key that isn't there."""
-    if type(node) is Field and type(reference) in node.types and type(prediction) in node.types and place is Place.KEY:
-        return Counts(node_tp=1, leaf_tp=1, outcomes=[pairing.scorer.outcome(node, reference, prediction)])  # as a rule
+    if type(node) is Field and type(reference) in node.types and type(prediction) in node.types:  # as a rule
+        is_key, is_node = place is Place.KEY, place is Place.ITEM and not pairing.plan.follows_treeval
+        outcomes = [pairing.scorer.outcome(node, reference, prediction)]
+        return Counts(node_tp=int(is_key or is_node), leaf_tp=int(is_key), outcomes=outcomes)
     is_recursive, node, plan = isinstance(node, Again), resolved(node), pairing.plan
     if has_answers(node, reference):
         return best_answer(reference, prediction, node, pairing, place)
@@ -100,7 +94,7 @@ def compare_lists(references: Any, predictions: Any, node: Any, pairing: Pairing
         pair = compare(references[row], predictions[column], node.item, pairing, place)
         pair.outcomes = [pair.outcomes]
         counts += pair
-    if id(node) in pairing.inner_lists:
+    if id(node) in pairing.plan.within_lists:
         pairing.scorer.score(counts.leaves)
         counts.outcomes = mean_outcomes(counts.leaves)
     if matches and not node.is_keyed:
@@ -116,9 +110,7 @@ def compare_lists(references: Any, predictions: Any, node: Any, pairing: Pairing
     return counts
 
 
-def compare_items(reference: Any, prediction: Any, node: SchemaNode, pairing: Pairing) -> Counts:
-    """Compare two items of lists."""
-    return compare(reference, prediction, node, pairing, Place.ITEM)
+compare_items = partial(compare, place=Place.ITEM)
 
 
 def count_alone(item: Any, around: ListOf, pairing: Pairing, is_missed: bool) -> Counts:
@@ -150,7 +142,7 @@ def compare_kinds(reference: Any, prediction: Any, node: OneOf, pairing: Pairing
         if left is not MISSING or right is not MISSING or (isinstance(part, Field) and is_left and is_right):
             below = compare(left, right, part, pairing, Place.CONTENT if place is Place.ITEM else place)
             if isinstance(part, Field) and not (is_left and is_right):
-                below.outcomes = [outcome for outcome in below.outcomes if outcome.kind != "absent"]
+                below.outcomes = [outcome for outcome in below.leaves if outcome.kind != "absent"]
             counts += below
     if place is Place.ITEM:
         counts.node_tp += is_left and is_right
@@ -164,6 +156,85 @@ def best_answer(reference: AnyOf, prediction: Any, node: SchemaNode, pairing: Pa
     """Compare the prediction with each valid answer; return the counts of the one that fits best."""
     counts = [compare(answer, prediction, node, pairing, place) for answer in reference.values]
     index = pairing.best_fit(node, counts)
-    counts[index].extra_reference_values += counts[index].n_reference_values - counts[0].n_reference_values
+    counts[index].extra_reference_values += n_values(counts[index].leaves, ()) - n_values(counts[0].leaves, ())
     counts[index].choices += ((reference, index),)
     return counts[index]
+
+
+# --- what a value is to its node, and what is counted of it ---
+
+
+ABSENT, NULL, VALUE, WRONG, NULLABLE = range(5)
+"""No key; null; a value; a value of another type; several valid answers, null among them."""
+
+
+def state_of(node: SchemaNode, value: Any, is_loose: bool) -> int:
+    """What a value is to its node; ``is_loose``: a leaf takes values of any type.
+
+    Example:
+        >>> node = Branch({})
+        >>> [state_of(node, value, False) for value in ({}, None, "text", MISSING)] == [VALUE, NULL, WRONG, ABSENT]
+        True
+    """
+    kind = type(value)
+    if kind in (node.types if isinstance(node, Field) else (dict if isinstance(node, Branch) else list,)):
+        return VALUE
+    if value is None or (kind is AnyOf and isinstance(node, Field) and not value.present):
+        return NULL
+    if value is MISSING:
+        return ABSENT
+    if not isinstance(node, Field) or (not is_loose and not fits(value, node)):
+        return WRONG
+    return NULLABLE if kind is AnyOf and value.may_be_null else VALUE
+
+
+def states(reference: Any, prediction: Any, node: SchemaNode, plan: Plan) -> tuple[int, int]:
+    """Return what two values are to their node; where null is valid, too, there is a value if both have one."""
+    left, right = state_of(node, reference, plan.follows_treeval), state_of(node, prediction, plan.follows_treeval)
+    return (VALUE if right >= VALUE else NULL) if left == NULLABLE else left, right
+
+
+def count_key(left: int, right: int, node: SchemaNode, plan: Plan) -> Counts:
+    """Count whether the node of a key is in both trees, and whether its values are."""
+    if right == ABSENT:
+        return Counts(node_fn=int(left != ABSENT or plan.follows_treeval))
+    if left == ABSENT:
+        return Counts(node_fp=1)
+    if isinstance(node, Branch):
+        return Counts(node_tp=1)
+    if left == NULL or right == NULL:
+        return Counts(node_tp=1, leaf_fn=int(left != NULL), leaf_fp=int(right != NULL))
+    return Counts(node_tp=1, leaf_tp=1)
+
+
+def count_item(left: int, right: int, node: SchemaNode, plan: Plan) -> Counts:
+    """Count the node that an item of a list is: a leaf, or what should be a dictionary or list and is none.
+
+    Two leaves or nulls are one node. Treeval's program counts items without counterpart only, and takes null for a
+    value in a list of leaves.
+    """
+    is_leaf = isinstance(node, Field)
+    is_left, is_right = left != ABSENT and (is_leaf or left != VALUE), right != ABSENT and (is_leaf or right != VALUE)
+    is_null_pair = left == right == NULL
+    if is_left and is_right and (is_leaf or is_null_pair):
+        is_counted = not (is_leaf and plan.follows_treeval)
+        return Counts(node_tp=int(is_counted), is_null_pair=is_null_pair and is_counted)
+    return Counts(node_fn=int(is_left), node_fp=int(is_right))
+
+
+def count_below_as_treeval(below: Counts, prediction: Any, node: SchemaNode, left: int, right: int) -> Counts:
+    """Return what treeval's program counts below a key: nothing of what is compared unless both trees have it.
+
+    Of a dictionary that one of them lacks, or has as null, it counts what is in it or what should be.
+    """
+    if left != VALUE or not (right == VALUE or (right == WRONG and isinstance(node, ListOf))):
+        below = replace(below, node_tp=0, node_fp=0, node_fn=0, leaf_tp=0, leaf_fp=0, leaf_fn=0)
+    if left == VALUE and right >= VALUE:
+        below.common += (node,)
+    if isinstance(node, Branch) and left == NULL and right >= VALUE:
+        below.node_fp += count_nodes(prediction)
+        below.leaf_fp += count_nodes(prediction, only_leaves=True)
+    if isinstance(node, Branch) and (right == ABSENT or (left >= VALUE and right == NULL)):
+        below.node_fn += count_nodes(full_tree(node))
+        below.leaf_fn += count_nodes(full_tree(node), only_leaves=True)
+    return below

@@ -5,7 +5,8 @@ import re
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, OneOf, Path, SchemaNode, part_for, path_name, settled
+from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, OneOf, Path, SchemaNode, part_for, path_name
+from tls_tasks.trees.values import settled
 
 ISSUE_KINDS = ("missing", "unknown", "type", "choice", "format")
 """What may not comply: a required key is absent, a key is not in the schema, a value is of another type or not among

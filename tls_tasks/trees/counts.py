@@ -1,18 +1,24 @@
-"""What is counted of two trees: nodes, leaves with a value, and the outcome of each leaf."""
+"""What is counted of two trees: nodes, leaves with a value, and the outcome of each leaf, whose values are scored here.
+
+Values are scored by the metrics as they stand, and as they are meant. Each pair is scored once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
+from itertools import compress
 from typing import Any
 
-from tls_tasks.core.score import plain_mean
-from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import Path, SchemaNode, all_nodes, path_name
+import numpy as np
 
-COUNTS = ("node_tp", "node_fp", "node_fn", "leaf_tp", "leaf_fp", "leaf_fn")
-"""Nodes, and leaves with a value: in both trees, in the prediction only, in the reference only."""
+from tls_tasks.core.score import plain_mean
+from tls_tasks.trees.compliance import fits
+from tls_tasks.trees.leaf_values import FloatArray, LeafMetric
+from tls_tasks.trees.meanings import has_meaning, meaning, reader_of_meanings
+from tls_tasks.trees.plan import Field, Plan
+from tls_tasks.trees.types import AnyOf, SchemaNode
 
 KINDS = ("correct", "wrong", "missed", "invented", "absent")
 """What a leaf can be: right; there with another value; not there though it should be; there though it should not be;
@@ -20,13 +26,6 @@ and rightly not there."""
 
 IN_BOTH, IN_REFERENCE, IN_PREDICTION = KINDS[:2], KINDS[:3], ("correct", "wrong", "invented")
 """Those with a value on both sides, in the reference, in the prediction."""
-
-VALUE_COUNTS = ("value_hits", "value_hits_exact", "value_given", "value_wanted")
-"""Of values (leaves that are not null): their similarities, how many are exact, how many each side has."""
-
-VALUE_PARTS = ("similarity", "exact", "met", "wanted")
-"""Of the values of a leaf: their similarities, how many are exact, how many pairs have two values, how many values the
-reference has."""
 
 EXACT = 1 - 1e-12
 """The least similarity of an exact value."""
@@ -115,16 +114,12 @@ class Counts:
         """What became of each leaf, without groups."""
         return _flat(self.outcomes)
 
-    @property
-    def n_reference_values(self) -> int:
-        """How many values the reference surely has."""
-        return sum(outcome.kind in IN_REFERENCE and not outcome.accepts_null for outcome in self.leaves)
 
-    @property
-    def n_values(self) -> int:
-        """How many values both sides have, but for those where null is a valid answer, too."""
-        n_predicted = sum(outcome.kind in IN_PREDICTION for outcome in self.leaves)
-        return self.outside + n_predicted + self.n_reference_values
+def n_values(outcomes: Iterable[Outcome], kinds: Sequence[str] = IN_PREDICTION) -> int:
+    """Count the values of the reference, but for those where null is a valid answer, too, and values of other kinds."""
+    return sum(
+        (outcome.kind in kinds) + (outcome.kind in IN_REFERENCE and not outcome.accepts_null) for outcome in outcomes
+    )
 
 
 def _flat(outcomes: Sequence[Any]) -> Iterator[Outcome]:
@@ -153,53 +148,85 @@ def mean_outcomes(outcomes: Iterable[Outcome]) -> list[Outcome]:
     return [*(Outcome(outcome.field, outcome.kind) for outcome in outcomes if outcome.kind), *means]
 
 
-# --- units ---
+# --- scores ---
 
 
-def common_part(path: Path) -> str:
-    """Name the part that says whether both trees have this dictionary or list."""
-    return f"seen|{path_name(path)}"
+class LeafScorer:
+    """Scores pairs of leaf values: all pairs of a leaf that wait, once somebody asks for the scores of one.
+
+    So a caller's metric sees all pairs of a corpus in one call, but for those in lists.
+
+    Args:
+        plan: The schema and its settings.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.outcomes: dict[Any, Outcome] = {}
+        self.waiting: list[list[Any]] = [[] for _ in plan.fields]
+
+    def outcome(self, field: Field, reference: Any, prediction: Any, is_typed: bool = True) -> Outcome:
+        """Return the outcome of two values, whose scores :meth:`score` fills in."""
+        is_any = type(reference) is AnyOf
+        outcome = Outcome(field, "wrong", accepts_null=is_any and reference.may_be_null)
+        answers = id(reference) if is_any else reference
+        key = (field.index, type(reference), answers, type(prediction), prediction, is_typed)
+        with suppress(TypeError):  # a list or a dictionary is scored whenever it is asked for
+            outcome = self.outcomes.setdefault(key, outcome)
+        if not outcome.scores:
+            self.waiting[field.index].append((outcome, reference, prediction, is_typed))
+        return outcome
+
+    def score(self, outcomes: Iterable[Outcome]) -> None:
+        """Fill in the scores of these outcomes, and of all that wait for the same leaves."""
+        for index in {outcome.field.index for outcome in outcomes if outcome.kind == "wrong" and not outcome.scores}:
+            waiting, self.waiting[index] = self.waiting[index], []
+            if waiting:
+                self._score(self.plan.fields[index], waiting)
+
+    def _score(self, field: Field, waiting: Sequence[Any]) -> None:
+        """Fill in the scores of pairs of a leaf."""
+        outcomes, references, predictions, is_typed = map(list, zip(*waiting, strict=True))
+        scores = []
+        for metric in field.metrics:
+            seen = self._as_one_array(field, predictions) if metric.name == "exact_match" else predictions
+            scores.append(np.full(len(waiting), metric.worst))
+            scores[-1][is_typed] = metric.pairs(list(compress(references, is_typed)), list(compress(seen, is_typed)))
+        written = np.array(is_typed) * mean_similarity(field.metrics, scores)
+        meant = 0.0 if self.plan.follows_treeval else self._by_meaning(field, references, predictions)
+        by_pair = np.array(scores).T.tolist(), written.tolist(), np.maximum(written, meant).tolist()
+        for outcome, by_metric, as_written, alike in zip(outcomes, *by_pair, strict=True):
+            outcome.kind = "correct" if as_written >= EXACT else "wrong"
+            outcome.scores, outcome.similarity = by_metric, alike
+
+    def _as_one_array(self, field: Field, predictions: list[Any]) -> list[Any]:
+        """The predictions as treeval compares them outside of lists: they are one array, all floats if one is."""
+        kinds = set(map(type, predictions))
+        if not self.plan.follows_treeval or field.depth or float not in kinds or not kinds & {int, bool}:
+            return predictions
+        return [float(value) if isinstance(value, int) and abs(value) < 2**1000 else value for value in predictions]
+
+    def _by_meaning(self, field: Field, references: list[Any], predictions: list[Any]) -> FloatArray:
+        """The similarities of values as they are meant; 0 where that is as they stand."""
+        read, similarity = reader_of_meanings(field, self.plan.day_month), np.zeros(len(references))
+        pairs = enumerate(zip(references, predictions, strict=True))
+        rows = [row for row, pair in pairs if has_meaning(field, read, *pair)]
+        if rows:
+            sides = [[meaning(read, side[row]) for row in rows] for side in (references, predictions)]
+            similarity[rows] = mean_similarity(field.metrics, [metric.pairs(*sides) for metric in field.metrics])
+        return similarity
 
 
-@lru_cache(maxsize=64)
-def _common_parts(plan: Plan) -> dict[int, str]:
-    """Dictionary or list by its id -> its part, in treeval's profile."""
-    nodes = [(path, node) for path, node in all_nodes(plan.root) if not isinstance(node, Field)]
-    return {id(node): common_part(path) for path, node in nodes} if plan.follows_treeval else {}
+def mean_similarity(metrics: Sequence[LeafMetric], scores: Sequence[Any]) -> FloatArray:
+    """Return the mean of the metrics' scores in [0, 1]."""
+    total: Any = sum(metric.normalize(score) for metric, score in zip(metrics, scores, strict=True))
+    similarity: FloatArray = total / len(metrics)
+    return similarity
 
 
-@lru_cache(maxsize=64)
-def _parts(plan: Plan) -> list[str]:
-    """List the parts of a unit: counts, what leaves were, sums of scores and how many there are."""
-    kinds = [f"{kind}|{leaf.name}" for leaf in plan.fields for kind in KINDS]
-    scores = [leaf.part(what, metric) for leaf in plan.fields for metric in leaf.metrics for what in ("sum", "n")]
-    values = [*VALUE_COUNTS, *(f"{part}|{leaf.name}" for leaf in plan.fields for part in VALUE_PARTS)]
-    return [*COUNTS, *kinds, *scores, *(_common_parts(plan).values() if plan.follows_treeval else values)]
-
-
-def unit_of(plan: Plan, by_guide: Counts, by_value: Counts) -> dict[str, float]:
-    """Make a unit of a pair of trees: of its counts by the guide's pairing, and of those by the values' pairing."""
-    unit = dict.fromkeys(_parts(plan), 0.0) | {name: getattr(by_guide, name) for name in COUNTS}
-    for node in by_guide.common:
-        unit[_common_parts(plan)[id(node)]] += 1
-    for outcome in by_guide.leaves:
-        if outcome.kind:
-            unit[f"{outcome.kind}|{outcome.field.name}"] += 1
-        for metric, score in zip(outcome.field.metrics, outcome.scores, strict=False):
-            unit[outcome.field.part("sum", metric)] += score
-            unit[outcome.field.part("n", metric)] += 1
-    if plan.follows_treeval:
-        return unit
-    unit |= {"value_given": by_value.outside, "value_hits": by_value.similarity}
-    for outcome in by_value.leaves:
-        name, is_pair, is_exact = outcome.field.name, outcome.kind in IN_BOTH, outcome.similarity >= EXACT
-        unit["value_given"] += outcome.kind in IN_PREDICTION
-        unit["value_hits_exact"] += is_exact
-        if outcome.kind in IN_REFERENCE:
-            unit["value_wanted"] += 1
-            unit[f"wanted|{name}"] += 1
-        if is_pair:
-            unit[f"similarity|{name}"] += outcome.similarity
-            unit[f"exact|{name}"] += is_exact
-            unit[f"met|{name}"] += 1
-    return unit
+def similarity_of(plan: Plan, field: Any, reference: Any, prediction: Any) -> float:
+    """Return how similar two values of a leaf are, as they stand or as they are meant."""
+    scorer = LeafScorer(plan)
+    outcome = scorer.outcome(field, reference, prediction, plan.follows_treeval or fits(prediction, field))
+    scorer.score([outcome])
+    return outcome.similarity

@@ -2,18 +2,54 @@
 
 import datetime
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from tls_tasks.core.terminal import shown, text_table, visible
-from tls_tasks.trees import types
-from tls_tasks.trees.alignments import Alignments, chosen
 from tls_tasks.trees.compliance import fits
-from tls_tasks.trees.leaf_scores import similarity_of
+from tls_tasks.trees.counts import similarity_of
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for, path_name, settled
+from tls_tasks.trees.types import ANY_OF, AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for, path_name
+from tls_tasks.trees.values import children_of, inner_node, settled, with_children
+
+Alignments = dict[Path, list[tuple[int, int]]]
+"""Path of a list in the reference -> positions of its items and of those that they were compared with.
+
+Where a dictionary or list has several valid answers, its path with :data:`~tls_tasks.trees.ANY_OF` behind it has
+the index of the one that counts, twice.
+"""
+
+
+def alignments_in(reference: Any, choices: Sequence[tuple[Any, Any]]) -> Alignments:
+    """Name the lists and answers of a reference, of which the recursion has noted what it chose, by their paths."""
+    return dict(_with_paths(reference, {id(value): choice for value, choice in choices}, ()))
+
+
+def _with_paths(value: Any, choices: dict[int, Any], path: Path) -> Iterator[tuple[Path, Any]]:
+    choice = choices.get(id(value))
+    if isinstance(value, AnyOf) and choice is not None:
+        yield (*path, ANY_OF), [(choice, choice)]
+        yield from _with_paths(value.values[choice], choices, path)
+    elif isinstance(value, list) and choice:
+        yield path, choice
+    for step, _, child in children_of(None, value):
+        yield from _with_paths(child, choices, (*path, step))
+
+
+def chosen(value: Any, alignments: Any, path: Path = ()) -> Any:
+    """Replace several answers in a reference by the ones that were chosen.
+
+    Example:
+        >>> chosen({"a": AnyOf([[1], [2]]), "b": AnyOf([3, 4])}, {("a", ANY_OF): [(1, 1)]})
+        {'a': [2], 'b': AnyOf(values=(3, 4))}
+    """
+    if isinstance(value, AnyOf) and (choice := alignments.get((*path, ANY_OF))):
+        return chosen(value.values[choice[0][0]], alignments, path)
+    inner = [chosen(child, alignments, (*path, step)) for step, _, child in children_of(None, value)]
+    return with_children(value, inner) if inner else value
+
 
 NO_KEY = object()
 """Stands for the value of a key that a tree doesn't have."""
@@ -92,19 +128,8 @@ def alone(state: str, node: SchemaNode | None, value: Any, path: Path, counterpa
         node, value = settled(node, value)
     values = (value, counterpart) if state == "missing" else (counterpart, value)
     yield Node(state, path, path, node, *values)
-    steps = value if isinstance(value, dict) else map(Position, range(len(value))) if isinstance(value, list) else ()
-    if not isinstance(node, Field):
-        for step in steps:
-            yield from alone(state, inner_node(node, step), value[step], (*path, step))
-
-
-def inner_node(node: SchemaNode | None, step: Hashable) -> SchemaNode | None:
-    """The node below a dictionary's or list's; None: the schema has none."""
-    if isinstance(node, ListOf) and type(step) is Position:
-        return node.item
-    if isinstance(node, Branch) and type(step) is not Position:
-        return node.children.get(step, node.rest and node.rest.item)
-    return None
+    for step, inner, child in [] if isinstance(node, Field) else children_of(node, value):
+        yield from alone(state, inner, child, (*path, step))
 
 
 def is_pair(node: Node) -> bool:
@@ -165,7 +190,7 @@ def differences(
 
 def _difference(path: Path, expected: Any, got: Any, kind: str, score: float) -> dict[str, Any]:
     if isinstance(expected, AnyOf):
-        expected = {types.ANY_OF: list(expected.values)}
+        expected = {ANY_OF: list(expected.values)}
     return {"path": _json_path(path), "expected": expected, "got": got, "kind": kind, "score": score}
 
 

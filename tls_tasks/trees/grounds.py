@@ -7,7 +7,7 @@ the scores of values say; quotes decide between equal items alone.
 import datetime
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -18,19 +18,14 @@ from tls_tasks.text.dates import MAX_LENGTH, leading_dates
 from tls_tasks.text.moments import read_moment
 from tls_tasks.text.numbers import numbers_in
 from tls_tasks.text.quotes import Source
-from tls_tasks.trees.alignments import Alignments, alignments_in, chosen, steps_of
-from tls_tasks.trees.compare import compare_items, compare_trees
+from tls_tasks.trees.compare import compare_items
 from tls_tasks.trees.compliance import DATES, base_type, is_scalar
-from tls_tasks.trees.counts import EXACT
-from tls_tasks.trees.differences import inner_node, is_pair, side_by_side
-from tls_tasks.trees.grid import Lists
-from tls_tasks.trees.leaf_scores import LeafScorer, similarity_of
-from tls_tasks.trees.nodes import values_outside
-from tls_tasks.trees.pairing import CompareItems, Pairing, assign
+from tls_tasks.trees.counts import EXACT, similarity_of
+from tls_tasks.trees.differences import Alignments, alignments_in, chosen, is_pair, side_by_side
+from tls_tasks.trees.pairing import CompareItems, Pairing, assign, sort_key
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.sorting import sort_key
 from tls_tasks.trees.types import Again, AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for
-from tls_tasks.trees.weights import GUIDE, VALUES
+from tls_tasks.trees.values import children_of, inner_node, values_outside, with_children
 
 Grounds = Any
 """Key or position -> what is known of the values below it, down to the :class:`Ground` of one."""
@@ -156,10 +151,11 @@ def with_quotes(plan: Plan, tree: Any, text: str) -> Any:
 
 
 def _quoted(plan: Plan, node: SchemaNode | None, value: Any, pieces: Sequence[str], key: str) -> Any:
-    if isinstance(value, list):
-        return [_quoted(plan, inner_node(node, Position(0)), item, pieces, key) for item in value]
-    if isinstance(value, dict):
-        return {key: _quoted(plan, inner_node(node, key), own, pieces, str(key)) for key, own in value.items()}
+    if isinstance(value, dict | list):
+        children = children_of(node, value)
+        keys = [str(step) if isinstance(value, dict) else key for step, _, _ in children]
+        inner = (_quoted(plan, each, child, pieces, own) for own, (_, each, child) in zip(keys, children, strict=True))
+        return with_children(value, inner)
     node = node and part_for(node, value)
     if value is None or not isinstance(node, Field) or not is_scalar(node):
         return value
@@ -173,12 +169,14 @@ def _quoted(plan: Plan, node: SchemaNode | None, value: Any, pieces: Sequence[st
 # --- which items of lists belong together, and what that is worth ---
 
 
-class _Grounded(Pairing):
-    """The pairing of values; of equal items of a prediction those count first that add most to the grounded hits."""
+class GroundedPairing(Pairing):
+    """A pairing in which of equal items of a prediction those count first that add most to the grounded hits.
 
-    def __init__(self, plan: Plan, prediction: Any, grounds: Grounds) -> None:
-        super().__init__(plan, GUIDE if plan.follows_treeval else VALUES, LeafScorer(plan), Lists(plan))
-        self.grounds = dict(_by_list(prediction, grounds))
+    Attributes:
+        grounds: What is known of the items of each list of the prediction, by its id.
+    """
+
+    grounds: Mapping[int, Grounds] = {}
 
     def match(self, references: Any, predictions: Any, node: ListOf, compare: CompareItems) -> list[tuple[Any, Any]]:
         """Return the positions of the items of two lists that are compared."""
@@ -197,8 +195,9 @@ class _Grounded(Pairing):
                 kind: self.worth(node.item, items, predictions[j], below(grounds, j)) for kind, j in kinds.items()
             }
             weights = np.array([of_kind[repr(grounds.get(j))] for j in places]).T
-            pairs += [(rows[row], places[column]) for row, column in zip(*assign(weights), strict=True)]
-        return sorted(pairs)
+            pairs += [(rows[row], places[column]) for row, column in assign(weights)]
+        chosen_partners = dict(pairs)
+        return [(i, chosen_partners[i]) for i, _ in matched]
 
     def worth(self, node: SchemaNode, references: Sequence[Any], item: Any, grounds: Grounds) -> list[float]:
         """What an item adds with each of these items of the reference."""
@@ -207,18 +206,12 @@ class _Grounded(Pairing):
         return [_hits(self.plan, node, own, item, alignments, grounds) for own, alignments in pairs]
 
 
-def _by_list(prediction: Any, grounds: Grounds) -> Iterator[tuple[int, Grounds]]:
-    """What is known of the items of each list, by its id."""
+def grounds_by_list(prediction: Any, grounds: Grounds) -> Iterator[tuple[int, Grounds]]:
+    """Yield what is known of the items of each list, by its id."""
     if isinstance(prediction, list):
         yield id(prediction), grounds
-    for step, child in steps_of(prediction):
-        yield from _by_list(child, below(grounds, step))
-
-
-def aligned(plan: Plan, reference: Any, prediction: Any, grounds: Grounds) -> Alignments:
-    """Which items and answers belong together by similarity; of equal items the better grounded first."""
-    counts = compare_trees(reference, prediction, _Grounded(plan, prediction, grounds))
-    return alignments_in(reference, counts.choices)
+    for step, _, child in children_of(None, prediction):
+        yield from grounds_by_list(child, below(grounds, step))
 
 
 def _hits(
@@ -255,9 +248,11 @@ def _left_empty(
         yield prediction, grounds
 
 
-def unit_of(plan: Plan, reference: Any, prediction: Any, grounds: Grounds, value_hits: float) -> dict[str, float]:
+def unit_of(
+    plan: Plan, reference: Any, prediction: Any, grounds: Grounds, alignments: Alignments, value_hits: float
+) -> dict[str, float]:
     """The sums of a pair of trees; ``value_hits`` is the sum of all similarities, which rounding must not exceed."""
-    alignments, known = aligned(plan, reference, prediction, grounds), _all(grounds)
+    known = _all(grounds)
     empty = _left_empty(plan.root, chosen(reference, alignments), prediction, (), alignments, grounds)
     counts = [(bool(values_outside(None, value)), bool(own)) for value, own in empty]
     return {

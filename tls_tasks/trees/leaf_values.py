@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from operator import eq
 from typing import Any
@@ -343,6 +343,8 @@ def _small_number(value: Any) -> Any:
 
 # --- dates ---
 
+_read_date = lru_cache(maxsize=10_000)(read_date)  # the dates of a list are weighed and then scored
+
 
 def _day(value: Any) -> Any:
     """What is compared of a date: its kind, first and last day; of text that is no date the text itself."""
@@ -350,7 +352,7 @@ def _day(value: Any) -> Any:
         return ("day", False), value.toordinal(), 0
     if not isinstance(value, str):
         return UNFIT
-    found = read_date(value)
+    found = _read_date(value)
     if found is None or found.other:
         return value.strip()
     return (found.precision, bool(found.end)), found.date.toordinal(), found.end.toordinal() if found.end else 0

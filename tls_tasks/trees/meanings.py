@@ -6,17 +6,16 @@ and the better score counts.
 """
 
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import InputError
 from tls_tasks.text.moments import read_moment
 from tls_tasks.text.numbers import read_number
 from tls_tasks.trees.compliance import DATES, base_type
-from tls_tasks.trees.nodes import children_of
-from tls_tasks.trees.plan import Field, Plan
+from tls_tasks.trees.plan import Field
 from tls_tasks.trees.types import AnyOf, Leaf, Path, SchemaNode, part_for, path_name
+from tls_tasks.trees.values import children_of, with_children
 
 
 def _as_number(text: str) -> int | float | str:
@@ -74,22 +73,8 @@ def with_numbers(tree: Any, node: SchemaNode) -> Any:
         return AnyOf([with_numbers(answer, node) for answer in tree.values])
     node = part_for(node, tree)
     if isinstance(tree, dict | list):
-        values = [with_numbers(child, inner) for inner, child in children_of(node, tree)]
-        return values if isinstance(tree, list) else dict(zip(tree, values, strict=True))
+        return with_children(tree, [with_numbers(child, inner) for _, inner, child in children_of(node, tree)])
     return meaning(_as_number, tree) if base_type(getattr(node, "type", "")) in ("integer", "number") else tree
-
-
-def refuse_unread_dates(plan: Plan, references: Sequence[Any]) -> None:
-    """Refuse references with dates that can't be read; in treeval's profile values may be of any type.
-
-    Raises:
-        InputError: A text that the schema calls a date, and that is none or has two readings.
-    """
-    if plan.follows_treeval or not any(base_type(field.type) in DATES for field in plan.fields):
-        return
-    for index, tree in enumerate(references):
-        if unread := unread_dates(tree, plan.root, plan.day_month):
-            raise InputError("references", index, unread[0], DATES_WANTED)
 
 
 DATES_WANTED = "a date with one reading, such as 2024-05-03, or day_month='day_first' or 'month_first'"
@@ -109,8 +94,5 @@ def unread_dates(tree: Any, node: SchemaNode, day_month: str = "", path: Path = 
     if isinstance(tree, str):
         is_date = isinstance(node, Leaf) and base_type(node.type) in DATES
         return [f"{path_name(path)}: {tree!r}"] if is_date and read_moment(tree, day_month) is None else []
-    steps = [*tree] if isinstance(tree, dict) else [*range(len(tree))] if isinstance(tree, list) else []
-    children = [
-        (inner, child, (*path, step)) for step, (inner, child) in zip(steps, children_of(node, tree), strict=True)
-    ]
-    return [text for inner, child, at in children if inner for text in unread_dates(child, inner, day_month, at)]
+    children = [(child, inner, day_month, (*path, step)) for step, inner, child in children_of(node, tree) if inner]
+    return [text for child in children for text in unread_dates(*child)]

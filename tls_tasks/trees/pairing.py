@@ -1,28 +1,36 @@
-"""Which items of two lists are compared: by key, by position, or by the pairing with the greatest sum of weights."""
+"""Which items of two lists are compared: by key, by position, or by the pairing with the greatest sum of weights.
+
+Items are sorted first, so that their order in the lists never matters.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from tls_tasks.trees.counts import Counts
-from tls_tasks.trees.grid import Lists
-from tls_tasks.trees.leaf_scores import LeafScorer
+from tls_tasks.trees.counts import Counts, LeafScorer
 from tls_tasks.trees.leaf_values import FloatArray
-from tls_tasks.trees.plan import Plan
-from tls_tasks.trees.sorting import SortedItems, candidates
-from tls_tasks.trees.types import ListOf, SchemaNode, all_nodes, resolved
-from tls_tasks.trees.weights import ALONE, PairCounts, Rule
+from tls_tasks.trees.plan import Field, Plan
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode, part_for, resolved
+from tls_tasks.trees.values import children_of, count_nodes, has_answers
+from tls_tasks.trees.weights import PairCounts, Row, Rule, flat_leaves, flat_row, weigh_rows
 
 COMPARED = 20_000
 """How many pairs of items are compared at once: bounds the memory."""
 
+ALIGNED = 250_000
+"""How many pairs of items of two lists, and of items within them, are compared at most: bounds the time.
+
+A list may always have four times as many items as the reference's, whatever the number of pairs.
+"""
+
 CompareItems = Callable[[Any, Any, SchemaNode, "Pairing"], Counts]
-"""What compares two items of lists: :func:`tls_tasks.trees.compare.compare_items`."""
+"""What compares two items of lists: :func:`tls_tasks.trees.compare.compare`."""
 
 
 class Pairing:
@@ -30,25 +38,23 @@ class Pairing:
 
     Args:
         plan: The schema and its settings.
-        rule: What items are paired for.
+        rule: What items are paired for; None: there is nothing to pair, and of several answers the first counts.
         scorer: Scores leaves; pairings of the same trees share one.
         lists: The lists of these trees; likewise.
     """
 
-    def __init__(self, plan: Plan, rule: Rule, scorer: LeafScorer, lists: Lists) -> None:
+    def __init__(self, plan: Plan, rule: Rule | None, scorer: LeafScorer, lists: Lists) -> None:
         self.plan, self.rule, self.scorer, self.lists = plan, rule, scorer, lists
         self.are_reflexive = all(metric.is_reflexive for metric in plan.metrics.values())
-        outer = [node for _, node in all_nodes(plan.root) if isinstance(node, ListOf)] if plan.follows_treeval else []
-        self.inner_lists = {id(inner) for node in outer for _, inner in all_nodes(node.item)}
 
-    @cached_property
+    @property
     def alone(self) -> Pairing:
         """The pairing for what is in items without counterpart."""
-        return Pairing(self.plan, ALONE, self.scorer, self.lists)
+        return Pairing(self.plan, None, self.scorer, self.lists)
 
     def best_fit(self, node: SchemaNode, counts: Sequence[Counts]) -> int:
         """Return the index of the counts of the answer that fits best, of equal ones of the first."""
-        fits, best = self.rule.fits(self.plan, node, self.scored(counts)).tolist(), 0
+        fits, best = [] if self.rule is None else self.rule.fits(self.plan, node, self.scored(counts)).tolist(), 0
         for index, fit in enumerate(fits):
             if fit > fits[best] + 1e-12:
                 best = index
@@ -56,8 +62,9 @@ class Pairing:
 
     def scored(self, counts: Sequence[Counts]) -> PairCounts:
         """Arrange the counts of pairs in arrays, with the scores of their leaves."""
-        self.scorer.score(outcome for each in counts for outcome in each.leaves)
-        return PairCounts.of(counts)
+        leaves = [[*each.leaves] for each in counts]
+        self.scorer.score(chain(*leaves))
+        return PairCounts.of(counts, leaves)
 
     def match(self, references: Any, predictions: Any, node: ListOf, compare: CompareItems) -> list[tuple[Any, Any]]:
         """Return the positions of the items of two lists (the keys of two dictionaries) that are compared."""
@@ -73,40 +80,211 @@ class Pairing:
         if is_equal or len(references) == len(predictions) == 1:
             return list(zip(left.positions, right.positions, strict=True))
         right = candidates(left, right) if is_canonical else right
-        rows, columns = assign(self.weigh(left, right, item, compare))
-        return [(left.positions[row], right.positions[column]) for row, column in zip(rows, columns, strict=True)]
+        pairs = assign(self.weigh(left, right, item, compare))
+        return [(left.positions[row], right.positions[column]) for row, column in pairs]
 
     def weigh(self, left: SortedItems, right: SortedItems, node: SchemaNode, compare: CompareItems) -> FloatArray:
         """Return the weights of sorted items: flat ones are weighed all at once, others are compared pair by pair."""
+        rule: Any = self.rule
+        if all(left.rows) and all(right.rows):
+            return self.lists.weigh(rule, left, right, node)
         flat = [[index for index, row in enumerate(side.rows) if row] for side in (left, right)]
-        shape = len(left.items), len(right.items)
-        if all(flat) and tuple(map(len, flat)) == shape:
-            return self.lists.weigh(self.rule, left, right, node)
-        weights = np.zeros(shape)
+        weights = np.zeros((len(left.items), len(right.items)))
         if all(flat):
-            weights[np.ix_(*flat)] = self.lists.weigh(self.rule, left, right, node)
+            weights[np.ix_(*flat)] = self.lists.weigh(rule, left, right, node)
         pairs = [(i, j) for i, row in enumerate(left.rows) for j, other in enumerate(right.rows) if not (row and other)]
         self.lists.weigh_within(left, right, node)
         for start in range(0, len(pairs), COMPARED):
             chunk = pairs[start : start + COMPARED]
             counts = self.scored([compare(left.items[i], right.items[j], node, self) for i, j in chunk])
-            weights[tuple(zip(*chunk, strict=True))] = self.rule.weights(self.plan, node, counts)
+            weights[tuple(zip(*chunk, strict=True))] = rule.weights(self.plan, node, counts)
         return weights
 
 
-def assign(weights: FloatArray) -> tuple[list[int], list[int]]:
-    """The pairing of rows and columns with the greatest sum (scipy's ``linear_sum_assignment``).
+def assign(weights: FloatArray) -> list[tuple[int, int]]:
+    """Return the pairs of rows and columns with the greatest sum (scipy's ``linear_sum_assignment``), row by row.
 
     Args:
         weights: ``[rows, columns]``, finite.
 
-    Returns:
-        Rows in ascending order, and the column of each.
-
     Example:
-        >>> rows, columns = assign(np.array([[0.9, 0.2, 0.05], [0.8, 0.0, 0.0], [0.1, 0.1, 1.8]]))
-        >>> list(zip(rows, columns))
+        >>> assign(np.array([[0.9, 0.2, 0.05], [0.8, 0.0, 0.0], [0.1, 0.1, 1.8]]))
         [(0, 1), (1, 0), (2, 2)]
     """
     rows, columns = linear_sum_assignment(weights, maximize=True)
-    return rows.tolist(), columns.tolist()
+    return list(zip(rows.tolist(), columns.tolist(), strict=True))
+
+
+class Grid(NamedTuple):
+    """The weights of the flat items of some lists with those of others, and where the items of each list are."""
+
+    weights: Mapping[Rule, FloatArray] = {}
+    rows: Mapping[SortedItems, slice] = {}
+    columns: Mapping[SortedItems, slice] = {}
+
+
+@dataclass
+class Lists:
+    """The sorted lists of two trees and the weights of their flat items, for all pairings of these trees.
+
+    Attributes:
+        plan: The schema and its settings.
+        lists: By the ids of a list and of its items' node.
+        grids: Of lists within items by the id of their items' node, of two lists alone by these.
+    """
+
+    plan: Plan
+    lists: dict[tuple[int, int], SortedItems] = field(default_factory=dict)
+    grids: dict[Any, Grid] = field(default_factory=dict)
+
+    def clear(self) -> None:
+        """Forget all lists: those of other trees may get their ids."""
+        self.lists.clear()
+        self.grids.clear()
+
+    def sorted(self, items: Sequence[Any], node: SchemaNode) -> SortedItems:
+        """Sort items, so that the pairing does not depend on their order; for treeval they stay as they stand."""
+        if (key := (id(items), id(node))) not in self.lists:
+            self.lists[key] = sorted_items(items, node, self.plan.follows_treeval)
+        return self.lists[key]
+
+    def weigh(self, rule: Rule, references: SortedItems, predictions: SortedItems, node: SchemaNode) -> FloatArray:
+        """Return the weights of the flat items of two lists."""
+        grid = self.grids.get(id(node), Grid())
+        if references not in grid.rows or predictions not in grid.columns:
+            if (key := (references, predictions)) not in self.grids:
+                self.grids[key] = self.grid([references], [predictions], node)
+            grid = self.grids[key]
+        return grid.weights[rule][grid.rows[references], grid.columns[predictions]]
+
+    def weigh_within(self, references: SortedItems, predictions: SortedItems, node: SchemaNode) -> None:
+        """Weigh the flat items of all lists within items with all, which is quicker than list by list."""
+        inner: dict[int, tuple[SchemaNode, list[SortedItems], list[SortedItems]]] = {}
+        for side, items in enumerate((references.items, predictions.items)):
+            for below, values in (each for item in items for each in flat_lists(node, item)):
+                lists: Any = inner.setdefault(id(below), (below, [], []))[1 + side]
+                lists.append(self.sorted(values, below))
+        for key, (below, left, right) in inner.items():
+            known = self.grids.get(key, Grid())
+            if not (known.rows.keys() >= {*left} and known.columns.keys() >= {*right}):
+                self.grids[key] = self.grid(left, right, below)
+
+    def grid(self, references: list[SortedItems], predictions: list[SortedItems], node: SchemaNode) -> Grid:
+        """Weigh the flat items of all lists of references with those of all lists of predictions."""
+        (rows, left), (columns, right) = map(_in_one, (references, predictions))
+        return Grid(weigh_rows(self.plan, node, left, right), rows, columns)
+
+
+def _in_one(lists: Sequence[SortedItems]) -> tuple[dict[SortedItems, slice], list[Row]]:
+    """Put the flat items of lists one after the other; say where those of each are."""
+    rows: list[Row] = []
+    slices: dict[SortedItems, slice] = {}
+    for items in dict.fromkeys(lists):
+        start = len(rows)
+        rows += filter(None, items.rows)
+        slices[items] = slice(start, len(rows))
+    return slices, rows
+
+
+# --- sorted items ---
+
+
+@dataclass(slots=True, eq=False)
+class SortedItems:
+    """The items of a list in the order in which they are paired.
+
+    Attributes:
+        items: The items.
+        positions: The position of each item in the list.
+        keys: What the list is sorted by, a text an item, unless it stays as it is.
+        rows: The values of each flat item; None for others.
+        sizes: How many items each is, with those of all lists within it.
+    """
+
+    items: Sequence[Any]
+    positions: Sequence[int]
+    keys: Sequence[str]
+    rows: Sequence[Row | None]
+    sizes: Sequence[int]
+
+    def take(self, indices: Sequence[int]) -> SortedItems:
+        """Return some of the items."""
+        columns: Any = (self.items, self.positions, self.keys, self.rows, self.sizes)
+        return SortedItems(*([column[index] for index in indices] for column in columns))
+
+
+def sorted_items(items: Sequence[Any], node: SchemaNode, stays: bool) -> SortedItems:
+    """Sort the items of a list; ``stays``: leave them as they stand, as treeval does."""
+    is_flat = bool(flat_leaves(node))
+    rows = [flat_row(node, item) if is_flat and not (stays and item is None) else None for item in items]
+    keys = [sort_key(node, item) for item in items]
+    sizes = [  # a flat item has no lists
+        1 if row else 1 + count_nodes(item, items=True) - count_nodes(item)
+        for row, item in zip(rows, items, strict=True)
+    ]
+    whole = SortedItems(items, range(len(items)), keys, rows, sizes)
+    return whole if stays else whole.take(sorted(range(len(items)), key=keys.__getitem__))
+
+
+def candidates(references: SortedItems, predictions: SortedItems) -> SortedItems:
+    """Choose the predictions that are compared: of equal ones as many as can find another, and as many as affordable.
+
+    Models that repeat themselves write the longest lists. What an answer has beyond :data:`ALIGNED` is too much,
+    whatever it is; the items that stand first are compared, but for those that are too large themselves.
+    """
+    n, keys, n_compared = len(references.keys), predictions.keys, sum(references.sizes)
+    budget = max(ALIGNED // n_compared, 4 * n_compared)
+    if len(keys) <= n and sum(predictions.sizes) <= budget:
+        return predictions
+    columns = [column for column in range(len(keys)) if column < n or keys[column] != keys[column - n]]
+    affordable = list[int]()
+    for column in sorted(columns, key=predictions.positions.__getitem__):
+        if predictions.sizes[column] <= budget:
+            affordable.append(column)
+            budget -= predictions.sizes[column]
+    return predictions.take(sorted(affordable))
+
+
+def sort_key(node: SchemaNode, value: Any) -> str:
+    """Return a text that two items of a list share if no score can tell them apart."""
+    keys = {sort_key(node, answer) for answer in value.values} if isinstance(value, AnyOf) else ()
+    if len(keys) == 1:  # the same answer several times is that answer
+        return keys.pop()
+    return value if type(value) is str and isinstance(node, Field) else "\0" + _visible(node, value)
+
+
+def _visible(node: SchemaNode, value: Any) -> str:
+    """Write what is seen of a value: neither the order of keys, nor that of lists that are compared in any order."""
+    if isinstance(value, str):
+        return repr(str.__str__(value))
+    if isinstance(value, AnyOf):
+        return " | ".join(dict.fromkeys(_visible(node, answer) for answer in value.values))
+    kind, node = type(value), part_for(node, value)
+    if kind is dict and isinstance(node, Branch):
+        texts = [_visible(child, value[key]) if key in value else "" for key, child in node.children.items()]
+        others = {key: value[key] for key in value if key not in node.children}
+        if node.rest is None:
+            return f"{{{','.join(texts)}{sorted(count_nodes(child, items=True) for child in others.values()) or ''}}}"
+        texts += sorted(f"{key!r}:{_visible(node.rest.item, child)}" for key, child in others.items())
+        return f"{{{','.join(texts)}}}"
+    if kind is list and isinstance(node, ListOf):
+        items = [_visible(node.item, item) for item in value]
+        return f"[{','.join(items if node.is_ordered else sorted(items))}]"
+    try:
+        return repr(value)
+    except ValueError:  # an integer of thousands of digits
+        return hex(value)
+
+
+def flat_lists(node: SchemaNode, value: Any) -> Iterator[tuple[SchemaNode, list[Any]]]:
+    """Yield the lists of flat items at and below a node, those of all answers, each with the node of its items."""
+    kind = part_for(node, value)
+    if has_answers(kind, value):
+        for answer in value.values:
+            yield from flat_lists(node, answer)
+    elif isinstance(value, dict | list):
+        if isinstance(kind, ListOf) and isinstance(value, list) and flat_leaves(resolved(kind.item)):
+            yield resolved(kind.item), value
+        for _, inner, child in children_of(kind, value):
+            if inner is not None:
+                yield from flat_lists(inner, child)

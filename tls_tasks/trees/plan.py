@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tls_tasks.core.errors import InputError, check_choice
@@ -65,6 +65,8 @@ class Plan:
         digest: Eight hexadecimal digits that change with whatever decides what is scored how.
         form: In which form the schema was read, for errors.
         has_sources: Whether values have grounds, see :mod:`tls_tasks.trees.grounds`.
+        containers: In treeval's profile the path of each dictionary and list, by its id.
+        within_lists: In treeval's profile the ids of all nodes within lists.
     """
 
     root: SchemaNode
@@ -76,6 +78,8 @@ class Plan:
     digest: str
     form: str = ""
     has_sources: bool = False
+    containers: Mapping[int, Path] = field(default_factory=dict)
+    within_lists: frozenset[int] = frozenset()
 
 
 def make_plan(
@@ -101,7 +105,11 @@ def make_plan(
         node = _as_treeval_has_it(node)
     planner = _Planner(node, leaf_metrics, orders_of(node, list_order), compat)
     root = planner.root(node)
-    settings = bool(compat), day_month, hierarchical, _digest(root), form, has_sources
+    nodes = [(path, own) for path, own in types.all_nodes(root) if compat and not isinstance(own, Field)]
+    containers = {id(own): path for path, own in nodes}
+    lists = [own for _, own in nodes if isinstance(own, ListOf)]
+    within = frozenset(id(below) for own in lists for _, below in types.all_nodes(own.item))
+    settings = bool(compat), day_month, hierarchical, _digest(root), form, has_sources, containers, within
     return Plan(root, tuple(planner.fields.values()), planner.by_name, *settings)
 
 

@@ -16,9 +16,9 @@ from tls_tasks.core.parsed import Problem, leaves, problem
 from tls_tasks.core.rows import no_class, read_columns, read_text, to_plain
 from tls_tasks.text.quotes import Source
 from tls_tasks.trees.compliance import TYPE_NAMES, complies, is_scalar
-from tls_tasks.trees.nodes import children_of
 from tls_tasks.trees.read import ParsedTree, TooDeepError, in_style, looks_like, parse_tree, plain
 from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, AnyOf, Branch, Leaf, SchemaNode, leaves_of, part_for
+from tls_tasks.trees.values import children_of, with_children
 
 _TREE = "a tree: JSON text, or dictionaries, lists and scalars"
 
@@ -176,14 +176,12 @@ def _taken_off(value: Any, node: SchemaNode | None, beside: Any, ground: Any, ob
         has_value = not isinstance(value, dict | list | None)
         return value, written, ground(node, value, beside) if is_quoted and has_value else {}
     known = dict(enumerate(beside)) if isinstance(beside, list) else beside if isinstance(beside, dict) else {}
-    steps = [*value] if isinstance(value, dict) else [*range(len(value))] if isinstance(value, list) else []
-    if not steps:
+    if not (children := children_of(node, value)):
         return value, written, {}
-    children = zip(steps, children_of(node, value), strict=True)
-    taken = [_taken_off(child, inner, known.get(step), ground, objects) for step, (inner, child) in children]
-    *trees, grounds = zip(*taken, strict=True)
-    bare, written = (dict(zip(steps, tree, strict=True)) if isinstance(value, dict) else [*tree] for tree in trees)
-    return bare, written, {step: inner for step, inner in zip(steps, grounds, strict=True) if inner}
+    taken = [_taken_off(child, inner, known.get(step), ground, objects) for step, inner, child in children]
+    bare, written, grounds = zip(*taken, strict=True)
+    below = {step: inner for (step, _, _), inner in zip(children, grounds, strict=True) if inner}
+    return with_children(value, bare), with_children(value, written), below
 
 
 def read_reference(value: Any, index: int | None = 0) -> Any:

@@ -8,23 +8,72 @@ from typing import Any, NamedTuple
 
 from tls_tasks.core.score import Result, Score, Unit, mean, plain_mean, ratio, sum_parts, total, without_nan
 from tls_tasks.core.terminal import shown
-from tls_tasks.trees.alignments import Alignments
 from tls_tasks.trees.compliance import complies
-from tls_tasks.trees.counts import COUNTS, KINDS, VALUE_PARTS, common_part
-from tls_tasks.trees.differences import MOST_ROWS, Row, compare, differences, table_lines
-from tls_tasks.trees.grounds import aligned, ground_at
+from tls_tasks.trees.counts import EXACT, IN_BOTH, IN_PREDICTION, IN_REFERENCE, KINDS, Counts
+from tls_tasks.trees.differences import MOST_ROWS, Alignments, Row, alignments_in, compare, differences, table_lines
+from tls_tasks.trees.grounds import ground_at
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.read import ParsedTree
 from tls_tasks.trees.types import EACH_KEY, Branch, ListOf, OneOf, Path, SchemaNode, path_name
+
+COUNTS = ("node_tp", "node_fp", "node_fn", "leaf_tp", "leaf_fp", "leaf_fn")
+"""Nodes, and leaves with a value: in both trees, in the prediction only, in the reference only."""
+
+VALUE_COUNTS = ("value_hits", "value_hits_exact", "value_given", "value_wanted")
+"""Of values (leaves that are not null): their similarities, how many are exact, how many each side has."""
+
+VALUE_PARTS = ("similarity", "exact", "met", "wanted")
+"""Of the values of a leaf: their similarities, how many are exact, how many pairs have two values, how many values the
+reference has."""
 
 _RATES = ("json_valid", "parsed", "repaired", "duplicate_keys", "non_finite", "schema_compliance")
 _GOOD = ("json_valid", "parsed", "schema_compliance")
 """Rates of predictions, and those of which higher is better."""
 
 
-def results(plan: Plan) -> dict[str, Result]:
-    """The table of results: :func:`judged`, rates of reading and compliance, the number of type errors."""
-    return {**judged(plan), **rate_results()}
+def common_part(path: Path) -> str:
+    """Name the part that says whether both trees have this dictionary or list."""
+    return f"seen|{path_name(path)}"
+
+
+@lru_cache(maxsize=64)
+def _parts(plan: Plan) -> list[str]:
+    """List the parts of a unit: counts, what leaves were, sums of scores and how many there are."""
+    kinds = [f"{kind}|{leaf.name}" for leaf in plan.fields for kind in KINDS]
+    scores = [leaf.part(what, metric) for leaf in plan.fields for metric in leaf.metrics for what in ("sum", "n")]
+    values = [*VALUE_COUNTS, *(f"{part}|{leaf.name}" for leaf in plan.fields for part in VALUE_PARTS)]
+    return [*COUNTS, *kinds, *scores, *(map(common_part, plan.containers.values()) if plan.follows_treeval else values)]
+
+
+def unit_of(plan: Plan, by_guide: Counts, by_value: Counts) -> dict[str, float]:
+    """Make a unit of a pair of trees: of its counts by the guide's pairing, and of those by the values' pairing."""
+    unit = dict.fromkeys(_parts(plan), 0.0) | {name: getattr(by_guide, name) for name in COUNTS}
+    for node in by_guide.common:
+        unit[common_part(plan.containers[id(node)])] += 1
+    for outcome in by_guide.leaves:
+        if outcome.kind:
+            unit[f"{outcome.kind}|{outcome.field.name}"] += 1
+        for metric, score in zip(outcome.field.metrics, outcome.scores, strict=False):
+            unit[outcome.field.part("sum", metric)] += score
+            unit[outcome.field.part("n", metric)] += 1
+    if plan.follows_treeval:
+        return unit
+    unit |= {"value_given": by_value.outside, "value_hits": by_value.similarity}
+    for outcome in by_value.leaves:
+        name, is_pair, is_exact = outcome.field.name, outcome.kind in IN_BOTH, outcome.similarity >= EXACT
+        unit["value_given"] += outcome.kind in IN_PREDICTION
+        unit["value_hits_exact"] += is_exact
+        if outcome.kind in IN_REFERENCE:
+            unit["value_wanted"] += 1
+            unit[f"wanted|{name}"] += 1
+        if is_pair:
+            unit[f"similarity|{name}"] += outcome.similarity
+            unit[f"exact|{name}"] += is_exact
+            unit[f"met|{name}"] += 1
+    return unit
+
+
+# --- results ---
 
 
 def rate_results() -> dict[str, Result]:
@@ -241,6 +290,7 @@ class Sample(NamedTuple):
         units: The units of all rows.
         expected: The reference tree; ``reference`` would be the number of one of several references.
         parsed: The prediction as it was read.
+        choices: Which items of lists, and which answers, were compared for the scores of values.
     """
 
     plan: Plan
@@ -248,6 +298,7 @@ class Sample(NamedTuple):
     units: Sequence[Unit]
     expected: Any
     parsed: ParsedTree
+    choices: Sequence[tuple[Any, Any]]
 
     @property
     def prediction(self) -> Any:
@@ -263,10 +314,9 @@ class Sample(NamedTuple):
     def alignments(self) -> Alignments:
         """Path of a list in the reference, such as ``lines[0].notes`` -> pairs of positions.
 
-        Of each pair the first is of the reference's item, the second of the prediction's; see
-        :func:`~tls_tasks.trees.grounds.aligned`.
+        Of each pair the first is of the reference's item, the second of the prediction's.
         """
-        return aligned(self.plan, *self.trees, self.parsed.grounds)
+        return alignments_in(self.expected, self.choices)
 
     def differences(self) -> list[dict[str, Any]]:
         """What of its values is wrong, missed or invented, see :func:`~tls_tasks.trees.differences.differences`."""

@@ -15,20 +15,18 @@ from tls_tasks.core.options import INTERVAL, interval_options, interval_sign, si
 from tls_tasks.core.score import Score
 from tls_tasks.trees.compare import compare_trees
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
-from tls_tasks.trees.counts import Counts, unit_of
-from tls_tasks.trees.grid import Lists
-from tls_tasks.trees.grounds import ground_of
+from tls_tasks.trees.counts import Counts, LeafScorer
+from tls_tasks.trees.grounds import GroundedPairing, ground_of, grounds_by_list
 from tls_tasks.trees.grounds import unit_of as grounded_unit
-from tls_tasks.trees.leaf_scores import LeafScorer
-from tls_tasks.trees.meanings import refuse_unread_dates, with_numbers
-from tls_tasks.trees.nodes import MISSING
-from tls_tasks.trees.pairing import Pairing
+from tls_tasks.trees.meanings import DATES_WANTED, unread_dates, with_numbers
+from tls_tasks.trees.pairing import Lists, Pairing
 from tls_tasks.trees.plan import Plan, make_plan
 from tls_tasks.trees.read import MODES, ParsedTree
 from tls_tasks.trees.rows import read_rows
-from tls_tasks.trees.score import Sample, details_of, judged, results
+from tls_tasks.trees.score import Sample, details_of, judged, rate_results, unit_of
 from tls_tasks.trees.shape import schema_of
 from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode
+from tls_tasks.trees.values import MISSING
 from tls_tasks.trees.weights import GUIDE, VALUES
 
 VERSION = 6
@@ -46,9 +44,6 @@ class _TreeEvalConfig:
     parse_mode: str = field(default="lenient", metadata={"sign": "parse"})
     quotes: bool = field(default=False, metadata={"quiet": False, "of": ()})  # sources are no option, but decide it
     interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": INTERVAL})
-
-
-_COMPATS = (None, "treeval")
 
 
 @signed_by(_TreeEvalConfig, data=("predictions", "references", "sources"))
@@ -133,7 +128,7 @@ def tree_eval(
         >>> round(score["recall_node"], 2), score["fields"]["tags"]["missed"]
         (0.8, 1)
     """
-    check_choice("compat", compat, _COMPATS)
+    check_choice("compat", compat, (None, "treeval"))
     check_choice("parse_mode", parse_mode, MODES)
     check_switches(hierarchical_averaging=hierarchical_averaging)
     interval = interval_options(confidence_interval, n_resamples, seed)
@@ -143,25 +138,13 @@ def tree_eval(
         raise InputError("sources", None, f"texts with compat={compat!r}", "no sources: that program knows no quotes")
     quoted, shape = sources is not None, "given" if schema is not None else "references"
     schema = schema_of(predictions, references) if schema is None else schema
-    settings = schema, compat, leaf_metrics, list_order, day_month, hierarchical_averaging, quoted
-    try:
-        plan = _known_plan(marshal.dumps(settings, 2))  # tells 1, 1.0 and True, lists and tuples apart
-    except ValueError:  # functions, modules, classes; or settings that are refused, once more
-        plan = make_plan(*settings)
+    plan = _plan_of(schema, compat, leaf_metrics, list_order, day_month, hierarchical_averaging, quoted)
     given = predictions, references, plan.root, parse_mode, compat is None
     rows = [
         (parsed, _checked(plan, row, parsed, tree))
         for row, (parsed, tree) in enumerate(read_rows(*given, sources, partial(ground_of, plan)))
     ]
-    refuse_unread_dates(plan, [tree for _, tree in rows])
-    units = [
-        unit_of(plan, *counts) | _text_unit(parsed, plan.root)
-        for (parsed, _), counts in zip(rows, count_trees(plan, rows), strict=True)
-    ]
-    items = [Sample(plan, row, units, tree, parsed) for row, (parsed, tree) in enumerate(rows)]
-    if quoted:
-        for own, unit in zip(items, units, strict=True):
-            unit |= grounded_unit(plan, *own.trees, own.parsed.grounds, unit["value_hits"])
+    items = _samples(plan, rows)
     metrics = ",".join(sorted({metric.signature for field in plan.fields for metric in field.metrics}))
     averaging = "hierarchical" if hierarchical_averaging else "flat"
     profile = (compat or "guide") + (f",day_month={day_month}" if day_month != "as_written" else "")
@@ -170,8 +153,8 @@ def tree_eval(
     )
     return Score(
         signature=signature("tree_eval", config, VERSION),
-        units=units,
-        definitions=results(plan),
+        units=items[0].units if items else [],
+        definitions={**judged(plan), **rate_results()},
         items=items,
         more=partial(details_of, plan),
         interval=None if interval is None else {**interval, "keys": list(judged(plan))},
@@ -195,10 +178,31 @@ def _text_unit(parsed: ParsedTree, root: SchemaNode) -> dict[str, float]:
     return {**parsed.rates(), "n": 1, "schema_compliance": not issues and not parsed.failed, **kinds}
 
 
+def _plan_of(*settings: Any) -> Plan:
+    """Make a plan, once for settings that are plain values."""
+    try:
+        return _known_plan(marshal.dumps(settings, 2))  # tells 1, 1.0 and True, lists and tuples apart
+    except ValueError:  # functions, modules, classes; or settings that are refused, once more
+        return make_plan(*settings)
+
+
 @lru_cache(maxsize=64)
 def _known_plan(settings: bytes) -> Plan:
     """Make the plan of settings that are plain values: that takes longer than scoring a tree."""
     return make_plan(*marshal.loads(settings))  # noqa: S302 - our own, from above
+
+
+def _samples(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> list[Sample]:
+    """Score all pairs of trees: each with its unit."""
+    units, samples = list[dict[str, float]](), list[Sample]()
+    for row, ((parsed, tree), counts) in enumerate(zip(rows, count_trees(plan, rows), strict=True)):
+        unit = unit_of(plan, *counts) | _text_unit(parsed, plan.root)
+        sample = Sample(plan, row, units, tree, parsed, counts[1].choices)
+        if plan.has_sources:
+            unit |= grounded_unit(plan, *sample.trees, parsed.grounds, sample.alignments, unit["value_hits"])
+        units.append(unit)
+        samples.append(sample)
+    return samples
 
 
 def count_trees(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> list[tuple[Counts, Counts]]:
@@ -207,9 +211,10 @@ def count_trees(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> list[tupl
     The guide's sees a prediction as it is written, where a leaf is an object by mistake.
     """
     scorer, lists, counts = LeafScorer(plan), Lists(plan), list[tuple[Counts, Counts]]()
-    by_guide, by_value = Pairing(plan, GUIDE, scorer, lists), Pairing(plan, VALUES, scorer, lists)
+    by_guide, by_value = Pairing(plan, GUIDE, scorer, lists), GroundedPairing(plan, VALUES, scorer, lists)
     for parsed, reference in rows:
         written, meant = (MISSING, MISSING) if parsed.failed else (parsed.guide_tree, parsed.value)
+        by_value.grounds = dict(grounds_by_list(parsed.value, parsed.grounds)) if plan.has_sources else {}
         first = compare_trees(reference, written, by_guide)
         counts.append((first, first if plan.follows_treeval else compare_trees(reference, meant, by_value)))
         lists.clear()
@@ -229,7 +234,10 @@ def _checked(plan: Plan, row: int, parsed: ParsedTree, reference: Any) -> Any:
     if plan.follows_treeval:  # its metrics see values of any type
         issues = [issue for issue in issues if not issue.path and isinstance(plan.root, Branch)]
     if not issues or not slips(numbers := with_numbers(reference, plan.root), plan.root):
-        return numbers if issues else reference
+        tree = numbers if issues else reference
+        if unread := [] if plan.follows_treeval else unread_dates(tree, plan.root, plan.day_month):
+            raise InputError("references", row, unread[0], DATES_WANTED)
+        return tree
     is_item = isinstance(plan.root, ListOf) and not slips(reference, plan.root.item)
     follows = f"a tree that follows the schema{f' ({plan.form})' * bool(plan.form)}"
     wanted = f"{follows}, or schema=None{'; did you mean schema=schema[0]?' * is_item}"

@@ -173,22 +173,6 @@ def part_for(node: SchemaNode, value: Any) -> SchemaNode:
     )
 
 
-def settled(node: SchemaNode, value: Any) -> tuple[SchemaNode, Any]:
-    """:func:`part_for` and the value; of several valid answers for a dictionary or list the first.
-
-    Example:
-        >>> settled(ListOf(Leaf("string")), AnyOf([["a"], []]))[1], settled(Leaf("string"), AnyOf(["a", "b"]))[1]
-        (['a'], AnyOf(values=('a', 'b')))
-    """
-    own = part_for(node, value)
-    while isinstance(value, AnyOf) and (
-        not isinstance(own, Leaf) or (own is not node and any(isinstance(one, dict | list) for one in value.values))
-    ):
-        value = value.values[0]
-        own = part_for(node, value)
-    return own, value
-
-
 def all_nodes(node: SchemaNode, path: Path = ()) -> Iterator[tuple[Path, SchemaNode]]:
     """Every node with its path, in order; what stands elsewhere is there only once."""
     yield path, node

@@ -1,4 +1,8 @@
-"""How well values fit together, by two rules: by treeval's guide or program, and by the similarities of values."""
+"""How well values fit together, by two rules: by treeval's guide or program, and by the similarities of values.
+
+Flat items (leaves, and dictionaries of leaves) are weighed all with all at once, hundreds in milliseconds; that says
+what comparing them pair by pair says.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tls_tasks.trees.counts import EXACT, Counts
+from tls_tasks.trees.counts import EXACT, Counts, Outcome, mean_similarity, n_values
 from tls_tasks.trees.leaf_values import FloatArray
+from tls_tasks.trees.meanings import meaning, reader_of_meanings, reads_numbers
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import SchemaNode
+from tls_tasks.trees.types import Branch, SchemaNode, all_nodes
+from tls_tasks.trees.values import MISSING
 
 TIE_BREAK = 1e-9
 """What nodes and leaves in common weigh beside the scores of metrics, and an exact value beside similarities."""
@@ -43,10 +49,9 @@ class PairCounts:
     are_scalars: Any = False
 
     @classmethod
-    def of(cls, counts: Sequence[Counts]) -> PairCounts:
-        """Arrange the counts of pairs, whose leaves have their scores, in arrays."""
+    def of(cls, counts: Sequence[Counts], leaves: Sequence[Sequence[Outcome]]) -> PairCounts:
+        """Arrange the counts of pairs and their leaves, which have their scores, in arrays."""
         votes: dict[int, list[Any]] = {}
-        leaves = [[*each.leaves] for each in counts]
         for row, outcomes in enumerate(leaves):
             for outcome in outcomes:
                 if outcome.scores:
@@ -64,7 +69,7 @@ class PairCounts:
             scores=sums,
             similarity=np.array([each.similarity for each in counts]),
             exact=np.array([sum(outcome.similarity >= EXACT for outcome in outcomes) for outcomes in met]),
-            n_values=np.array([each.n_values for each in counts]),
+            n_values=np.array([each.outside + n_values(own) for each, own in zip(counts, leaves, strict=True)]),
             extra_reference_values=np.array([each.extra_reference_values for each in counts]) + extra,
             are_null=np.array([each.is_null_pair for each in counts]),
             are_scalars=np.array([each.is_scalar_pair for each in counts]),
@@ -135,11 +140,6 @@ def value_sums(plan: Plan, node: SchemaNode, pairs: PairCounts) -> FloatArray:
     return sums
 
 
-def first_fits(plan: Plan, node: SchemaNode, pairs: PairCounts) -> FloatArray:
-    """Return 0 for each pair, so that the first of several answers counts."""
-    return np.zeros(len(pairs.nodes[0]))
-
-
 class Rule(NamedTuple):
     """What the items of lists are paired for.
 
@@ -158,5 +158,81 @@ GUIDE = Rule(guide_fits, guide_fits)
 VALUES = Rule(value_fits, value_sums)
 """For the scores of values, and for all that shows which item met which."""
 
-ALONE = Rule(first_fits, first_fits)
-"""For items that have no counterpart."""
+
+# --- all pairs of flat items at once ---
+
+Row = list[Any]
+"""The values of a flat item (a leaf, or dictionaries of leaves whose values have their types), leaf by leaf."""
+
+CHUNK = 500_000
+"""How many pairs of items are looked at at once: bounds the memory."""
+
+
+def flat_leaves(node: SchemaNode) -> list[Field]:
+    """List the leaves of a node that is one or has nothing but dictionaries and leaves; empty for any other node."""
+    if isinstance(node, Field):
+        is_asked_once = all(metric.is_reflexive for metric in node.metrics)  # a caller's metric gets no pair twice
+        return [node] if is_asked_once and not {str, int} <= node.types else []  # a number may be the same as a text
+    if not isinstance(node, Branch) or node.rest:
+        return []
+    below = [flat_leaves(child) for child in node.children.values()]
+    return [leaf for leaves in below for leaf in leaves] if all(below) else []
+
+
+def flat_row(node: SchemaNode, item: Any) -> Row | None:
+    """List the values of an item; None if one is of another type or a dictionary within is not there."""
+    if isinstance(node, Field):
+        return [item] if type(item) in node.types or item is None or item is MISSING else None
+    if type(item) is not dict or not isinstance(node, Branch) or not item.keys() <= node.children.keys():
+        return None
+    row: Row = []
+    for key, child in node.children.items():
+        below = flat_row(child, item.get(key, MISSING))
+        if below is None:
+            return None
+        row += below
+    return row
+
+
+def weigh_rows(plan: Plan, node: SchemaNode, references: list[Row], predictions: list[Row]) -> dict[Rule, FloatArray]:
+    """Return the weights of all references with all predictions by each rule."""
+    rules = [GUIDE] if plan.follows_treeval else [GUIDE, VALUES]
+    weights = {rule: np.empty((len(references), len(predictions))) for rule in rules}
+    step = max(1, CHUNK // max(1, len(predictions)))
+    for start in range(0, len(references) if predictions else 0, step):
+        rows = slice(start, start + step)
+        pairs = _count_pairs(plan, node, references[rows], predictions)
+        for rule in rules:
+            weights[rule][rows] = rule.weights(plan, node, pairs)
+    return weights
+
+
+def _count_pairs(plan: Plan, node: SchemaNode, references: list[Row], predictions: list[Row]) -> PairCounts:
+    """Count all references with all predictions."""
+    sides, is_leaf = (references, predictions), isinstance(node, Field)
+    n_dictionaries = sum(isinstance(below, Branch) for _, below in all_nodes(node)) - (not is_leaf)  # within the item
+    keys: list[Any] = [np.array([[float(value is not MISSING) for value in row] for row in rows]) for rows in sides]
+    nulls = [np.array([[value is None for value in row] for row in rows]) for rows in sides]
+    values: list[Any] = [side - null for side, null in zip(keys, nulls, strict=True)]
+    expected = np.ones_like(keys[0]) if plan.follows_treeval else keys[0]
+    pairs = PairCounts(
+        nodes=(keys[0] @ keys[1].T + n_dictionaries, (1 - keys[0]) @ keys[1].T, expected @ (1 - keys[1]).T),
+        leaves=(values[0] @ values[1].T, (keys[0] - values[0]) @ values[1].T, values[0] @ (keys[1] - values[1]).T),
+        n_values=np.add.outer(*(side.sum(axis=1) for side in values)),
+        are_null=is_leaf and np.logical_and.outer(*(side[:, 0] == 0 for side in values)),
+    )
+    for index, leaf in enumerate(flat_leaves(node)):
+        has_both = np.logical_and.outer(*(side[:, index] > 0 for side in values))
+        columns = [[row[index] for row in rows] for rows in sides]
+        matrices = [metric.matrix(*columns) * has_both for metric in leaf.metrics]
+        pairs.scores[leaf.index] = has_both, matrices
+        if not plan.follows_treeval:
+            alike = mean_similarity(leaf.metrics, matrices)
+            if not reads_numbers(leaf, plan.day_month):  # numbers have their type here
+                read = reader_of_meanings(leaf, plan.day_month)
+                meant = [[meaning(read, value) for value in column] for column in columns]
+                if meant != columns:
+                    alike = np.maximum(alike, mean_similarity(leaf.metrics, [m.matrix(*meant) for m in leaf.metrics]))
+            alike = alike * has_both
+            pairs.similarity, pairs.exact = pairs.similarity + alike, pairs.exact + (alike >= EXACT)
+    return pairs

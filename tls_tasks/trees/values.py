@@ -1,0 +1,106 @@
+"""Values beside their nodes in the schema: what is in them, step by step, and how much."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, OneOf, Position, SchemaNode, part_for
+
+MISSING = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
+"""Stands for the value of a key that isn't there."""
+
+
+def settled(node: SchemaNode, value: Any) -> tuple[SchemaNode, Any]:
+    """:func:`part_for` and the value; of several valid answers for a dictionary or list the first.
+
+    Example:
+        >>> settled(ListOf(Leaf("string")), AnyOf([["a"], []]))[1], settled(Leaf("string"), AnyOf(["a", "b"]))[1]
+        (['a'], AnyOf(values=('a', 'b')))
+    """
+    own = part_for(node, value)
+    while isinstance(value, AnyOf) and (
+        not isinstance(own, Leaf) or (own is not node and any(isinstance(one, dict | list) for one in value.values))
+    ):
+        value = value.values[0]
+        own = part_for(node, value)
+    return own, value
+
+
+def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) -> int:
+    """The nodes below a value, whatever the schema: the keys of dictionaries at any depth.
+
+    Args:
+        tree: A tree; anything but a dictionary has nothing below it. Of several answers the first counts.
+        only_leaves: Whether keys of dictionaries are left out.
+        items: Whether items of lists count too: a scalar as one, a dictionary and a list for what is in them.
+
+    Example:
+        >>> tree = {"a": 1, "b": {"c": 1, "d": {"e": 0, "f": [0, 1]}}}
+        >>> count_nodes(tree), count_nodes(tree, only_leaves=True), count_nodes(tree, items=True)
+        (6, 4, 8)
+    """
+    while isinstance(tree, AnyOf):
+        tree = tree.values[0]
+    if isinstance(tree, dict):
+        n_keys = sum(not (only_leaves and isinstance(value, dict)) for value in tree.values())
+        return n_keys + sum(count_nodes(value, only_leaves=only_leaves, items=items) for value in tree.values())
+    if items and isinstance(tree, list):
+        return sum(count_nodes(item, items=True) if isinstance(item, dict | list) else 1 for item in tree)
+    return 0
+
+
+def full_tree(node: SchemaNode) -> Any:
+    """The dictionaries of a schema with all keys, and None for all else."""
+    return {key: full_tree(child) for key, child in node.children.items()} if isinstance(node, Branch) else None
+
+
+def values_outside(node: SchemaNode | None, value: Any) -> int:
+    """The values (scalars, not null) at or below a node where the schema has no leaf for them.
+
+    Args:
+        node: The node; None: all of the value is outside of the schema.
+        value: Its value. A leaf's own is never outside, whatever it is.
+
+    Example:
+        >>> node = Branch({"a": Branch({})})
+        >>> values_outside(node, {"a": "text", "b": [1, None, {"c": 2}]})
+        3
+    """
+    if node is not None:
+        node, value = settled(node, value)
+    if isinstance(value, dict | list) and not isinstance(node, Leaf):
+        return sum(values_outside(inner, child) for _, inner, child in children_of(node, value))
+    return int(not isinstance(node, Leaf) and value is not None and value is not MISSING)
+
+
+def children_of(node: SchemaNode | None, value: Any) -> list[tuple[Any, Any, Any]]:
+    """The values in a dictionary or list, each with its key or position and its node; None: the schema has none.
+
+    Example:
+        >>> children_of(Branch({"a": Leaf("string")}), {"a": "x", "b": 1})
+        [('a', Leaf(type='string', choices=()), 'x'), ('b', None, 1)]
+    """
+    steps = value if isinstance(value, dict) else map(Position, range(len(value))) if isinstance(value, list) else ()
+    return [(step, inner_node(node, step), value[step]) for step in steps]
+
+
+def inner_node(node: SchemaNode | None, step: Hashable) -> SchemaNode | None:
+    """The node below a dictionary's or list's; None: the schema has none."""
+    if isinstance(node, ListOf) and type(step) is Position:
+        return node.item
+    if isinstance(node, Branch) and type(step) is not Position:
+        return node.children.get(step, node.rest and node.rest.item)
+    return None
+
+
+def with_children(value: Any, children: Iterable[Any]) -> Any:
+    """A dictionary or list like this one, with other values in the same places."""
+    return dict(zip(value, children, strict=True)) if isinstance(value, dict) else list(children)
+
+
+def has_answers(node: SchemaNode, value: Any) -> bool:
+    """Whether a reference has several answers that are to be compared; those that are scalars are a leaf's."""
+    if type(value) is not AnyOf or isinstance(node, Leaf):
+        return False
+    return not isinstance(node, OneOf) or any(isinstance(answer, dict | list) for answer in value.values)

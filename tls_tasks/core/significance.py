@@ -112,18 +112,21 @@ def compare(first: Sums, second: Sums, keys: Sequence[str], *, settings: Setting
 
     old, new = first.values(left.sum(axis=0), keys), second.values(right.sum(axis=0), keys)
     p_values = _p_values(first, second, keys, settings)
-    differences = _differences(first, second, keys)
-    intervals = differences.intervals(settings.confidence, settings.n_resamples, settings.seed)
-    errors = differences.standard_errors()
+    gained = differences(first, second, keys)
+    intervals = gained.intervals(settings.confidence, settings.n_resamples, settings.seed)
+    errors = gained.standard_errors()
     exact, n = len(left) <= MOST_EXACT, len(left)
     return [
-        Difference(key, old[key], new[key], p_values[key], intervals.get(key), _detectable(errors[key], n), n, exact)
+        Difference(key, old[key], new[key], p_values[key], intervals.get(key), detectable(errors[key], n), n, exact)
         for key in keys
     ]
 
 
-def _detectable(error: float, n_units: int) -> float:
-    """Source: Cohen, Statistical Power Analysis for the Behavioral Sciences, 1988, for the paired t-test."""
+def detectable(error: float, n_units: int) -> float:
+    """Return the true difference that four of five paired t-tests find at .05, by the standard error of a difference.
+
+    Source: Cohen, Statistical Power Analysis for the Behavioral Sciences, 1988.
+    """
     from scipy.special import stdtrit  # as late as here: scipy takes its time to import
 
     return float(error * (stdtrit(n_units - 1, 0.975) + stdtrit(n_units - 1, 0.8))) if n_units > 1 else math.nan
@@ -178,8 +181,8 @@ def _exchanges(gains: Table, settings: Settings) -> Iterator[Table]:
         yield np.unpackbits(bits, axis=1, count=n, bitorder="little") @ gains
 
 
-def _differences(first: Sums, second: Sums, keys: Sequence[str]) -> Statistics:
-    """What the second system has more than the first: a function of the sums of pairs of units."""
+def differences(first: Sums, second: Sums, keys: Sequence[str]) -> Statistics:
+    """Return what the second system has more than the first: a function of the sums of pairs of units."""
     width = first.rows.shape[1]
 
     def of(sums: Table) -> dict[str, float]:

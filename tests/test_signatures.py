@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tls_tasks.core.options import has_custom, options_of
+from tls_tasks.core.options import has_custom, signed_options
 from tls_tasks.registry import METRICS
 from tls_tasks.reports.judges.choose import _KINDS, check_judge, make_judge
 from tls_tasks.reports.report_eval import report_eval
@@ -132,7 +132,7 @@ def test_no_option_is_forgotten(metric):
     )
     shown = {row[0].partition(":")[0] for row in MOVES[metric]} | SAME_BY_DESIGN.get(metric, set())
     added = {row[0] for row in ADDS.get(metric, ())}
-    known = options_of(METRICS[metric].load())
+    known = signed_options(METRICS[metric].load())
     assert shown == {name for name, sign in known.items() if sign}
     assert added == {name for name, sign in known.items() if not sign}
 
@@ -151,7 +151,7 @@ def table():
     """A line for each metric and kind of judge: its options with the name that the signature gives each."""
     lines = ["| metric | option (its name in the signature) | adds results only, or moves none |", "|---|---|---|"]
     for metric, spec in METRICS.items():
-        signs = options_of(spec.load())
+        signs = signed_options(spec.load())
         signed = [f"{option} (`{signs[option]}`)" for option in signs if signs[option]]
         lines.append(f"| {metric} | {', '.join(signed)} | {', '.join(row[0] for row in ADDS.get(metric, ()))} |")
     for kind, rows in MOVES_JUDGE.items():

@@ -18,8 +18,8 @@ from tests.conftest import ROOT, RUNS, ByFamily
 from tests.harness_parts import manager
 from tests.hostile import HOSTILE
 from tls_tasks.core.errors import OptionError
-from tls_tasks.core.score import Score, parts_of, unscored, values
-from tls_tasks.data.order import EMBEDDED
+from tls_tasks.core.score import Score, table_parts, unscored, values
+from tls_tasks.data.sources import EMBEDDED
 from tls_tasks.hosts.discovery import group_files, task_files
 from tls_tasks.hosts.lm_eval import process_results
 from tls_tasks.registry import FAMILIES
@@ -111,7 +111,7 @@ def test_the_yaml_and_the_task_say_the_same(task, documents, task_manager):
     files, code = f"metric_list in task_configs/{task.family}/", f"the table in tls_tasks/{task.family}/task.py"
     assert not (lacking := set(table) - set(listed)), f"{files} lacks {sorted(lacking)}, which {code} has"
     assert not (lacking := set(listed) - errors - set(table)), f"{code} lacks {sorted(lacking)}, which {files} has"
-    wanted = {f"{key}_stderr" for key in task.for_document(documents[0]).with_errors}
+    wanted = {f"{key}_stderr" for key in task.for_document(documents[0]).jackknife_keys}
     assert errors == wanted, f"{files} should have the standard errors {sorted(wanted)}, and has {sorted(errors)}"
     order = list(listed)
     for key in errors:  # anywhere else the harness overwrites it
@@ -125,7 +125,7 @@ def test_the_yaml_and_the_task_say_the_same(task, documents, task_manager):
         answers = task.judge(answers, documents)
     own = task.for_document(documents[0])
     units = [own.process(row, answer) for row, answer in zip(documents, answers, strict=True)]
-    results = own.results(units, [own.topic_of(row) for row in documents])
+    results = own.results(units, [own.get_topic(row) for row in documents])
     harness = [loaded.process_results(row, [answer]) for row, answer in zip(rows, answers, strict=True)]
     for key, aggregate in loaded.aggregation().items():
         if key in table:
@@ -143,7 +143,7 @@ def test_every_part_of_the_table_is_computed(task, documents):
         first = documents[0]
         answers = [(row, own.target(row)) for row in documents] + [(first, "no such answer"), (first, "")]
         units = [own.unit(row, answer) for row, answer in answers]
-    never = set(parts_of(own.table)).difference(*units)
+    never = set(table_parts(own.table)).difference(*units)
     assert not never, (
         f"{task.name}: the table takes {sorted(never)}, which no unit has: add the metric's unit to what the function "
         f"`unit` of the Task in tls_tasks/{task.family}/task.py returns"
@@ -156,7 +156,7 @@ def test_a_target_is_an_answer_as_a_model_should_write_it(task, documents):
         pytest.skip("without verdicts a report has no score")
     own = task.for_document(documents[0])
     units = [own.process(row, own.target(row)) for row in documents]
-    results = own.results(units, [own.topic_of(row) for row in documents])
+    results = own.results(units, [own.get_topic(row) for row in documents])
     failures = [value for key, value in results.items() if key.endswith("parse_failures")]
     assert sum(failures) == 0
     # A timeline is one of several references, and is scored against each of them.
@@ -172,7 +172,7 @@ def test_silence_and_noise_have_no_perfect_figure(task, documents, answer):
         answers = task.judge(answers, documents)
     own = task.for_document(documents[0])
     units = [own.process(row, one) for row, one in zip(documents, answers, strict=True)]
-    results = own.results(units, [own.topic_of(row) for row in documents])
+    results = own.results(units, [own.get_topic(row) for row in documents])
     for key, result in own.table.items():
         if result.best_of_nothing and not key.endswith("_leaf"):  # of leaves one that is right is enough
             assert results[key] == 1, f"{key}: nothing gets {results[key]}, so that it need not be left out"
@@ -190,7 +190,7 @@ def test_no_answer_raises(task, documents):
     own = task.for_document(documents[0])
     for responses in [*([answer] for answer in HOSTILE), [], [None], [[]], [["an answer"]], [3], [{"a": 1}]]:
         numbers = process(documents[0], responses)
-        assert set(numbers) == {*own.table, *(f"{key}_stderr" for key in own.with_errors)}
+        assert set(numbers) == {*own.table, *(f"{key}_stderr" for key in own.jackknife_keys)}
         assert all(isinstance(value, float) for value in numbers.values())
         json.dumps({key: None if math.isnan(value) else value for key, value in numbers.items()})
         if task.judge is None:  # else there are verdicts to wait for
@@ -201,7 +201,7 @@ def test_no_answer_raises(task, documents):
 def test_a_document_that_was_changed_is_nan_and_not_a_lost_run(task, documents, caplog):
     own = task.for_document(documents[0])
     unit = own.process({"doc_id": "changed"}, "an answer")
-    assert set(unit) == set(parts_of(own.table)) and all(map(math.isnan, unit.values()))
+    assert set(unit) == set(table_parts(own.table)) and all(map(math.isnan, unit.values()))
     assert f"{task.name}: could not score document changed" in caplog.text
 
 

@@ -55,7 +55,7 @@ def test_sums_of_documents_are_the_corpus(made_runs):
     for scored in score_places([made_runs / "base"]):
         backwards = values(scored.score.definitions, scored.score.units[::-1], scored.topics[::-1])
         assert backwards == scored.metrics
-        sums = Sums.of(scored.score)
+        sums = Sums.from_score(scored.score)
         assert sums.values(sums.rows.sum(axis=0)) == pytest.approx(scored.metrics, abs=1e-12, nan_ok=True)
 
 

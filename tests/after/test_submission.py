@@ -19,7 +19,7 @@ from tls_tasks.after.submission import verification
 from tls_tasks.after.submission.leaderboard import site
 from tls_tasks.after.submission.verification import Verified
 from tls_tasks.cli import main
-from tls_tasks.core.score import Score, parts_of
+from tls_tasks.core.score import Score, table_parts
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
@@ -263,7 +263,7 @@ class TestLeaderboard:
         results = ("rouge_l_precision", "rouge_l_recall", "rouge_l_f1")
         for name, mean in (("acme/a", 0.5), ("acme/worst", 0.2), ("acme/b", 0.49)):
             values = [dict.fromkeys(results, mean + generator.uniform(-0.1, 0.1)) for _ in range(20)]
-            rest = dict.fromkeys(parts_of(task.table), 0) | {"n": 1}
+            rest = dict.fromkeys(table_parts(task.table), 0) | {"n": 1}
             units = [rest | value for value in values]
             samples = tuple(Sample(n, {}, [], n, {"doc_hash": f"h{n}"}) for n in range(20))
             score = Score("summ_qmsum", "", units, task.table, list(range(20)))

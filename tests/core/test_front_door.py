@@ -57,7 +57,7 @@ def test_a_misspelt_name_suggests_the_right_one():
     score = tls_tasks.rouge_l(["a"], ["a"])
     for of, name, meant in (
         (score, "resultz", "results"),
-        (score, "by_topics", "by_topic"),
+        (score, "topic_result", "topic_results"),
         (score, "rouge_l_f", "rouge_l_f1"),
         (tls_tasks, "AlignmentRouge", "alignment_rouge"),
         (tls_tasks, "summarys", "summaries"),
@@ -77,7 +77,7 @@ def test_models_are_read_by_the_names_of_their_schema():
 @pytest.mark.parametrize("name", NAMES)
 def test_no_rows_are_warned_of(name):
     *_, options = ROWS[METRICS[name].family]
-    with pytest.warns(UserWarning, match="predictions has no rows, so that no result says anything"):
+    with pytest.warns(UserWarning, match="predictions has no rows, so no result has a meaning"):
         by_scorer(name, [], [], **options)
 
 

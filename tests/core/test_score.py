@@ -61,7 +61,7 @@ def test_topics_have_one_vote_each(how):
     items = [core.Counts(1, 1, 1, 1), core.Counts(1, 1, 1, 1), core.Counts(0, 1, 0, 1)]
     score = prf_score(items, how, ["a", "a", "b"])
     assert score.results == {"x_precision": 0.5, "x_recall": 0.5, "x_f1": 0.5}
-    assert (score.by_topic()["a"]["x_f1"], score.by_topic()["b"]["x_f1"]) == (1.0, 0.0)
+    assert (score.topic_results()["a"]["x_f1"], score.topic_results()["b"]["x_f1"]) == (1.0, 0.0)
 
 
 @given(st.lists(st.tuples(COUNTS, st.sampled_from("abc")), min_size=1, max_size=8))
@@ -70,7 +70,7 @@ def test_rows_of_sums_add_up_to_the_results(pairs):
     items, topics = zip(*pairs, strict=True)
     for score in (prf_score(items), prf_score(items, "mean_f", topics), prf_score(items, "f_of_means", topics)):
         for by_topic in (True, False):
-            sums = Sums.of(score, by_topic=by_topic)
+            sums = Sums.from_score(score, by_topic=by_topic)
             assert sums.values(sums.rows.sum(axis=0)) == pytest.approx(score.results, abs=1e-12)
 
 
@@ -84,7 +84,7 @@ def test_a_score_is_plain_data_and_pickles():
     units, table = [core.prf_unit(item.counts)], core.prf_of_means("x", by_topic=True)
     score = Score("m", "m|v:1", units, table, ["a"], items=[item])
     result = score.as_dict(detailed=True)
-    assert result["x_precision"] == 0.5 and score.by_topic() == {
+    assert result["x_precision"] == 0.5 and score.topic_results() == {
         "a": {"x_precision": 0.5, "x_recall": 0.25, "x_f1": 1 / 3}
     }
     assert result["items"][0]["counts"] == {
@@ -181,7 +181,7 @@ def test_the_units_of_a_row_are_one_draw():
     assert apart.standard_errors()["mean"] == pytest.approx(once.standard_errors()["mean"] * math.sqrt(8 / 44))
     by_topic = replace(often, topics=["a", *"bbbbbbbb" * 5, *"cccc"])
     assert by_topic.intervals()["mean"].n == 3, "topics hold rows"
-    assert len(Sums.of(by_topic, by_topic=False).rows) == 9
+    assert len(Sums.from_score(by_topic, by_topic=False).rows) == 9
 
 
 def test_what_adds_nothing_to_a_result_is_no_cluster_of_it():
@@ -195,13 +195,13 @@ def test_what_adds_nothing_to_a_result_is_no_cluster_of_it():
 @pytest.mark.parametrize(
     ("values", "interval", "said"),
     [
-        ([0.5], None, "no intervals: they need two topics or documents at least that add to a result"),
-        ([1.0] * 9, (1.0, 1.0), "no width, because all documents gave the same value: mean"),
-        ([0.1] * 9, (0.1, 0.1), "no width, because all documents gave the same value: mean"),
+        ([0.5], None, "no intervals: at least two topics or documents must contribute to a result"),
+        ([1.0] * 9, (1.0, 1.0), "all documents gave the same value, so the interval has no width: mean"),
+        ([0.1] * 9, (0.1, 0.1), "all documents gave the same value, so the interval has no width: mean"),
         ([0.1, *[0.3] * 8], ..., ""),
-        ([0.1, math.nan, *[0.3] * 98], None, "no intervals: they need two topics or documents at least"),
-        ([0.1, math.nan, *[0.3] * 99], None, "no intervals: they need two topics or documents at least"),
-        ([0.1, 0.2, 0.4, 0.9], ..., "with only 4 topics or documents these intervals are too narrow; use at least 8"),
+        ([0.1, math.nan, *[0.3] * 98], None, "no intervals: at least two topics or documents must contribute"),
+        ([0.1, math.nan, *[0.3] * 99], None, "no intervals: at least two topics or documents must contribute"),
+        ([0.1, 0.2, 0.4, 0.9], ..., "only 4 topics or documents: these intervals are too narrow; use at least 8"),
     ],
 )
 def test_what_is_said_of_intervals(values, interval, said):

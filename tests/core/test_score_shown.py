@@ -92,7 +92,7 @@ def test_a_row_that_is_not_there_is_named():
 
 def test_without_topics_it_says_so():
     with pytest.raises(InputError, match="topics: got None, expected a score of rows with topics"):
-        score_of("date_f1").by_topic()
+        score_of("date_f1").topic_results()
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tls_tasks.core.significance import Settings, compare, holm, smallest_p
 
 
 def sums(units, table, topics=None):
-    return Sums.of(Score("m", "m|v:1", units, table, topics))
+    return Sums.from_score(Score("m", "m|v:1", units, table, topics))
 
 
 def Mean(values, topics=None):

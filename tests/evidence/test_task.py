@@ -14,7 +14,7 @@ from tests.timelines.test_task import read
 from tls_tasks.core.errors import OptionError
 from tls_tasks.evidence.data import DATA_SETS
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
-from tls_tasks.evidence.task import TASKS, result_of
+from tls_tasks.evidence.task import TASKS, find_result
 from tls_tasks.evidence.types import JOURNAL_SCHEMA
 from tls_tasks.hosts.lm_eval import hooks, process_results
 
@@ -135,7 +135,7 @@ def test_documents_with_a_schema_of_their_own_have_a_table_of_their_own():
     aggregation = HOOKS("evidence_meal_accuracy")
     right = process(doc, [json.dumps(lunch)])["evidence_meal_accuracy"]
     assert aggregation([values["evidence_meal_accuracy"], right]) == 0.5
-    assert result_of("evidence_f2") is None
+    assert find_result("evidence_f2") is None
     with pytest.raises(AttributeError, match="no 'evidence_f2'"):
         HOOKS("evidence_f2")
 

@@ -70,7 +70,7 @@ def test_trees(text, node, mode):
 def test_reports(text, limit):
     report = read_twice(lambda one: parse_report(one, IDS, titles=["A title"] * 5, limit=limit), text)
     if report is not None:
-        assert parse_report_row(json.loads(json.dumps(report.as_row()))).value == report
+        assert parse_report_row(json.loads(json.dumps(report.to_row()))).value == report
 
 
 @fuzzed(80)

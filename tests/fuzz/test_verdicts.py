@@ -13,7 +13,7 @@ from tls_tasks.core.errors import DataError, JudgeError, TlsTasksError
 from tls_tasks.reports.judges import Recorded, VerdictCache
 from tls_tasks.reports.judges.choose import check_judge
 from tls_tasks.reports.judges.endpoint import ChatJudge
-from tls_tasks.reports.judges.recordings import record
+from tls_tasks.reports.judges.recordings import recorded_row
 from tls_tasks.reports.types import Query, Verdict
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -26,7 +26,7 @@ QUERIES = [
 ]
 VALUES = [True, False, True, False]
 LONG = [
-    record(query, Verdict(value, raw="YES" if value else "NO"), "judge")
+    recorded_row(query, Verdict(value, raw="YES" if value else "NO"), "judge")
     for query, value in zip(QUERIES, VALUES, strict=True)
 ]
 SHORT = [

@@ -13,7 +13,7 @@ from tests.data.test_own_data import CUSTOM
 from tests.harness_parts import in_thread, manager, run_here
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.score import Score
-from tls_tasks.data.order import EMBEDDED
+from tls_tasks.data.sources import EMBEDDED
 from tls_tasks.hosts.discovery import task_files
 
 pytest.importorskip("lm_eval")
@@ -110,7 +110,7 @@ def test_every_task_has_the_numbers_of_lm_eval(names, judge):
         found = metrics_of(log)
         for key, value in expected[name].items():
             key = key.removesuffix(",none")
-            if key in task.table or key.removesuffix("_stderr") in task.with_errors:
+            if key in task.table or key.removesuffix("_stderr") in task.jackknife_keys:
                 if value == "N/A":
                     assert key not in found
                     continue

@@ -51,14 +51,14 @@ def test_a_document_stays_one_unit(tmp_path, name):
     units = [
         mean_unit([task.process(doc, text) for text in texts]) for doc, texts in zip(documents, judged, strict=True)
     ]
-    whole = Score(name, "", units, task.table, [task.topic_of(doc) for doc in documents])
+    whole = Score(name, "", units, task.table, [task.get_topic(doc) for doc in documents])
     assert not scored.problems and len(scored.score.units) == len(documents)
     (results,) = Path(folder).glob("**/results_*.json")
     row = json.loads(results.read_text())["results"][name]
     for key in task.table.keys() & {key.partition(",")[0] for key in row}:
         assert row[f"{key},none"] == pytest.approx(whole.results[key], abs=1e-12, nan_ok=True), key
     for key, error in whole.standard_errors().items():
-        if key in task.with_errors and row[f"{key}_stderr,none"] != "N/A":
+        if key in task.jackknife_keys and row[f"{key}_stderr,none"] != "N/A":
             assert row[f"{key}_stderr,none"] == pytest.approx(error, abs=1e-12), key
     assert page([scored]).count('"repeats":[{') == len(documents)
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.cli.conftest import write
-from tls_tasks.reports.documents import look_up, open_documents
+from tls_tasks.reports.documents import make_lookup, open_documents
 from tls_tasks.reports.read import read_reports
 from tls_tasks.reports.report_eval import report_eval
 
@@ -38,7 +38,7 @@ def test_a_row_of_markdown_cites_pages(form, field):
 )  # fmt: skip
 def test_equal_pages(tmp_path, cited, stored, is_same):
     documents = open_documents([str(write(tmp_path / "d.jsonl", {"url": stored, "text": "Rain."}))], [cited])
-    assert (look_up(documents)([], cited) == "Rain.") is is_same
+    assert (make_lookup(documents)([], cited) == "Rain.") is is_same
     row = {"id": 7, "article": f"It rained [1].\n\nSources:\n[1] {cited} - Rain"} if "/" in cited else {"sentences": [
         {"text": "It rained.", "citations": [cited]}]}  # fmt: skip
     score = report_eval([row], [{"query_id": "7", "items": []}], documents, lambda query: True)

@@ -12,7 +12,7 @@ import pytest
 
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.reports.data import EMBEDDED_RECORDING
-from tls_tasks.reports.documents import LookUp, canonical_collection, look_up, open_documents
+from tls_tasks.reports.documents import LookUp, canonical_collection, make_lookup, open_documents
 
 EMBEDDED = EMBEDDED_RECORDING.with_name("documents.jsonl")
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -56,7 +56,7 @@ def test_documents_are_read_from_json_lines_and_parquet(tmp_path):
 def test_what_is_cited_is_kept(tmp_path):
     file = write_json(tmp_path / "a.jsonl", {f"d{n}": {"text": f"t{n}"} for n in range(9)})
     assert list(open_documents([str(file)], ["d3", "d7", "nowhere"])) == ["d3", "d7"]
-    assert look_up(open_documents([str(file)], ["nowhere"]))([], "d0") is None
+    assert make_lookup(open_documents([str(file)], ["nowhere"]))([], "d0") is None
 
 
 @pytest.mark.parametrize(("name", "content", "message"), CASES["test_sources_that_do_not_fit_are_named"])
@@ -77,7 +77,7 @@ def test_collections_are_kept_apart(tmp_path):
         {"collection": name, "id": own, "text": text} for name, docs in documents.items() for own, text in docs.items()
     ]
     (tmp_path / "b.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    before, after = look_up(documents), look_up(open_documents([str(tmp_path / "b.jsonl")], ["d1", "d2"]))
+    before, after = make_lookup(documents), make_lookup(open_documents([str(tmp_path / "b.jsonl")], ["d1", "d2"]))
     for names in ([], ["neuclir/1/rus"], ["neuclir/1/zho", "neuclir/1/rus"], ["neuclir/1/fas"]):
         for doc_id in ("d1", "d2", "d3"):
             assert before(names, doc_id) == after(names, doc_id)
@@ -91,7 +91,7 @@ def test_rows_that_do_not_fit_together_are_named(tmp_path, lines, message):
 
 
 def test_one_file_holds_documents_of_all_collections():
-    find = look_up(open_documents([str(EMBEDDED)], ["coast-01", "coast-99"]))
+    find = make_lookup(open_documents([str(EMBEDDED)], ["coast-01", "coast-99"]))
     assert find(["embedded/coast"], "coast-01").startswith("Title: Seagrass mapped from the air\n\nContent: ")
     assert find(["embedded/coast"], "coast-99") is None
 
@@ -176,15 +176,15 @@ NESTED = {"c1": FLAT, "neuclir/1/rus": {"r1": "три"}, "empty": {}}
 
 
 def test_flat_documents_are_found_in_any_collection():
-    find = look_up(FLAT)
+    find = make_lookup(FLAT)
     assert [find(ids, "d1") for ids in ([], ["c1"], ["c1", "c2"])] == ["one"] * 3
     assert find([], "d2") == "Title: T\n\nContent: two" and find([], "d3") == "" and find([], "d4") is None
-    assert find.collections is None and look_up(find) is find and isinstance(find, LookUp)
-    assert look_up({})(["c"], "d") is None
+    assert find.collections is None and make_lookup(find) is find and isinstance(find, LookUp)
+    assert make_lookup({})(["c"], "d") is None
 
 
 def test_nested_documents_are_found_in_the_collections_that_a_report_names():
-    find = look_up(NESTED)
+    find = make_lookup(NESTED)
     assert find(["c1"], "d1") == "one" and find(["empty", "c1"], "d1") == "one"
     assert find(["empty"], "d1") is None and find(["c3"], "d1") is None
     assert find([], "d1") == "one" and find((), "r1") == "три"
@@ -200,19 +200,19 @@ def test_only_listed_spellings_are_the_same_collection():
 
 
 def test_functions_are_look_ups():
-    find = look_up(lambda collection_ids, doc_id: f"{collection_ids}{doc_id}" if doc_id == "d" else None)
+    find = make_lookup(lambda collection_ids, doc_id: f"{collection_ids}{doc_id}" if doc_id == "d" else None)
     assert find(["c"], "d") == "['c']d" and find([], "e") is None
 
 
 @pytest.mark.parametrize("documents", [None, "d1", 3, ["d1"], [{"id": "d1"}]])
 def test_what_is_none_is_named(documents):
     with pytest.raises(InputError, match=r"documents: got .*, expected a dict of documents by id"):
-        look_up(documents)
+        make_lookup(documents)
 
 
 @pytest.mark.parametrize("document", [3, [], {"title": "t"}, {"text": None}, {"text": "t", "title": 1}, b"t"])
 def test_a_document_that_is_none_is_named_where_it_is_cited(document):
-    find = look_up({"good": "text", "bad": document})
+    find = make_lookup({"good": "text", "bad": document})
     assert find([], "good") == "text"
     with pytest.raises(InputError, match=r"documents\['bad'\]: got .*, expected a str, or a mapping with a str 'text'"):
         find([], "bad")
@@ -222,12 +222,15 @@ def test_several_files_are_read_as_one(tmp_path):
     files = [tmp_path / f"{name}.jsonl" for name in ("zh", "ru")]
     for file in files:
         file.write_text(json.dumps({"collection": f"neuclir/1/{file.stem}", "id": "d1", "text": f"In {file.stem}."}))
-    find = look_up(open_documents(files, ["d1"]))
+    find = make_lookup(open_documents(files, ["d1"]))
     assert find(["neuclir/1/rus"], "d1") == "In ru." and find(["neuclir/1/zho"], "d1") == "In zh."
     with pytest.raises(DataError, match="document 'd1' comes twice"):
         open_documents([files[0]] * 2, ["d1"])
+    files[0].write_text("")
+    with pytest.raises(DataError, match="it is empty, expected documents"):
+        open_documents(files, ["d1"])
 
 
 def test_a_collection_that_is_none_is_named():
     with pytest.raises(InputError, match=r"documents\['c2'\]: got str 'text', expected a dict of documents by id"):
-        look_up({"c1": {"d": "t"}, "c2": "text"})
+        make_lookup({"c1": {"d": "t"}, "c2": "text"})

@@ -10,7 +10,7 @@ import pytest
 from tests.reports.answers import FOLDER, docs, documents, requests, rows, sample_reports
 from tls_tasks.reports import baseline as report_lead
 from tls_tasks.reports.data import EMBEDDED_RECORDING, prompt
-from tls_tasks.reports.documents import look_up
+from tls_tasks.reports.documents import make_lookup
 from tls_tasks.reports.judges import Recorded, Recorder
 from tls_tasks.reports.plan import ReportPlan, walk_together
 from tls_tasks.reports.read import parse_report
@@ -83,7 +83,7 @@ def test_every_answer_is_attested_by_a_document_of_its_collection():
 def test_the_sample_reports_have_faults_of_every_kind():
     outcomes = {"careful": set(), "hasty": set()}
     for report in sample_reports():
-        plan = ReportPlan(report, requests()[report.request_id], look_up(documents()))
+        plan = ReportPlan(report, requests()[report.request_id], make_lookup(documents()))
         (judged,) = walk_together([plan.walks()], Recorded.read(EMBEDDED_RECORDING))
         outcomes[report.run_id] |= {outcome.path for outcome in judged}
         outcomes[report.run_id] |= {("unknown",) for outcome in judged if outcome.unknown}
@@ -104,7 +104,7 @@ def test_the_sample_reports_have_faults_of_every_kind():
 def test_the_verdicts_answer_every_question_and_no_other():
     recorder = Recorder(Recorded.read(EMBEDDED_RECORDING))
     for report in [*sample_reports(), *lead_reports()]:
-        plan = ReportPlan(report, requests()[report.request_id], look_up(documents()))
+        plan = ReportPlan(report, requests()[report.request_id], make_lookup(documents()))
         walk_together([plan.walks()], recorder)
     assert all(row["verdict"] in ("YES", "NO") for row in recorder.rows())
     parts = ("kind", "sentence", "doc_id", "question", "answer")

@@ -13,7 +13,16 @@ from tls_tasks.core.correction import correct
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.judges import Recorded
-from tls_tasks.reports.labels import Item, corrections, draw, items_of, read_items, read_labels, sheet, with_sources
+from tls_tasks.reports.labels import (
+    Item,
+    corrections,
+    draw_items,
+    judged_items,
+    label_sheet,
+    read_items,
+    read_labels,
+    with_sources,
+)
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.types import Verdict
 
@@ -52,14 +61,14 @@ def test_the_means_of_items_are_the_micro_values(every, unread):
     score = report_eval(
         [*reports, *unread], [*asked, *asked[: len(unread)]], documents(), Forgetful(every), aggregate="micro"
     )
-    found = means([item for report in score.items for item in items_of(report.as_dict())])
+    found = means([item for report in score.items for item in judged_items(report.as_dict())])
     assert found == {kind: score.results[key] for kind, key in KINDS.items()}
 
 
 def test_items_say_what_people_need():
     report = sample_reports("careful")[0]
     score = report_eval([report], [requests()[report.request_id]], documents(), Forgetful(1000))
-    items = list(with_sources(dict(items_of(score.items[0].as_dict())), lambda _, doc_id: f"text of {doc_id}").items())
+    items = list(with_sources(dict(judged_items(score.items[0].as_dict())), lambda _, name: f"text of {name}").items())
     (*_, name), first = items[0]
     assert name == f"sentence 1 of careful cites {report.sentences[0].citations[0]}"
     assert first.text == report.sentences[0].text and first.source == f"text of {report.sentences[0].citations[0]}"
@@ -113,7 +122,7 @@ def made(n=60, per_request=4, seed=0, slip=0.2, run="a"):
 
 def filled(items, people, n=50, seed=1, **changes):
     """The text of a file of labels."""
-    columns, *rows = sheet(items, n, seed)
+    columns, *rows = label_sheet(items, n, seed)
     rows = [
         [*row[:5], changes.get(row[2].split()[1], {True: "YES", False: "NO", None: ""}[people[row[:3]]])]
         for row in rows
@@ -125,18 +134,18 @@ def filled(items, people, n=50, seed=1, **changes):
 
 def test_a_draw_depends_on_seed_and_items_alone():
     items, _ = made()
-    drawn = list(draw(items, 20, 1))
+    drawn = list(draw_items(items, 20, 1))
     assert len({*drawn}) == 40 and [kind for kind, *_ in drawn] == ["citation"] * 20 + ["nugget"] * 20
-    assert list(draw(dict(reversed(items.items())), 20, 1)) == drawn
-    assert list(draw(items, 30, 1))[:20] == drawn[:20], "a larger draw goes on"
-    assert list(draw(items, 20, 2)) != drawn and len(draw(items, 1000, 1)) == 120
+    assert list(draw_items(dict(reversed(items.items())), 20, 1)) == drawn
+    assert list(draw_items(items, 30, 1))[:20] == drawn[:20], "a larger draw goes on"
+    assert list(draw_items(items, 20, 2)) != drawn and len(draw_items(items, 1000, 1)) == 120
 
 
 def test_every_item_is_drawn_as_often():
     items, _ = made(10)
     counts = dict.fromkeys(items, 0)
     for seed in range(1000):
-        for key in draw(items, 3, seed):
+        for key in draw_items(items, 3, seed):
             counts[key] += 1
     assert all(240 < count < 360 for count in counts.values())  # 300 expected, standard deviation 14.5
 
@@ -156,16 +165,16 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_labels_are_read_back(tmp_path, form):
     items, people = made()
-    people |= dict.fromkeys(list(draw(items, 50, 1))[:7], None)
+    people |= dict.fromkeys(list(draw_items(items, 50, 1))[:7], None)
     file = tmp_path / "labels.csv"
     file.write_bytes(FORMS[form](filled(items, people)).encode())
-    assert read_labels(file, items) == {key: people[key] for key in draw(items, 50, 1)}
+    assert read_labels(file, items) == {key: people[key] for key in draw_items(items, 50, 1)}
 
 
 def test_an_id_behind_an_apostrophe_is_read(tmp_path):
     items = {("nugget", "=1+1", "nugget 1"): Item("text", "", True)}
     file = write(
-        tmp_path / "labels.csv", *(",".join(row) for row in sheet(items, 1, 1)[:1]), "nugget,'=1+1,nugget 1,,,NO"
+        tmp_path / "labels.csv", *(",".join(row) for row in label_sheet(items, 1, 1)[:1]), "nugget,'=1+1,nugget 1,,,NO"
     )
     assert read_labels(file, items) == dict.fromkeys(items, False)
 
@@ -204,7 +213,7 @@ def labelled(tmp_path, items, people, **options):
 
 def test_a_correction_says_what_it_is_made_of(tmp_path):
     items, people = made()
-    forgotten, unlabelled, *_ = draw(items, 50, 1)
+    forgotten, unlabelled, *_ = draw_items(items, 50, 1)
     items[forgotten] = items[forgotten]._replace(verdict=None)
     people[unlabelled] = None
     labels = labelled(tmp_path, items, people)
@@ -225,7 +234,7 @@ def test_a_correction_says_what_it_is_made_of(tmp_path):
 
 def of_kinds(items, people, n_yes, n_no, kinds=("citation",)):
     """So many labels of these kinds, and none of others."""
-    drawn = draw(items, 50, 1)
+    drawn = draw_items(items, 50, 1)
     for kind in KINDS:
         keys = [key for key in drawn if key[0] == kind]
         said = [True] * n_yes + [False] * n_no if kind in kinds else []

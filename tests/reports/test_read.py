@@ -44,7 +44,7 @@ def test_the_seeds_row():
     parsed = parse_report_row(SEED_ROW)
     sentence = ReportSentence("Japan experienced an increase.", ("56b44b0f",))
     assert parsed.value == Report("300", "example-run", ("collection1",), (sentence,))
-    assert not parsed.problems and parsed.value.as_row() == SEED_ROW
+    assert not parsed.problems and parsed.value.to_row() == SEED_ROW
 
 
 @pytest.mark.parametrize("place", ["metadata", "top"])
@@ -174,7 +174,7 @@ def test_hostile_rows():
         '{"sentences": [{"text": "\\ud800", "citations": ["\\ud800", NaN, 1e999, ' + "7" * 5000 + "]}]}",
     ):
         parsed = parse_report_json(text)
-        assert parsed.failed or parsed.value.as_row()
+        assert parsed.failed or parsed.value.to_row()
 
 
 @pytest.mark.parametrize("name", ['{"a":', '["a",', "```\n", "<think>"])
@@ -197,8 +197,8 @@ JSON_VALUES = st.recursive(
 def test_no_row_raises(row):
     report, request = parse_report_row(row), parse_request(row)
     assert {*report.kinds()} <= {*PROBLEM_KINDS} and {*request.counts()} <= {*NUGGET_PROBLEMS}
-    assert report.failed or parse_report_row(report.value.as_row()).value.sentences == report.value.sentences
-    assert request.failed or parse_request(request.value.as_row()).value == request.value
+    assert report.failed or parse_report_row(report.value.to_row()).value.sentences == report.value.sentences
+    assert request.failed or parse_request(request.value.to_row()).value == request.value
 
 
 # --- nuggets ---

@@ -602,7 +602,7 @@ def test_nuggets_without_info_count_the_same_whichever_way_they_come_in(compat, 
     def judge(query):
         return query.fields.get("answer") in (None, query.fields["sentence"])
 
-    for form in (request, json.dumps(request), [request], run.requests[0], run.requests[0].as_row()):
+    for form in (request, json.dumps(request), [request], run.requests[0], run.requests[0].to_row()):
         item = item_of(report_eval([report], [form], {"c": KNOWN}, judge, compat=compat))
         assert item["scores"] == ([1] if compat is None else [0])
         assert item["ratios"]["nugget_coverage_weighted"] == ([1, 3] if compat is None else [0, 0])

@@ -16,7 +16,7 @@ from tls_tasks.cli import main
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.reports.baseline import answer
 from tls_tasks.reports.judges import ChatJudge, Recorded, Recorder
-from tls_tasks.reports.labels import corrections, items_of, read_labels, sheet
+from tls_tasks.reports.labels import corrections, judged_items, label_sheet, read_labels
 from tls_tasks.reports.task import TASKS
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -166,9 +166,9 @@ def test_a_server_is_asked_about_the_whole_report_once_and_its_verdicts_are_kept
 def test_labels_correct_the_share_of_criteria_that_are_met(tmp_path):
     docs = [[{"criterion": f"{doc} {n}", "points": 1} for n in range(5)] for doc in range(12)]
     words = {row["criterion"]: "YES" if n % 3 else "NO" for n, row in enumerate(row for rows in docs for row in rows)}
-    items = {key: item for own in scored(docs, words).items for key, item in items_of(own.as_dict())}
+    items = {key: item for own in scored(docs, words).items for key, item in judged_items(own.as_dict())}
     assert {kind for kind, *_ in items} == {"criterion"} and all(item.source == "A report." for item in items.values())
-    columns, *rows = sheet(items, 40, 1)
+    columns, *rows = label_sheet(items, 40, 1)
     file = io.StringIO()
     csv.writer(file).writerows([columns, *([*row[:5], "YES" if row[3][0] in "02468" else "NO"] for row in rows)])
     found = corrections(items, read_labels(write(tmp_path / "labels.csv", file.getvalue()), items))

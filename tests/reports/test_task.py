@@ -185,7 +185,7 @@ def test_what_a_users_filter_may_have_made_of_it(results):
 
 
 def check(values):
-    assert set(values) == {*TASK.table, *(f"{key}_stderr" for key in TASK.with_errors)}
+    assert set(values) == {*TASK.table, *(f"{key}_stderr" for key in TASK.jackknife_keys)}
     for key in KEYS:
         assert math.isnan(values[key]) or 0 <= values[key] <= 1
     assert all(values[key] == int(values[key]) >= 0 for key in COUNTS)

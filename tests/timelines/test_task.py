@@ -42,7 +42,7 @@ def test_corpus_results():
         (other, "1999-01-01: a"),
     ]
     units = [task.process(doc, answer) for doc, answer in answered]
-    results = task.results(units, [task.topic_of(doc) for doc, _ in answered])
+    results = task.results(units, [task.get_topic(doc) for doc, _ in answered])
     assert [unit["date_f1"] for unit in units] == [1.0, 0.0, 1.0, 0.0]
     assert (results["date_precision"], results["date_recall"], results["date_f1"]) == (0.5, 0.5, 0.5)
     assert results["date_mean_f"] == 0.5 and results["parse_failures"] == 1 and results["n_dates"] == 0.75
@@ -53,7 +53,7 @@ def test_topics_have_equal_votes_in_mean_f():
     other = {**DOC, "doc_id": "libya/0", "topic": "libya"}
     answered = [(DOC, "2011-01-25: Protests."), (DOC, "No."), (DOC, "No."), (other, "2011-01-25: Protests.")]
     units = [task.process(doc, answer) for doc, answer in answered]
-    results = task.results(units, [task.topic_of(doc) for doc, _ in answered])
+    results = task.results(units, [task.get_topic(doc) for doc, _ in answered])
     assert results["date_mean_f"] == (1 / 3 + 1) / 2
     assert results["date_f1"] == 0.5
 

@@ -32,11 +32,11 @@ RATES = ["json_valid", "parsed", "repaired", "duplicate_keys", "non_finite", "sc
 
 def test_the_metric_list_names_exactly_what_scoring_returns():
     listed = [entry["metric"] for entry in read(FOLDER / "_default_yaml")["metric_list"]]
-    assert set(listed) == set(process(DOC, ["{}"])) == {*KEYS, *(f"{key}_stderr" for key in TASK.with_errors)}
+    assert set(listed) == set(process(DOC, ["{}"])) == {*KEYS, *(f"{key}_stderr" for key in TASK.jackknife_keys)}
     assert sorted(KEYS) == sorted([
         "treeval_score", *VALUES, *FOLDED, *METRICS, *COUNTED, *RATES, "type_errors", "parse_failures"
     ])  # fmt: skip
-    assert set(TASK.with_errors) == {*VALUES, *FOLDED, *METRICS}
+    assert set(TASK.jackknife_keys) == {*VALUES, *FOLDED, *METRICS}
 
 
 def test_every_file_is_a_task_or_the_group_and_every_task_is_there():

@@ -147,7 +147,7 @@ def _compare_task(
     keys = metrics_to_compare(name, systems, scores[0], names)
     names_of = [(systems[0].name, system.name) for system in systems[1:]]
     pairs = [paired(scores[0], score, keys, both) for score, both in zip(scores[1:], names_of, strict=True)]
-    sums = [[Sums.of(score) for score in pair[:2]] for pair in pairs]
+    sums = [[Sums.from_score(score) for score in pair[:2]] for pair in pairs]
     differences = [compare(first, second, keys, settings=settings) for first, second in sums]
     # Holm over the systems, metric by metric: each metric asks its own question.
     by_metric = (holm([row.p_value for row in of_metric]) for of_metric in zip(*differences, strict=True))

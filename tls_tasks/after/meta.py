@@ -25,8 +25,8 @@ from tls_tasks.core.score import Score, grouped
 from tls_tasks.core.significance import MOST_EXACT
 from tls_tasks.core.task import Doc, Task
 from tls_tasks.data.files import file_rows
-from tls_tasks.data.keyed import some
 from tls_tasks.data.models import DataRow, Id, read_models
+from tls_tasks.data.rows_by_id import some
 from tls_tasks.registry import find_task
 
 Scores = Mapping[str, Mapping[Any, Any]]
@@ -370,15 +370,15 @@ def among_themselves(task: Task, documents: Sequence[Doc], most: int | None = No
     rows = list(itertools.islice(task.among(documents), most and most + 1)) if task.among else []
     if not rows or (most and len(rows) > most):
         return {}
-    topics = [task.topic_of(doc) for _, doc, _ in rows]
+    topics = [task.get_topic(doc) for _, doc, _ in rows]
     units = [task.score(doc, answer) for _, doc, answer in rows]
     score = Score(task.name, "", units, task.table, topics)
     ns = {topic: len({*own}) for topic, own in grouped([reference for reference, _, _ in rows], topics).items()}
-    by_topic = {str(topic): {"n": ns[topic], **own} for topic, own in score.by_topic().items()}
+    by_topic = {str(topic): {"n": ns[topic], **own} for topic, own in score.topic_results().items()}
     means = {key: float(np.mean([own[key] for own in by_topic.values()])) for key in task.table}
     return {
         "task": task.name,
-        "left_out": sum(task.topic_of(doc) not in ns for doc in documents),
+        "left_out": sum(task.get_topic(doc) not in ns for doc in documents),
         "mean_of_topics": {"n": sum(ns.values()), **means},
         "all": {"n": sum(ns.values()), **score.results},
         "topics": by_topic,

@@ -59,11 +59,11 @@ def plan(systems: Sequence[System], difference: float, keys: Sequence[str] = ())
         chosen = [key for key in named if not scores[0].definitions[key].is_count]
         if len(scores) > 1:
             *scores, _ = paired(scores[0], scores[1], chosen, [system.name for system in systems])
-            errors = differences(Sums.of(scores[0]), Sums.of(scores[1]), chosen).standard_errors()
+            errors = differences(Sums.from_score(scores[0]), Sums.from_score(scores[1]), chosen).standard_errors()
         else:
-            errors = Sums.of(scores[0]).statistics(chosen).standard_errors()
+            errors = Sums.from_score(scores[0]).statistics(chosen).standard_errors()
             errors = {key: math.sqrt(2) * error for key, error in errors.items()}
-        n, n_repeats = len(Sums.of(scores[0]).rows), _n_repeats(runs[0])
+        n, n_repeats = len(Sums.from_score(scores[0]).rows), _n_repeats(runs[0])
         unit = "topic" if n < len(runs[0].ids) else "document"
         for key in chosen:
             of_documents = np.array([[score.definitions[key].value([one]) for one in score.units] for score in scores])

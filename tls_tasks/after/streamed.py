@@ -28,7 +28,7 @@ from tls_tasks.after.run import Progress, Run, model_name
 from tls_tasks.after.scored_runs import ScoredTask, name_of, of_task, score_sample, task_of, topic_of, was_asked
 from tls_tasks.after.units import LogBlocks, begin_folder, packed, read_units, write_block
 from tls_tasks.core.errors import DataError, needs_extra
-from tls_tasks.core.score import Result, Score, parts_of
+from tls_tasks.core.score import Result, Score, table_parts
 from tls_tasks.core.task import Task
 from tls_tasks.hosts.discovery import task_file
 from tls_tasks.registry import FAMILIES, find_task
@@ -87,7 +87,7 @@ class BlockScorer:
         """A block's number, and its file."""
         lines = [None if read is None else self._row(read) for read in self._log.read(number)]
         rows = [row for row in lines if row is not None]
-        return number, packed(rows, len(lines), parts_of(self._task.table))
+        return number, packed(rows, len(lines), table_parts(self._task.table))
 
     def _row(self, read: Sample | LogProblem) -> dict[str, Any]:
         if isinstance(read, LogProblem):

@@ -23,9 +23,9 @@ import pyarrow.parquet as pq
 from tls_tasks import __version__
 from tls_tasks.after.foreign import MOST_BYTES
 from tls_tasks.after.logs import LogProblem, Sample, lines_of, missing, repeated, sample_of
+from tls_tasks.core.atomic import atomic_file, atomic_write_text
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Columns
-from tls_tasks.core.whole import replaced, write_whole
 
 _END = 1 << 16  # bytes at either end of a log that tell it from others
 
@@ -92,7 +92,7 @@ def begin_folder(folder: Path, task: str, log: LogBlocks) -> list[int]:
     """
     header = json.dumps({"task": task, **asdict(log), "path": log.path.name, "tls_tasks": __version__})
     if not (file := folder / _HEADER).exists():
-        write_whole(file, header)
+        atomic_write_text(file, header)
     elif (stated := file.read_text("utf-8", "replace")) != header:
         raise DataError(f"{folder}: holds units of {stated:.300}, not of {header}; choose another folder or remove it")
     done = {int(block.name.split("-")[1]) for block in folder.glob("block-*.parquet")}
@@ -110,7 +110,7 @@ def packed(rows: Sequence[Mapping[str, Any]], n_lines: int, parts: Sequence[str]
 
 def write_block(folder: Path, block: int, content: bytes) -> None:
     """Write the file of a block, whole or not at all; its name ends with its checksum."""
-    with replaced(folder / f"block-{block:08}-{zlib.crc32(content):08x}.parquet") as unfinished:
+    with atomic_file(folder / f"block-{block:08}-{zlib.crc32(content):08x}.parquet") as unfinished:
         unfinished.write_bytes(content)
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, say, write_json
 from tls_tasks.cli.printed import corrected_text
+from tls_tasks.core.atomic import atomic_file
 from tls_tasks.core.errors import InputError, check_whole_number
-from tls_tasks.core.whole import replaced
-from tls_tasks.reports.documents import PLACES
-from tls_tasks.reports.labels import corrections, read_items, read_labels, sheet
+from tls_tasks.reports.documents import FILE_FORMS
+from tls_tasks.reports.labels import corrections, label_sheet, read_items, read_labels
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -23,7 +23,7 @@ def add_parser(subparsers: Subparsers) -> None:
     agree.add_argument("--sample", metavar="N", type=int, help="draw N items of each kind of A for people to label")
     agree.add_argument("--seed", metavar="SEED", type=int, default=12345, help="with --sample: seed (12345)")
     agree.add_argument("-o", "--output", metavar="FILE", type=Path, help="with --sample: the file to label, .csv")
-    agree.add_argument("--documents", metavar="PLACE", action="append", help=f"with --sample: {PLACES}")
+    agree.add_argument("--documents", metavar="PLACE", action="append", help=f"with --sample: {FILE_FORMS}")
 
 
 def _run_agree(args: argparse.Namespace) -> None:
@@ -60,9 +60,9 @@ def _draw(args: argparse.Namespace) -> None:
     """Write the items that people shall label."""
     check_whole_number("--sample", args.sample)
     items = read_items(args.a, args.documents or ())
-    rows = sheet(items, args.sample, args.seed)
-    with replaced(args.output) as path, path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([map(no_formula, row) for row in rows])
+    rows = label_sheet(items, args.sample, args.seed)
+    with atomic_file(args.output) as new, new.open("w", encoding="utf-8", errors="backslashreplace", newline="") as out:
+        csv.writer(out, lineterminator="\n").writerows([map(no_formula, row) for row in rows])
     drawn, of = Counter(kind for kind, *_ in rows[1:]), Counter(kind for kind, *_ in items)
     told = ", ".join(f"{drawn[kind]} of {count(of[kind], kind)}" for kind in of)
     say(f"{args.output}: {told}")

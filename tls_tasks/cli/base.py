@@ -15,8 +15,8 @@ from typing import Any, TextIO, TypeAlias
 
 from tqdm import tqdm
 
+from tls_tasks.core.atomic import atomic_write_text
 from tls_tasks.core.terminal import visible, visible_lines
-from tls_tasks.core.whole import write_whole
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """What ``ArgumentParser.add_subparsers`` returns."""
@@ -125,7 +125,7 @@ def write_json(path: Path, value: Any) -> None:
     if str(path) == "-":
         say("".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text))
     else:
-        write_whole(path, text + "\n")
+        atomic_write_text(path, text + "\n")
 
 
 def plain(value: Any) -> Any:

@@ -10,11 +10,11 @@ from typing import Any
 from tls_tasks.after.comparisons import System, TaskComparison, compare_systems, read_system
 from tls_tasks.after.planning import plan
 from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, say, write_json
+from tls_tasks.core.atomic import atomic_write_text
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.options import LEAST_BOOTSTRAP
 from tls_tasks.core.significance import Settings
 from tls_tasks.core.terminal import text_table, visible
-from tls_tasks.core.whole import write_whole
 from tls_tasks.data.files import filled_text
 from tls_tasks.registry import METRICS
 
@@ -84,7 +84,7 @@ def _run(args: argparse.Namespace) -> int:
         if str(args.markdown) == "-":
             say(text)
         else:
-            write_whole(args.markdown, f"{text}\n")
+            atomic_write_text(args.markdown, f"{text}\n")
     note("compare", *[message for _, message in verdicts])
     return 3 if any(is_worse for is_worse, _ in verdicts) else int(bool(problems))
 

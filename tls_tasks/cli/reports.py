@@ -15,14 +15,14 @@ from tls_tasks.cli import main as tls_tasks_main
 from tls_tasks.cli.base import count, note, number, plain, say, write_json
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.terminal import text_table, visible
-from tls_tasks.data.keyed import some
-from tls_tasks.reports.documents import PLACES, find_lookup, open_documents
+from tls_tasks.data.rows_by_id import some
+from tls_tasks.reports.documents import FILE_FORMS, open_documents, read_lookup_files
 from tls_tasks.reports.json_lines import write_rows
 from tls_tasks.reports.judges import Recorder, choose
 from tls_tasks.reports.report_eval import UnscoredWarning
 from tls_tasks.reports.report_gen_eval import PROGRAM
 from tls_tasks.reports.runs import ReportRun, read_run, score_run
-from tls_tasks.reports.score import KEYS, runs_of
+from tls_tasks.reports.score import KEYS, score_runs
 from tls_tasks.reports.types import Judge
 
 DEFAULT_PROVIDER = "together"
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("scoring").add_argument
-    add("--documents", metavar="PLACE", action="append", help=f"{PLACES}; may be repeated")
+    add("--documents", metavar="PLACE", action="append", help=f"{FILE_FORMS}; may be repeated")
     add("--rubrics", metavar="RUBRICS", type=Path, help="criteria of each request, JSON Lines; NUGGETS may be left out")
     add("-b", "--batch-size", metavar="N", type=int, help="questions asked at a time (16)")
     add("--limit", metavar="CHARS", type=int, help="characters of a report that count")
@@ -139,7 +139,7 @@ def _run(args: argparse.Namespace) -> int:
     for item in score.items:
         _log.info("%s", " ".join([item.run_id, item.request_id, *map(number, item.values().values())]))
     stats = {"judge_stats": dict(judge.stats)} if hasattr(judge, "stats") else {}
-    scores = {**score.as_dict(), **runs_of(score), "judge": recorder.name, **stats}
+    scores = {**score.as_dict(), **score_runs(score), "judge": recorder.name, **stats}
     if out is not None:
         write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
         write_rows(out / "scores.json", [plain(scores)])
@@ -182,7 +182,7 @@ def _documents(args: argparse.Namespace, run: ReportRun) -> Any:
     cited = {doc_id for report in judged for sentence in report.sentences for doc_id in sentence.citations}
     if args.documents is not None:
         return open_documents(args.documents, cited)
-    return find_lookup(run.reports) if cited and run.documents is None else None
+    return read_lookup_files(run.reports) if cited and run.documents is None else None
 
 
 def _lacking(run: ReportRun) -> Iterator[str]:

@@ -14,10 +14,10 @@ from tls_tasks.after.scored_runs import ScoredTask, read_runs
 from tls_tasks.after.streamed import in_processes, on_ray, score_streamed
 from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, note, progress, say, write_json
 from tls_tasks.cli.printed import Intervals, intervals_of, value_table
+from tls_tasks.core.atomic import atomic_file, atomic_write_text
 from tls_tasks.core.errors import InputError, OptionError, check_whole_number
 from tls_tasks.core.intervals import caution
 from tls_tasks.core.terminal import visible
-from tls_tasks.core.whole import replaced, write_whole
 from tls_tasks.hosts.discovery import task_files
 
 _LARGE = 200 << 20  # bytes of a samples file that is scored block by block, whatever is asked
@@ -142,7 +142,7 @@ def _as_dict(run: Run, intervals: Intervals) -> dict[str, Any]:
     result |= {"interval_caution": caution(intervals) if intervals else "", "signatures": run.signatures}
     result["problems"] = list(map(str, run.problems))
     if len(set(run.topics)) < len(run.score.units):
-        result["topics"] = run.score.by_topic()
+        result["topics"] = run.score.topic_results()
     return result
 
 
@@ -157,7 +157,7 @@ def _made_of(run: Run) -> dict[str, Any]:
 
 def _write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     # half a surrogate pair, which a name in a log may contain, as its escape
-    with replaced(path) as made, made.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+    with atomic_file(path) as made, made.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
         writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
         writer.writerow(rows[0] if rows else ())
         writer.writerows([no_formula(cell) if isinstance(cell, str) else cell for cell in row.values()] for row in rows)
@@ -191,7 +191,7 @@ def _run_page(args: argparse.Namespace) -> int:
       tls-tasks page out/base out/better --task tls_crisis -o crisis.html
     """
     scored = list(read_runs(args.files, only=args.task, newest=args.newest, progress=progress))
-    write_whole(args.out, page(scored, progress=progress))
+    atomic_write_text(args.out, page(scored, progress=progress))
     n_tasks, n_documents = len({task.name for task in scored}), sum(len(task.ids) for task in scored)
     say(f"{args.out}: {count(len(scored), 'run')} of {count(n_tasks, 'task')}, {count(n_documents, 'document')}")
     return note(args.command, *(problem for task in scored for problem in task.problems))

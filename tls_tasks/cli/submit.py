@@ -16,9 +16,9 @@ from tls_tasks.after.submission.checks import refusals, secrets
 from tls_tasks.after.submission.leaderboard import site, take_replaced, told_apart
 from tls_tasks.after.submission.verification import EDITIONS, Verified, read_signers, sign, verify_in_process
 from tls_tasks.cli.base import Subparsers, add_command, count, note, progress, say
+from tls_tasks.core.atomic import atomic_folder, atomic_write_text
 from tls_tasks.core.errors import DataError, InputError, TlsTasksError
 from tls_tasks.core.terminal import visible
-from tls_tasks.core.whole import made_folder, write_whole
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -80,7 +80,7 @@ def _run_submit(args: argparse.Namespace) -> int:
     if found := [*found, *secrets(scored)]:
         return note("submit", *(f"refused: {refusal}" for refusal in found))
     is_zip = args.out.suffix == ".zip"
-    with tempfile.TemporaryDirectory() if is_zip else made_folder(args.out) as place:
+    with tempfile.TemporaryDirectory() if is_zip else atomic_folder(args.out) as place:
         folder = Path(place)
         write(scored, folder, model=model, date=date, chat_template=not args.no_chat_template, replaces=replaces)
         if args.sign is not None:
@@ -162,7 +162,7 @@ def _run_leaderboard(args: argparse.Namespace) -> int:
         note("leaderboard", *(f"{path} {said}" for path, verified in found if verified is not accepted[digest]))
     note("leaderboard", *(f"left out: {text}" for text in take_replaced(list(accepted.values()))))
     accepted = {digest: verified for digest, verified in accepted.items() if verified.scored}
-    write_whole(args.out / "index.html", site(told_apart(accepted, means["signers"].values())))
+    atomic_write_text(args.out / "index.html", site(told_apart(accepted, means["signers"].values())))
     n_left_out = len(args.submissions) - len(accepted)
     say(f"{args.out / 'index.html'}: {count(len(accepted), 'submission')}, {n_left_out} left out")
     return int(n_left_out > 0)

@@ -1,12 +1,12 @@
-"""Every exception that tls-tasks raises on purpose, and the checks of options that raise them.
+"""The exceptions of tls-tasks, and the checks of options that raise them.
 
 ::
 
     TlsTasksError
-    ├── InputError (ValueError)         what the caller gave can't be scored: which row, which field, what was expected
-    │   └── OptionError                 an option has a value that doesn't exist; names the ones that do
-    ├── DataError                       a data set is absent, damaged or not the pinned one; says where we looked
-    ├── JudgeError                      a judge can't be used at all: its server refuses us, in the server's words
+    ├── InputError (ValueError)         an argument can't be scored; names the field, the row and the expected form
+    │   └── OptionError                 an option has a value that doesn't exist; lists the values that do
+    ├── DataError                       a data set is absent, damaged or not the pinned one; names where it was sought
+    ├── JudgeError                      a judge can't be used at all; repeats the message of its server
     └── MissingExtraError (ImportError) an optional dependency isn't installed; gives the install line
 
 Trouble made by a model (no JSON, impossible dates) is never an exception: it is scored at the metric's worst value and
@@ -25,19 +25,19 @@ from typing import Any
 
 
 def nearest(name: object, names: Iterable[object]) -> str:
-    """The end of a message on a name that does not exist; empty if none is near.
+    """Return the end of a message about a name that does not exist: the nearest name, or nothing.
 
     Example:
         >>> nearest("context_bugdet", ["data", "context_budget"])
         "; did you mean 'context_budget'?"
     """
-    known = [known for known in names if isinstance(known, str)]
-    found = difflib.get_close_matches(name, known, n=1) if isinstance(name, str) else []
-    return f"; did you mean {found[0]!r}?" if found else ""
+    candidates = [candidate for candidate in names if isinstance(candidate, str)]
+    matches = difflib.get_close_matches(name, candidates, n=1) if isinstance(name, str) else []
+    return f"; did you mean {matches[0]!r}?" if matches else ""
 
 
 def json_fault(error: Exception) -> str:
-    """What is wrong with JSON, without the number of the line where it has only one: the caller names that.
+    """Return the fault of invalid JSON as text; without the line number where the text has only one line.
 
     Example:
         >>> try:
@@ -52,7 +52,7 @@ def json_fault(error: Exception) -> str:
 
 
 def describe(value: Any) -> str:
-    """What an error calls a wrong value.
+    """Return the text by which an error describes a wrong value: its type and its shortened ``repr``.
 
     Example:
         >>> describe(None), describe(float("nan")), describe(3)
@@ -66,10 +66,10 @@ def describe(value: Any) -> str:
 
 
 def shorten(value: Any) -> str:
-    """The ``repr`` of a value, cut to 60 characters."""
+    """Return the ``repr`` of a value, cut to 60 characters."""
     try:
         text = repr(value)
-    except ValueError:  # an integer of more digits than Python writes
+    except ValueError:  # an integer with more digits than Python converts to text
         text = f"{type(value).__name__} of too many digits"
     return text if len(text) <= 60 else text[:57] + "…"
 
@@ -79,7 +79,7 @@ class TlsTasksError(Exception):
 
 
 class InputError(TlsTasksError, ValueError):
-    """What the caller gave can't be scored.
+    """An argument of the caller can't be scored.
 
     Example:
         >>> raise InputError("references", 3, "None", "one timeline or a list of them")
@@ -91,19 +91,19 @@ class InputError(TlsTasksError, ValueError):
     def __init__(self, field: str, index: int | None, got: str, expected: str) -> None:
         """Name the ``field``, its row ``index`` (None: the whole field), what was ``got`` and what ``expected``."""
         self.field, self.index, self.got, self.expected = field, index, got, expected
-        super().__init__(field, index, got, expected)  # by these it is pickled, and so survives a process boundary
+        super().__init__(field, index, got, expected)  # pickle rebuilds the error from these arguments
 
     def __str__(self) -> str:
-        """The message."""
-        place = self.field if self.index is None else f"{self.field}[{self.index}]"
-        return f"{place}: got {self.got}, expected {self.expected}"
+        """Return the message."""
+        location = self.field if self.index is None else f"{self.field}[{self.index}]"
+        return f"{location}: got {self.got}, expected {self.expected}"
 
 
 class OptionError(InputError):
     """An option has a value that doesn't exist.
 
     Attributes:
-        choices: The values that do exist, where they can be listed.
+        choices: The values that exist, where they can be listed.
 
     Example:
         >>> raise OptionError.unknown("variant", "m:1", ["align", "align+m:1"])
@@ -124,7 +124,7 @@ class OptionError(InputError):
         return error
 
 
-def check_options(metric: str, given: Iterable[str], known: Collection[str]) -> None:
+def check_options(metric: str, names: Iterable[str], options: Collection[str]) -> None:
     """Refuse options that a metric doesn't have.
 
     Example:
@@ -133,9 +133,9 @@ def check_options(metric: str, given: Iterable[str], known: Collection[str]) -> 
         ...
         tls_tasks.core.errors.OptionError: option of rouge_l: got 'tokeniser', expected one of 'tokenizer', 'use_stemmer'; did you mean 'tokenizer'?
     """  # noqa: E501 - the message is one line
-    for name in given:
-        if name not in known:
-            raise OptionError.unknown(f"option of {metric}", name, known)
+    for name in names:
+        if name not in options:
+            raise OptionError.unknown(f"option of {metric}", name, options)
 
 
 def check_choice(option: str, value: Any, choices: Collection[Any]) -> None:
@@ -152,7 +152,7 @@ def check_choice(option: str, value: Any, choices: Collection[Any]) -> None:
 
 
 def check_switches(**switches: Any) -> None:
-    """Refuse what is neither True nor False.
+    """Refuse a value that is neither True nor False.
 
     Example:
         >>> check_switches(use_stemmer="False")
@@ -166,7 +166,7 @@ def check_switches(**switches: Any) -> None:
 
 
 def check_whole_number(option: str, value: Any, least: int = 1) -> int:
-    """A whole number of at least ``least``.
+    """Return a value that is a whole number of at least ``least``; refuse any other.
 
     Example:
         >>> check_whole_number("context_budget", 0)
@@ -184,9 +184,9 @@ class DataError(TlsTasksError):
 
 
 class JudgeError(TlsTasksError):
-    """A judge can't be used at all: wrong key, unknown model, unknown parameter, a recording that lacks what is asked.
+    """A judge can't be used at all: wrong key, unknown model, unknown parameter.
 
-    Trouble with single questions never raises: it is an unscored verdict.
+    Trouble with single questions never raises: it gives an unscored verdict.
 
     Example:
         >>> raise JudgeError.refused("gpt-x at https://host/v1", 404, "The model gpt-x does not exist")
@@ -212,18 +212,18 @@ class MissingExtraError(TlsTasksError, ImportError):
     """  # noqa: E501
 
     def __init__(self, what: str, extra: str) -> None:
-        """``what`` was asked for; ``extra`` is the name of the extra that brings it."""
+        """Name ``what`` needs the dependency, and the ``extra`` that installs it."""
         self.what, self.extra = what, extra
-        super().__init__(what, extra)  # by these it is pickled
+        super().__init__(what, extra)  # pickle rebuilds it from these arguments
 
     def __str__(self) -> str:
-        """The message."""
+        """Return the message."""
         return f"{self.what} needs an optional dependency: pip install 'tls-tasks[{self.extra}]'"
 
 
 @contextmanager
 def needs_extra(what: str, extra: str) -> Iterator[None]:
-    """Raise an import that fails as a :class:`MissingExtraError`."""
+    """Raise a failing import inside a ``with`` block as a :class:`MissingExtraError`."""
     try:
         yield
     except ImportError as error:
@@ -231,18 +231,18 @@ def needs_extra(what: str, extra: str) -> Iterator[None]:
 
 
 class ParseFailureWarning(UserWarning):
-    """Predictions in which nothing could be read: they count as empty."""
+    """Some predictions could not be read at all; they count as empty."""
 
 
 class RepeatedDateWarning(UserWarning):
-    """Reference timelines that have a date more than once: it is scored as one day."""
+    """A reference timeline has a date more than once; it is scored as one day."""
 
 
 _OUR_FRAMES = ("tls_tasks", "evaluate", "evaluate_modules", "datasets_modules")
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn, and point at the first line outside this package and evaluate: the caller's own."""
+    """Warn, and point at the caller's line: the first one outside this package and evaluate."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _OUR_FRAMES:
         frame, level = frame.f_back, level + 1
@@ -251,7 +251,7 @@ def warn_caller(message: str, category: type[Warning]) -> None:
 
 @contextmanager
 def without_warnings(*kinds: type[Warning]) -> Iterator[None]:
-    """Ignore warnings of these kinds."""
+    """Ignore warnings of these kinds inside a ``with`` block."""
     with warnings.catch_warnings():
         for kind in kinds:
             warnings.simplefilter("ignore", kind)
@@ -267,22 +267,22 @@ def warn_of_repeated(repeated: Sequence[str]) -> None:
     """Warn of the dates that reference timelines have more than once, if there are any.
 
     Args:
-        repeated: Place and date of each.
+        repeated: Row and date of each, as text.
     """
     if repeated:
         shown = f"{', '.join(repeated[:10])}{' …' if len(repeated) > 10 else ''}"
-        told = "a date that a reference timeline has more than once is one day with all its texts"
-        warn_caller(f"{told}: {shown}", RepeatedDateWarning)
+        message = "a date that a reference timeline has more than once is one day with all its texts"
+        warn_caller(f"{message}: {shown}", RepeatedDateWarning)
 
 
-def warn_of_unread(unread: Sequence[int], of: int, what: str) -> None:
+def warn_of_unread(unread: Sequence[int], n_rows: int, noun: str) -> None:
     """Warn of the rows whose prediction could not be read at all, if there are any.
 
     Args:
-        unread: These rows.
-        of: How many rows there are.
-        what: What was looked for, in the plural.
+        unread: The indices of these rows.
+        n_rows: The number of all rows.
+        noun: The thing that predictions should hold, in the plural (``reports``).
     """
     if unread:
-        told = f"{len(unread)} of {of} predictions could not be read as {what} and count as empty"
-        warn_caller(f"{told}: rows {first_rows(unread)}", ParseFailureWarning)
+        message = f"{len(unread)} of {n_rows} predictions could not be read as {noun} and count as empty"
+        warn_caller(f"{message}: rows {first_rows(unread)}", ParseFailureWarning)

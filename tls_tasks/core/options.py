@@ -1,4 +1,4 @@
-"""Options that several metrics have, checked once and in the same words; and the signature that is made of them."""
+"""Check options that several metrics share, and build signatures from options."""
 
 import dataclasses
 import functools
@@ -10,22 +10,22 @@ from typing import Any, TypeVar, cast
 from tls_tasks.core.errors import InputError, check_options, check_whole_number, describe
 
 LEAST_BOOTSTRAP = 100
-"""From so many topics or rows on intervals are bootstrapped; see :mod:`tls_tasks.core.intervals`."""
+"""The number of topics or rows from which intervals are bootstrapped; see :mod:`tls_tasks.core.intervals`."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def signed_by(config: type, *, data: Collection[str] = (), adds: Collection[str] = ()) -> Callable[[F], F]:
-    """Declare what a scorer's signature holds: every option, unless it is named here as one that moves no number.
+    """Declare which options a scorer's signature shows: each is in ``config``, or is named here as moving no number.
 
-    A field of ``config`` holds the option of its name, or those that its metadata name (``of``). A scorer with an
-    option that nobody has thought of can't be imported. The scorer refuses options that it doesn't have, as
+    A field of ``config`` holds the option of its name, or the options that its metadata name (``of``). A scorer with an
+    option that is declared nowhere can't be imported. The decorated scorer refuses unknown options, as
     :func:`check_options` does.
 
     Args:
         config: The dataclass that :func:`signature` takes.
-        data: Parameters that are no options but what is scored.
-        adds: Options that add results of their own and change no other.
+        data: Parameters that hold the data to score.
+        adds: Options that add results and change no other result.
 
     Raises:
         TypeError: An option that is in none of these, or one that the scorer doesn't have.
@@ -43,16 +43,16 @@ def signed_by(config: type, *, data: Collection[str] = (), adds: Collection[str]
     fields = {name: field for field in dataclasses.fields(config) for name in field.metadata.get("of", (field.name,))}
 
     def declare(function: F) -> F:
-        parameters = tuple(inspect.signature(function).parameters)  # in a closure, which signatures describe
-        if unsaid := [name for name in parameters if name not in {*fields, *data, *adds}]:
-            raise TypeError(f"{function.__name__}: say of {', '.join(unsaid)} whether the signature holds it")
+        parameters = tuple(inspect.signature(function).parameters)
+        if undeclared := [name for name in parameters if name not in {*fields, *data, *adds}]:
+            raise TypeError(f"{function.__name__}: say of {', '.join(undeclared)} whether the signature holds it")
         if unknown := [name for name in (*data, *adds) if name not in parameters]:
             raise TypeError(f"{function.__name__} has no {', '.join(unknown)}")
 
         @functools.wraps(function)
-        def checked(*given: Any, **options: Any) -> Any:
+        def checked(*arguments: Any, **options: Any) -> Any:
             check_options(function.__name__, options, parameters)
-            return function(*given, **options)
+            return function(*arguments, **options)
 
         signs = {name: fields[name].metadata.get("sign", fields[name].name) for name in parameters if name in fields}
         checked.options = {**signs, **dict.fromkeys(adds)}  # type: ignore[attr-defined]
@@ -61,29 +61,29 @@ def signed_by(config: type, *, data: Collection[str] = (), adds: Collection[str]
     return declare
 
 
-def options_of(scorer: Callable[..., Any]) -> Mapping[str, str | None]:
-    """A scorer's options: name -> what the signature calls it; None of one that moves no number."""
+def signed_options(scorer: Callable[..., Any]) -> Mapping[str, str | None]:
+    """Return a scorer's options: name -> its name in the signature; None where it moves no number."""
     options: Mapping[str, str | None] = scorer.options  # type: ignore[attr-defined]
     return options
 
 
 INTERVAL = ("confidence_interval", "n_resamples", "seed")
-"""The options of an interval."""
+"""The names of the options of an interval."""
 
 
 def interval_options(
     confidence_interval: Any, n_resamples: Any, seed: Any, *, has_mean: bool = True
 ) -> dict[str, Any] | None:
-    """The options of :meth:`~tls_tasks.core.score.Score.intervals` from those that every metric has.
+    """Check the options of intervals and return them for :meth:`~tls_tasks.core.score.Score.intervals`.
 
     Args:
         confidence_interval: The coverage, such as 0.95; None: no intervals.
-        n_resamples: How many resamples a bootstrap draws.
+        n_resamples: The number of resamples of a bootstrap.
         seed: Seed of the generator.
-        has_mean: Whether the metric gives one value for all rows; of lists there are no intervals.
+        has_mean: Whether the metric gives one value for all rows; a list of values has no interval.
 
     Raises:
-        InputError: What no interval can be made with.
+        InputError: An option with which no interval can be computed.
     """
     check_whole_number("n_resamples", n_resamples)
     check_whole_number("seed", seed, least=0)
@@ -99,7 +99,7 @@ def interval_options(
 
 
 def interval_sign(options: dict[str, Any] | None) -> str:
-    """How a signature names the interval; empty if there is none.
+    """Return the text by which a signature names the interval; empty if there is none.
 
     Example:
         >>> interval_sign(interval_options(0.95, 1000, 12345))
@@ -107,16 +107,16 @@ def interval_sign(options: dict[str, Any] | None) -> str:
     """
     if options is None:
         return ""
-    how = f"jackknife-t<{LEAST_BOOTSTRAP},bootstrap{options['n_resamples']},seed{options['seed']}"
-    return f"{options['confidence']},{how}"
+    method = f"jackknife-t<{LEAST_BOOTSTRAP},bootstrap{options['n_resamples']},seed{options['seed']}"
+    return f"{options['confidence']},{method}"
 
 
 def custom_sign(function: Any, name: str | None = None) -> str:
-    """Name a function of the caller in a signature. The name says nothing about what it does: boards refuse it.
+    """Return the text by which a signature names a function of the caller; boards refuse such signatures.
 
     Args:
-        function: Whatever the caller passed.
-        name: The name for it; by default its ``__qualname__``.
+        function: The function, or any callable.
+        name: Its name in the signature; by default its ``__qualname__``.
 
     Example:
         >>> custom_sign(lambda text: text.split()), custom_sign("a".split, "words|v:1")
@@ -128,7 +128,7 @@ def custom_sign(function: Any, name: str | None = None) -> str:
 
 
 def has_custom(signature: str) -> bool:
-    """Whether a function of the caller made the number, so that nobody else can tell how.
+    """Return whether a function of the caller is part of the metric, so that its numbers can't be reproduced.
 
     Example:
         >>> has_custom("rouge_l|tok:custom(words)|v:1"), has_custom("rouge_l|tok:whitespace|v:1")
@@ -138,15 +138,15 @@ def has_custom(signature: str) -> bool:
 
 
 def signature(metric: str, config: Any, version: int) -> str:
-    """One line that says how a number was made, derived from the frozen config so that it can't forget a field.
+    """Return one line with all settings that move a number, derived from the frozen config.
 
-    Every field of ``config`` appears as ``name:value`` in the order of definition. A field may give its short name in
-    its ``metadata`` (``sign``), and a value that is left out because everybody expects it (``quiet``).
+    Every field of ``config`` appears as ``name:value``, in the order of definition. A field's ``metadata`` may have its
+    short name (``sign``), and a default value at which the field is left out (``quiet``).
 
     Args:
         metric: The metric's registry name.
         config: A frozen dataclass with all settings.
-        version: Raised whenever the same settings give another number than before.
+        version: The metric's version, raised whenever the same settings give other numbers.
 
     Example:
         >>> @dataclasses.dataclass(frozen=True)
@@ -170,7 +170,7 @@ def signature(metric: str, config: Any, version: int) -> str:
 
 
 def _render(value: Any) -> str:
-    """Booleans as yes and no, callables by name, everything else by ``str``."""
+    """Return booleans as yes and no, callables by name, everything else by ``str``."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Callable):  # type: ignore[arg-type]

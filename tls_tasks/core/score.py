@@ -1,12 +1,12 @@
-"""Units -> results: the one way from documents to numbers.
+"""Compute results from units: every number of every metric comes about here.
 
-A *unit* is a flat dict of sums: what one document, or one (document, reference) pair, adds to the corpus. A corpus is
-the sum of its units, and a *result* is a function of some of these sums. From these alone come the score of a document
-and of a corpus, lists, intervals, standard errors, paired tests, topics, and shards that merge exactly. The idea is
-sacrebleu's (per-segment statistics); here it holds for every metric.
+A *unit* is a flat dict of sums that one document, or one (document, reference) pair, adds to the corpus; each of the
+sums is a *part*. A corpus is the sum of its units, and a *result* is a function of some parts. From these alone come
+the score of a document and of a corpus, lists, intervals, standard errors, paired tests, topics, and shards that merge
+exactly. The idea is sacrebleu's (per-segment statistics); here it holds for every metric.
 
-NaN has two meanings, kept apart: NaN in a part is an instrument that failed, and makes every result over it NaN; 0/0 of
-parts is undefined, and a result says what it is then.
+NaN has two meanings: NaN in a part means that an instrument failed, and makes every result over it NaN; a result whose
+parts give 0/0 is undefined, and its definition gives the value for this case.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tls_tasks.core.display import ScoreDisplay
 from tls_tasks.core.errors import InputError, check_choice, shorten
 from tls_tasks.core.intervals import Interval, Statistics, caution, check_interval
 from tls_tasks.core.parsed import NOTES, without_notes
-from tls_tasks.core.shown import Shown
 
 AGGREGATES = ("f_of_means", "mean_f")
 """``f_of_means``: F of the mean precision and the mean recall; ``mean_f``: the mean of the units' F (macro)."""
 
 
 class Columns(Sequence[Mapping[str, float]]):
-    """Units that are kept part by part, for corpora of many documents; each is made when it is asked for.
+    """Units that are stored part by part, for corpora of many documents; a unit is built when it is read.
 
     Example:
         >>> units = Columns({"right": [1, 0], "asked": [2, 2]}, 2)
@@ -39,22 +39,22 @@ class Columns(Sequence[Mapping[str, float]]):
     """
 
     def __init__(self, columns: Mapping[str, Sequence[float]], n: int) -> None:
-        """``columns``: part -> its amount in each of the ``n`` units."""
+        """Store ``columns``: part -> its amount in each of the ``n`` units."""
         self.columns, self.n = columns, n
 
     def __len__(self) -> int:
-        """How many units there are."""
+        """Return the number of units."""
         return self.n
 
-    def __getitem__(self, place: Any) -> Any:
-        """One unit, or a list of them."""
-        if isinstance(place, slice):
-            return [self[own] for own in range(self.n)[place]]
-        return {part: column[place] for part, column in self.columns.items()}
+    def __getitem__(self, index: Any) -> Any:
+        """Return one unit, or a list of them."""
+        if isinstance(index, slice):
+            return [self[position] for position in range(self.n)[index]]
+        return {part: column[index] for part, column in self.columns.items()}
 
-    def take(self, places: Sequence[int], parts: Iterable[str]) -> Columns:
-        """Some of the units, with these parts of them."""
-        return Columns({part: [self.columns[part][place] for place in places] for part in parts}, len(places))
+    def take(self, indices: Sequence[int], parts: Iterable[str]) -> Columns:
+        """Return some of the units, with these parts of them."""
+        return Columns({part: [self.columns[part][index] for index in indices] for part in parts}, len(indices))
 
     @cached_property
     def sums(self) -> dict[str, float]:
@@ -62,14 +62,14 @@ class Columns(Sequence[Mapping[str, float]]):
         return {part: math.fsum(column) for part, column in self.columns.items()}
 
     def __eq__(self, other: object) -> bool:
-        """Equal to all sequences of equal units."""
+        """Return whether ``other`` is a sequence of equal units."""
         return isinstance(other, Sequence) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]
 
 
 def grouped(values: Sequence[Any], labels: Sequence[Hashable]) -> dict[Hashable, list[Any]]:
-    """Values by label, in order of first appearance.
+    """Group values by label, in order of first appearance.
 
     Example:
         >>> grouped([1, 2, 3], ["a", "b", "a"])
@@ -81,27 +81,27 @@ def grouped(values: Sequence[Any], labels: Sequence[Hashable]) -> dict[Hashable,
     return groups
 
 
-def members_of(
+def group_units(
     units: Sequence[Mapping[str, float]], labels: Sequence[Hashable], parts: Sequence[str]
 ) -> Iterator[tuple[Hashable, Sequence[Mapping[str, float]]]]:
-    """Label -> its units, with these parts at least, in order of first appearance, one after the other.
+    """Yield each label with its units, with these parts at least, in order of first appearance.
 
     Example:
-        >>> for topic, members in members_of(Columns({"hits": [1, 2, 3]}, 3), ["a", "b", "a"], ["hits"]):
+        >>> for topic, members in group_units(Columns({"hits": [1, 2, 3]}, 3), ["a", "b", "a"], ["hits"]):
         ...     print(topic, list(members))
         a [{'hits': 1}, {'hits': 3}]
         b [{'hits': 2}]
     """
-    for label, places in grouped(range(len(units)), labels).items():
-        yield label, units.take(places, parts) if isinstance(units, Columns) else [units[place] for place in places]
+    for label, indices in grouped(range(len(units)), labels).items():
+        yield label, units.take(indices, parts) if isinstance(units, Columns) else [units[index] for index in indices]
 
 
 Unit = Mapping[str, float]
-"""Part -> sum."""
+"""Part -> its sum in one document, or one (document, reference) pair."""
 
 
-def sums_of(units: Sequence[Unit], parts: Iterable[str]) -> dict[str, float]:
-    """The sums of these parts at least, exactly rounded, so that the order of the units does not matter."""
+def sum_parts(units: Sequence[Unit], parts: Iterable[str]) -> dict[str, float]:
+    """Return the sums of these parts at least, exactly rounded, so that the order of units does not matter."""
     return units.sums if isinstance(units, Columns) else {part: math.fsum([u[part] for u in units]) for part in parts}
 
 
@@ -112,25 +112,25 @@ def mean_unit(units: Sequence[Unit]) -> dict[str, float]:
         >>> mean_unit([{"hits": 1.0, "n": 1.0}, {"hits": 0.0, "n": 1.0}])
         {'hits': 0.5, 'n': 1.0}
     """
-    return {part: value / len(units) for part, value in sums_of(units, units[0]).items()}
+    return {part: value / len(units) for part, value in sum_parts(units, units[0]).items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How one result key is computed.
+    """The definition of one result: a formula over sums of parts.
 
     Attributes:
-        parts: The parts of the units that it takes.
-        of: Their sums, in that order -> the value. NaN in gives NaN out. A module-level function or a ``partial`` of
-            one, never a lambda: scores are pickled.
-        empty: The value of no documents.
+        parts: The parts of the units that the formula takes.
+        formula: Sums of the parts, in that order -> the value. NaN in gives NaN out. It is a module-level function or a
+            ``partial`` of one, never a lambda, since scores are pickled.
+        empty: The value of a corpus without documents.
         better: Whether higher is better; None: neither good nor bad.
         is_count: Whether it is a whole number, which has no interval and no standard error.
-        is_mean: Whether a host's own mean over documents gives the same.
-        equal_votes: Each topic has one vote: a topic's sums are divided by its first part (its size) before they are
-            added up. The one result that is no function of the corpus's sums.
-        best_of_nothing: Whether an answer with nothing in it, or with next to nothing, gets the best value. True by
-            definition, but nothing to rank systems by, or to average over tasks: a model that never answers would lead.
+        is_mean: Whether a host's own mean over documents gives the same value.
+        equal_votes: Whether each topic has one vote: a topic's sums are divided by its first part (its size) before
+            they are added up. Only these results are no function of the corpus's sums.
+        best_of_nothing: Whether an empty or nearly empty answer gets the best value. Such a result is right by its
+            definition, but can't rank systems or be averaged over tasks: a model that never answers would lead.
         bounded: Whether it lies in [0, 1] by definition, as shares and F do; its interval then does, too.
 
     Example:
@@ -140,7 +140,7 @@ class Result:
     """
 
     parts: tuple[str, ...]
-    of: Callable[..., float]
+    formula: Callable[..., float]
     empty: float = 0.0
     better: bool | None = True
     is_count: bool = False
@@ -150,59 +150,61 @@ class Result:
     bounded: bool = True
 
     def value(self, units: Sequence[Unit], topics: Sequence[Hashable] | None = None) -> float:
-        """The value of these units."""
+        """Return the value of these units."""
         if not units:
             return self.empty
         if self.equal_votes and topics is not None:
-            units = [self._vote(members) for _, members in members_of(units, topics, self.parts)]
-        sums = sums_of(units, self.parts)
-        return self.of(*[sums[part] for part in self.parts])
+            units = [self._vote(members) for _, members in group_units(units, topics, self.parts)]
+        sums = sum_parts(units, self.parts)
+        return self.formula(*[sums[part] for part in self.parts])
 
     def _vote(self, members: Sequence[Unit]) -> Unit:
-        sums = sums_of(members, self.parts)
+        """Return a topic's sums divided by its size, so that each topic has one vote."""
+        sums = sum_parts(members, self.parts)
         size = sums[self.parts[0]]
         return {part: sums[part] / size if size else math.nan for part in self.parts}
 
 
 Results = Mapping[str, Result]
-"""A table: result key -> how it is computed."""
+"""A table: result key -> its definition."""
 
 
-def _ratio(undefined: float, of: float, hits: float) -> float:
-    return hits / of if of else undefined
+def _ratio(undefined: float, denominator: float, numerator: float) -> float:
+    """Return a ratio; ``undefined`` where its denominator is 0."""
+    return numerator / denominator if denominator else undefined
 
 
 def _nothing(_: Any) -> dict[str, Any]:
     return {}
 
 
-def ratio(hits: str, of: str, *, empty: float = 0.0, **options: Any) -> Result:
-    """``hits / of`` over the corpus (a micro average); ``empty`` where there is nothing to hit."""
-    return Result((of, hits), partial(_ratio, empty), empty, **options)
+def ratio(numerator: str, denominator: str, *, empty: float = 0.0, **options: Any) -> Result:
+    """Return the ratio of two sums over the corpus (a micro average); ``empty`` where the denominator is 0."""
+    return Result((denominator, numerator), partial(_ratio, empty), empty, **options)
 
 
 def mean(part: str, **options: Any) -> Result:
-    """The mean of a part over units, each of which has 1 in ``n``."""
+    """Return the mean of a part over units, each of which has 1 in ``n``."""
     return ratio(part, "n", is_mean=not options.get("equal_votes"), **options)
 
 
 def total(part: str, **options: Any) -> Result:
-    """The sum of a part: how many documents, objects, sentences had it."""
+    """Return the sum of a part, a whole number: how many documents, objects or sentences have it."""
     return Result((part,), float, is_count=True, bounded=False, **options)
 
 
-def parts_of(table: Results) -> list[str]:
-    """The parts that a table takes, each once, in order."""
+def table_parts(table: Results) -> list[str]:
+    """Return the parts that a table takes, each once, in order."""
     return list(dict.fromkeys(part for result in table.values() for part in result.parts))
 
 
 def unscored(table: Results) -> dict[str, float]:
-    """The unit of a document that could not be scored: it makes every result NaN, so that it is seen."""
-    return dict.fromkeys(parts_of(table), math.nan)
+    """Build the unit of a document that could not be scored: its NaN makes every result NaN, so that it is seen."""
+    return dict.fromkeys(table_parts(table), math.nan)
 
 
 def values(table: Results, units: Sequence[Unit], topics: Sequence[Hashable] | None = None) -> dict[str, float]:
-    """All results of these units.
+    """Return all results of these units.
 
     Example:
         >>> values({"accuracy": ratio("right", "asked"), "n": total("asked")}, [{"right": 1, "asked": 2}])
@@ -212,29 +214,29 @@ def values(table: Results, units: Sequence[Unit], topics: Sequence[Hashable] | N
 
 
 @dataclass(frozen=True, repr=False)
-class Score(Shown):
-    """Numbers, with what they were made from.
+class Score(ScoreDisplay):
+    """The results of a metric, with the units from which they are computed.
 
-    A result is an attribute and an item: ``score.f1``, ``score["f1"]``. Of names that are also attributes below, the
-    item is the result. Scores are equal if their signatures, units, topics and problems are.
+    A result is an attribute and an item: ``score.f1``, ``score["f1"]``. If a result has the name of an attribute below,
+    only the item is the result. Scores are equal if their signatures, units, topics and problems are.
 
     Attributes:
         metric: Registry name.
-        signature: How the numbers were made.
-        units: One a document, or one a (document, reference) pair.
-        definitions: Result key -> how it is computed.
-        topics: Each unit's topic, if there are any: what is drawn and exchanged together.
-        rows: The row that each unit is of, where a row may have several (one a reference): what is drawn together
-            where there are no topics. None: each unit is a row.
-        items: What each unit came from; each has ``as_dict()``.
+        signature: The metric with all settings that move a number, on one line.
+        units: One unit for each document, or for each (document, reference) pair.
+        definitions: Result key -> its definition.
+        topics: Each unit's topic, if there are topics; units of a topic are resampled and exchanged together.
+        rows: Each unit's row, where a row may have several units (one a reference); without topics, units of a row are
+            resampled together. None: each unit is a row.
+        items: For each unit the details from which it was computed; each item has ``as_dict()``.
         problems: Row -> kind of problem in the model's text, notes included -> how often.
         parse_failures: How many predictions could not be read at all.
-        details: Makes what ``as_dict(detailed=True)`` adds before the items.
-        more: Makes further plain results, which follow those of ``definitions``.
-        as_lists: Whether ``as_dict`` gives one value a unit.
-        interval: Options of :meth:`intervals`, if ``as_dict`` is to give ``<key>_ci``, and ``ci_caution``: why these
-            can't be trusted, if so.
-        undefined: What ``as_dict`` gives for NaN.
+        details: Returns the entries that ``as_dict(detailed=True)`` adds before the items.
+        more: Returns further plain results, which follow those of ``definitions``.
+        as_lists: Whether ``as_dict`` gives a list with one value for each unit.
+        interval: Options of :meth:`intervals`, if ``as_dict`` is to add ``<key>_ci``, and ``ci_caution``, which says
+            why intervals can't be trusted, if so.
+        undefined: The value that ``as_dict`` gives for NaN.
         explanation: An item -> the lines that explain it, for :meth:`explain`.
 
     Example:
@@ -268,46 +270,49 @@ class Score(Shown):
         """The numbers: result key -> value; NaN where undefined or unscored."""
         return values(self.definitions, self.units, self.topics)
 
-    def by_topic(self) -> dict[Hashable, dict[str, float]]:
-        """The results of each topic.
+    def topic_results(self) -> dict[Hashable, dict[str, float]]:
+        """Return the results of each topic.
 
         Raises:
             InputError: The metric was given no topics.
         """
         if self.topics is None:
             raise InputError("topics", None, "None", "a score of rows with topics; give them to the metric")
-        groups = members_of(self.units, self.topics, parts_of(self.definitions))
+        groups = group_units(self.units, self.topics, table_parts(self.definitions))
         return {topic: values(self.definitions, members) for topic, members in groups}
 
     def as_dict(self, detailed: bool = False) -> dict[str, Any]:
-        """The results as plain values; ``detailed`` adds items and problems."""
+        """Return the results as plain values; ``detailed`` adds items and problems."""
         plain: dict[str, Any] = {key: self._result(key) for key in self.definitions}
         if self.interval is not None:
-            found = self.intervals(**self.interval)
-            plain |= {f"{key}_ci": list(ends) for key, ends in found.items()} | {"ci_caution": caution(found)}
+            intervals = self.intervals(**self.interval)
+            plain |= {f"{key}_ci": list(interval) for key, interval in intervals.items()}
+            plain["ci_caution"] = caution(intervals)
         plain |= {**self.more(self), "signature": self.signature}
         if not detailed:
             return plain
         plain |= {**self.details(self), "items": [item.as_dict() for item in self.items]}
         problems = {row: lost for row, kinds in self.problems.items() if (lost := without_notes(kinds))}
-        said = {
+        noted = {
             row: {kind: count for kind, count in kinds.items() if kind in NOTES} for row, kinds in self.problems.items()
         }
-        notes = {row: kinds for row, kinds in said.items() if kinds}
+        notes = {row: kinds for row, kinds in noted.items() if kinds}
         return plain | {"parse_failures": self.parse_failures, "problems": problems, "notes": notes}
 
     def _result(self, key: str) -> Any:
+        """Return a result as a plain value, or with ``as_lists`` the value of each unit."""
         if self.as_lists:
             return [self._plain(key, self.definitions[key].value([unit])) for unit in self.units]
         return self._plain(key, self.results[key])
 
     def _plain(self, key: str, value: float) -> Any:
+        """Return a value as int or float, and ``undefined`` for NaN."""
         if math.isnan(value):
             return self.undefined
         return int(value) if self.definitions[key].is_count else float(value)
 
     def differences(self) -> list[dict[str, Any]]:
-        """The wrong, missed and invented values, one dictionary each (``tree_eval`` only).
+        """Return the wrong, missed and invented values, one dictionary each (``tree_eval`` only).
 
         Raises:
             InputError: The metric has no such list.
@@ -316,38 +321,38 @@ class Score(Shown):
             scored = "|".join(self.signature.split("|")[:2])
             expected = "a score of tree_eval; explain(row) shows what other scores tell"
             raise InputError("differences", None, scored, expected)
-        return [found for item in self.items for found in item.differences()]
+        return [difference for item in self.items for difference in item.differences()]
 
     def intervals(
         self, *, confidence: float = 0.95, n_resamples: int = 1000, seed: int = 12345, keys: Iterable[str] | None = None
     ) -> dict[str, Interval]:
-        """Confidence intervals, over topics where there are any, else over rows: never over the references of a row.
+        """Return confidence intervals, over topics where there are any, else over rows (not over references of a row).
 
-        Below 100 topics or rows jackknife-t, from 100 on percentile bootstrap (docs/intervals.md). Counts, NaN and
-        results to which fewer than two topics or rows contribute have no interval.
+        Below 100 topics or rows they are jackknife-t, from 100 on percentile bootstrap (docs/intervals.md). Counts, NaN
+        and results to which fewer than two topics or rows contribute have no interval.
 
         Args:
             confidence: Coverage, in (0, 1).
-            n_resamples: How many resamples a bootstrap draws; at least 1.
+            n_resamples: The number of resamples of a bootstrap; at least 1.
             seed: The seed of the bootstrap: the same seed gives the same interval.
             keys: The results that get intervals; None: all.
         """
         check_interval(len(self.units), confidence, n_resamples)
-        return Sums.of(self).statistics(keys).intervals(confidence, n_resamples, seed)
+        return Sums.from_score(self).statistics(keys).intervals(confidence, n_resamples, seed)
 
     def standard_errors(self) -> dict[str, float]:
-        """Jackknife standard errors, leaving out one topic (or row) at a time; NaN with fewer than two."""
-        return Sums.of(self).statistics().standard_errors()
+        """Return jackknife standard errors, leaving out one topic (or row) at a time; NaN with fewer than two."""
+        return Sums.from_score(self).statistics().standard_errors()
 
 
 @dataclass(frozen=True)
 class Sums:
-    """The parts of all results, a row a topic (or a row of the input): what is drawn, exchanged and left out.
+    """Sums of parts by topic (or by row of the input), which intervals and tests resample, exchange and leave out.
 
     Attributes:
         table: The results.
-        rows: An array, a row a topic, a column a part. Of results with equal votes the parts are the topic's means.
-        columns: Result key -> the columns of its parts.
+        rows: An array of shape (topics, parts). Of results with equal votes, the parts are the topic's means.
+        columns: Result key -> the columns of its parts in ``rows``.
     """
 
     table: Results
@@ -355,48 +360,48 @@ class Sums:
     columns: Mapping[str, list[int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, score: Score, *, by_topic: bool = True) -> Sums:
-        """The sums of a score's units.
+    def from_score(cls, score: Score, *, by_topic: bool = True) -> Sums:
+        """Sum the parts of a score's units by topic or row.
 
         Args:
-            score: Whose units, topics and results they are.
-            by_topic: A row a topic, where the score has topics; else a row for each row of the input.
+            score: The score whose units are summed.
+            by_topic: Whether to sum by topic, where the score has topics; if not, by row of the input.
         """
-        places: dict[tuple[str, str], int] = {}  # (part, what it is divided by within a topic) -> column
+        indices: dict[tuple[str, str], int] = {}  # maps (part, divisor of the topic's sum or "") to a column
         columns = {}
         units, topics = score.units, score.topics
         for key, result in score.definitions.items():
             size = result.parts[0] if result.equal_votes and topics is not None else ""
-            columns[key] = [places.setdefault((part, size), len(places)) for part in result.parts]
+            columns[key] = [indices.setdefault((part, size), len(indices)) for part in result.parts]
         sizes = {
             (topic, size): math.fsum(unit[size] for unit in members)
-            for size in {size for _, size in places if size}
+            for size in {size for _, size in indices if size}
             for topic, members in grouped(units, topics or ()).items()
         }
-        of_input = range(len(units)) if score.rows is None else score.rows
-        clusters, rows = topics if by_topic and topics is not None else of_input, []
+        input_rows = range(len(units)) if score.rows is None else score.rows
+        clusters, rows = topics if by_topic and topics is not None else input_rows, []
         for members in grouped(range(len(units)), clusters).values():
-            own = [units[member] for member in members]
-            sums = {part: math.fsum(unit[part] for unit in own) for part, _ in places}
+            cluster = [units[member] for member in members]
+            sums = {part: math.fsum(unit[part] for unit in cluster) for part, _ in indices}
             topic = topics[members[0]] if topics is not None else None
-            rows.append([sums[part] / sizes[topic, size] if size else sums[part] for part, size in places])
+            rows.append([sums[part] / sizes[topic, size] if size else sums[part] for part, size in indices])
         return cls(score.definitions, np.array(rows), columns)
 
     def statistics(self, keys: Iterable[str] | None = None) -> Statistics:
-        """What intervals and standard errors are made of: these results, or all, without the counts."""
-        wanted = [key for key in (self.table if keys is None else keys) if not self.table[key].is_count]
-        bounds = {key: (0.0, 1.0) for key in wanted if self.table[key].bounded}
-        columns = {key: self.columns[key] for key in wanted}
-        return Statistics(self.rows, columns, partial(self.values, keys=wanted), bounds)
+        """Return the function of sums that intervals and standard errors use: of ``keys``, or all, without counts."""
+        chosen = [key for key in (self.table if keys is None else keys) if not self.table[key].is_count]
+        bounds = {key: (0.0, 1.0) for key in chosen if self.table[key].bounded}
+        columns = {key: self.columns[key] for key in chosen}
+        return Statistics(self.rows, columns, partial(self.values, keys=chosen), bounds)
 
     def values(self, sums: Any, keys: Iterable[str] | None = None) -> dict[str, float]:
-        """The results of one row of sums."""
-        plain, wanted = sums.tolist(), self.table if keys is None else keys
-        return {key: self.table[key].of(*[plain[place] for place in self.columns[key]]) for key in wanted}
+        """Return the results of one row of sums."""
+        amounts, chosen = sums.tolist(), self.table if keys is None else keys
+        return {key: self.table[key].formula(*[amounts[column] for column in self.columns[key]]) for key in chosen}
 
 
 def jackknife(result: Result, units: Sequence[Unit], topics: Sequence[Hashable] | None = None) -> float:
-    """The standard error of a result as :meth:`Score.standard_errors` has it, of a corpus of units.
+    """Return the standard error of a result on a corpus of units, as :meth:`Score.standard_errors` does.
 
     Example:
         >>> jackknife(mean("hit"), [{"hit": 0, "n": 1}, {"hit": 1, "n": 1}])
@@ -406,7 +411,7 @@ def jackknife(result: Result, units: Sequence[Unit], topics: Sequence[Hashable] 
 
 
 def without_nan(numbers: Mapping[str, float]) -> dict[str, float | None]:
-    """The numbers for JSON, which has no NaN: what is undefined or unscored is None.
+    """Return the numbers for JSON, which has no NaN: undefined and unscored ones are None.
 
     Example:
         >>> without_nan({"f1": 0.5, "recall": math.nan})
@@ -424,7 +429,7 @@ class PRF(NamedTuple):
 
 
 def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
-    """F-beta of a precision and a recall; 0.0 where both are 0. ``beta`` > 1 favours recall (van Rijsbergen 1979).
+    """Return F-beta of precision and recall; 0.0 where both are 0. ``beta`` > 1 favours recall (van Rijsbergen 1979).
 
     Example:
         >>> f_beta(0.5, 1.0)
@@ -440,11 +445,11 @@ class Counts:
     """Sufficient statistics of one precision and one recall.
 
     Attributes:
-        precision_hits: What the prediction got right (may be weighted, so a float).
-        predicted: What the prediction offered.
-        recall_hits: What of the reference was found. Differs from ``precision_hits`` where the two directions are
-            aligned apart, as in alignment ROUGE.
-        reference: What the reference asks for.
+        precision_hits: Amount of the prediction that is right (may be weighted, so a float).
+        predicted: Amount of the prediction.
+        recall_hits: Amount of the reference that is matched. It differs from ``precision_hits`` where each direction
+            has its own alignment, as in alignment ROUGE.
+        reference: Amount of the reference.
 
     Example:
         >>> Counts(2, 4, 2, 5).prf()
@@ -457,7 +462,7 @@ class Counts:
     reference: float
 
     def prf(self, beta: float = 1.0) -> PRF:
-        """Precision, recall and F-beta; 0.0 where nothing was offered or asked for."""
+        """Return precision, recall and F-beta; 0.0 where nothing was predicted, or the reference is empty."""
         precision = self.precision_hits / self.predicted if self.predicted else 0.0
         recall = self.recall_hits / self.reference if self.reference else 0.0
         return PRF(precision, recall, f_beta(precision, recall, beta))
@@ -465,15 +470,15 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What one row, or one (row, reference) pair, contributes to a score of precision, recall and F.
+    """The counts of one row, or one (row, reference) pair, in a score of precision, recall and F.
 
     Attributes:
-        row: Position in ``predictions``.
-        reference: Position among the row's references; None where they are taken jointly or there is one by nature.
+        row: Index in ``predictions``.
+        reference: Index among the row's references; None where they are taken jointly or each row has one.
         counts: Result prefix -> counts.
         topic: The row's topic, if topics were given.
         flags: Why a value is 0 by definition (``empty_prediction`` …); each metric's documentation lists its own.
-        details: Makes what explains the numbers, ready for JSON: alignments, matches, misses.
+        details: Returns the details that explain the numbers, ready for JSON: alignments, matches, misses.
         beta: Weight of recall in F.
     """
 
@@ -486,7 +491,7 @@ class Item:
     beta: float = 1.0
 
     def as_dict(self) -> dict[str, Any]:
-        """The item's own scores, counts, flags and details as plain values."""
+        """Return the item's own scores, counts, flags and details as plain values."""
         result: dict[str, Any] = {"row": self.row, "reference": self.reference}
         if self.topic is not None:
             result["topic"] = self.topic
@@ -497,7 +502,7 @@ class Item:
 
 
 def _named_prf(prefix: str, prf: PRF) -> dict[str, float]:
-    """The three result keys of a prefix.
+    """Return the three result keys of a prefix with their values.
 
     Example:
         >>> _named_prf("date", PRF(1.0, 0.5, 2 / 3))
@@ -507,28 +512,29 @@ def _named_prf(prefix: str, prf: PRF) -> dict[str, float]:
 
 
 def prf_unit(counts: Mapping[str, Counts], beta: float = 1.0) -> dict[str, float]:
-    """The unit of counts by prefix, as :func:`prf_of_means` takes it.
+    """Build the unit of counts by prefix, for the results of :func:`prf_of_means`.
 
     Example:
         >>> prf_unit({"date": Counts(1, 2, 1, 2)})
         {'n': 1.0, 'date_precision': 0.5, 'date_recall': 0.5, 'date_f1': 0.5}
     """
     unit = {"n": 1.0}
-    for prefix, own in counts.items():
-        unit |= _named_prf(prefix, own.prf(beta))
+    for prefix, prefix_counts in counts.items():
+        unit |= _named_prf(prefix, prefix_counts.prf(beta))
     return unit
 
 
 def _f_of_means(beta: float, n: float, precision: float, recall: float) -> float:
+    """Return F-beta of the mean precision and the mean recall of ``n`` units."""
     return f_beta(precision / n, recall / n, beta)
 
 
 @lru_cache
 def prf_of_means(prefix: str, how: str = "f_of_means", beta: float = 1.0, by_topic: bool = False) -> dict[str, Result]:
-    """The three results of a prefix: the mean precision and recall over units, and F by ``how``.
+    """Return the three results of a prefix: the mean precision and recall over units, and F by ``how``.
 
     Args:
-        prefix: Of the result keys and of the units' parts, as :func:`prf_unit` names them.
+        prefix: The prefix of the result keys and of the units' parts, as :func:`prf_unit` names them.
         how: One of :data:`AGGREGATES`.
         beta: Weight of recall in F.
         by_topic: Whether topics have one vote each.
@@ -550,7 +556,7 @@ def check_aggregate(aggregate: str, beta: float) -> None:
 def plain_sum(values: Iterable[float]) -> float:
     """Add from left to right, and round after each step, as the original tools did.
 
-    Python's own ``sum`` makes up for what it rounds from 3.12 on, so that its last bits are others there.
+    From Python 3.12 on, ``sum`` compensates rounding errors, so that its last bits differ.
 
     Example:
         >>> plain_sum([1e16, 1.0, -1e16])
@@ -560,5 +566,5 @@ def plain_sum(values: Iterable[float]) -> float:
 
 
 def plain_mean(values: Sequence[float]) -> float:
-    """The mean by :func:`plain_sum`; there must be values."""
+    """Return the mean by :func:`plain_sum`; there must be values."""
     return plain_sum(values) / len(values)

@@ -1,4 +1,4 @@
-"""A task: documents, prompts, and how an answer becomes numbers. Free of any host.
+"""A task: documents, prompts and the scoring of answers, independent of any host.
 
 lm-eval's YAML files, the command line and the page are views of it.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tls_tasks.core.errors import check_options, without_warnings
-from tls_tasks.core.score import Results, Score, Unit, mean_unit, parts_of, unscored, values
+from tls_tasks.core.score import Results, Score, Unit, mean_unit, table_parts, unscored, values
 from tls_tasks.core.terminal import beginning
 
 _log = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ Doc = Mapping[str, Any]
 
 @dataclass(frozen=True, repr=False)
 class Task:
-    """Documents, the prompt of each, and the scores of an answer.
+    """A task: loads documents, writes their prompts, and scores answers.
 
     Attributes:
         name: The name for ``lm_eval --tasks``.
@@ -33,7 +33,7 @@ class Task:
         load: (name, options by keyword) -> the documents.
         prompt: A document -> its prompt.
         target: A document -> a reference in the form of an answer.
-        unit: (document, answer) -> its sums. May raise for documents, never for answers.
+        unit: (document, answer) -> the answer's unit. May raise for bad documents, never for bad answers.
         scores: (document, answer) -> metric -> Score of the answer.
         picture: (document, answer, result of :meth:`explain`) -> plain data of a ``kind`` that the page's script can
             draw.
@@ -41,14 +41,14 @@ class Task:
             this field is resampled alone.
         judge: For tasks whose answers are judged: (answers, documents) -> the judged answers, which ``unit`` and
             ``scores`` take. All answers are judged in one call, so that many questions are in flight.
-        table_of: A document -> its table, if tables depend on documents (an extraction's schema); None: ``table``.
+        get_table: A document -> its table, if tables depend on documents (an extraction's schema); None: ``table``.
         fewshot: The task's name -> example documents for few-shot prompts, with the columns of its documents; their
             targets are the examples' answers. They occur in no test set.
         shorter: (document, characters) -> the document with about that many characters less in its prompt.
-        among: Documents -> (the name of a reference, a document with others of its topic or document as reference, that
-            reference as an answer), where there are several; None: a document has one reference by definition.
+        among: Scores human references against each other: documents -> (name of a reference, document with the other
+            references of the topic or document, that reference as an answer); None: documents have one reference.
         reported: The results that papers report, for tables; empty: the headline and the first others.
-        headline: The result by which systems are ranked.
+        headline: The result key by which systems are ranked.
 
     Example:
         >>> import tls_tasks
@@ -70,7 +70,7 @@ class Task:
     picture: Callable[[Doc, str, Mapping[str, Any]], dict[str, Any]]
     topic: str = ""
     judge: Callable[[Sequence[str], Sequence[Doc]], list[str]] | None = None
-    table_of: Callable[[Doc], Results] | None = None
+    get_table: Callable[[Doc], Results] | None = None
     fewshot: Callable[[str], Sequence[Doc]] | None = None
     shorter: Callable[[Doc, int], Doc] | None = None
     headline: str = ""
@@ -78,11 +78,11 @@ class Task:
     among: Callable[[Sequence[Doc]], Iterable[tuple[str, Doc, str]]] | None = None
 
     def __repr__(self) -> str:
-        """The name and the result keys."""
+        """Return the name and the result keys."""
         return f"<Task {self.name}: {', '.join(self.table)}>"
 
     def documents(self, **options: Any) -> Sequence[Doc]:
-        """The documents; the options are those of ``lm_eval --metadata``.
+        """Load the documents; the options are those of ``lm_eval --metadata``.
 
         Raises:
             OptionError: If the task reads no such option.
@@ -92,64 +92,64 @@ class Task:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What ``load`` reads: its keyword arguments."""
+        """The names of the options that ``load`` takes: its keyword arguments."""
         parameters = inspect.signature(self.load).parameters.values()
         return tuple(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
 
     def for_document(self, doc: Doc) -> Task:
-        """The task with the table of such documents."""
-        return self if self.table_of is None else replace(self, table=self.table_of(doc), table_of=None)
+        """Return the task with the table of results for this document."""
+        return self if self.get_table is None else replace(self, table=self.get_table(doc), get_table=None)
 
-    def topic_of(self, doc: Doc) -> Hashable:
-        """The topic of the document: documents of a topic are resampled together."""
+    def get_topic(self, doc: Doc) -> Hashable:
+        """Return the document's topic; documents of one topic are resampled together."""
         return (self.topic and doc.get(self.topic)) or doc.get("doc_id")
 
     @property
-    def with_errors(self) -> tuple[str, ...]:
-        """The results whose standard error a host can't know: no plain mean, or documents that belong together."""
-        judged = {key: own for key, own in self.table.items() if not own.is_count and own.better is not None}
-        return tuple(key for key, own in judged.items() if self.topic or not own.is_mean)
+    def jackknife_keys(self) -> tuple[str, ...]:
+        """The results whose standard error a host can't compute: no plain means, or documents share topics."""
+        judged = {key: row for key, row in self.table.items() if not row.is_count and row.better is not None}
+        return tuple(key for key, result in judged.items() if self.topic or not result.is_mean)
 
     def score(self, doc: Doc, answer: str) -> dict[str, float]:
-        """The answer's unit; may raise whatever the scorer raises for a document that no task has made."""
-        with without_warnings(UserWarning):  # results of their own count these for the whole run
+        """Return the answer's unit; raises what the scorer raises for a document that no task has made."""
+        with without_warnings(UserWarning):  # other results count these cases for the whole run
             unit = self.unit(doc, answer)
-        return {part: float(unit.get(part, 0.0)) for part in parts_of(self.table)}
+        return {part: float(unit.get(part, 0.0)) for part in table_parts(self.table)}
 
     def process(self, doc: Doc, answer: str) -> dict[str, float]:
-        """The answer's unit. Where the scorer fails all parts are NaN: an exception would lose the whole run."""
+        """Return the answer's unit; all parts are NaN where the scorer fails, so that a run is not lost."""
         try:
             return self.score(doc, answer)
-        except Exception:  # whatever a scorer raises must not cost the answers; NaN shows it, and the log says why
+        except Exception:  # no exception may lose the answers of a run: NaN and the log show it
             _log.exception("%s: could not score document %s: its results are NaN", self.name, doc.get("doc_id", "?"))
             return unscored(self.table)
 
     def process_repeats(self, doc: Doc, results: Sequence[Any]) -> dict[str, float]:
-        """The unit of a document that may have been answered several times, as a host has the answers."""
+        """Return the unit of a document that may have several answers, in the form in which hosts give them."""
         return mean_unit([self.process(doc, answer) for answer in answers_in(results)])
 
     def explain(self, doc: Doc, answer: str) -> dict[str, dict[str, Any]]:
-        """Metric -> its detailed results for the answer, as plain values."""
+        """Return the detailed results for the answer by metric, as plain values."""
         return {name: score.as_dict(detailed=True) for name, score in self.scores(doc, answer).items()}
 
     def results(self, units: Sequence[Unit], topics: Sequence[Hashable] | None = None) -> dict[str, float]:
-        """The numbers of these units."""
+        """Return the results of these units."""
         return values(self.table, units, topics)
 
 
 def shorter_text(doc: Doc, by: int) -> Doc:
-    """A document whose ``text`` is shorter by at least so many characters; ``text_truncated`` counts them.
+    """Return a document whose ``text`` is shorter by at least ``by`` characters; ``text_truncated`` counts them.
 
     Example:
         >>> shorter_text({"text": "It rained. It snowed.", "text_truncated": 3}, 8)
         {'text': 'It rained.', 'text_truncated': 14}
     """
-    kept = beginning(doc["text"], len(doc["text"]) - by)
-    return {**doc, "text": kept, "text_truncated": doc["text_truncated"] + len(doc["text"]) - len(kept)}
+    text = beginning(doc["text"], len(doc["text"]) - by)
+    return {**doc, "text": text, "text_truncated": doc["text_truncated"] + len(doc["text"]) - len(text)}
 
 
 def answer_text(results: Sequence[Any]) -> str:
-    """The answer as text, empty if there is none. Filters of the user's own may have made a list or None of it.
+    """Return the answer as text, empty if there is none; filters of users may have made a list or None of it.
 
     Example:
         >>> answer_text([["a summary"]]), answer_text([None])
@@ -162,7 +162,7 @@ def answer_text(results: Sequence[Any]) -> str:
 
 
 def answers_in(results: Sequence[Any]) -> list[str]:
-    """A document's answers, one a repeat: lm-eval 0.4 has a list of them in a list, 0.5 the list.
+    """Return a document's answers, one a repeat: lm-eval 0.4 has a list of them in a list, 0.5 the list.
 
     Example:
         >>> answers_in([["a summary", "another"]]), answers_in(["a summary", "another"]), answers_in([])
@@ -173,14 +173,14 @@ def answers_in(results: Sequence[Any]) -> list[str]:
 
 
 def read_prompt(prompt: str) -> tuple[str, str]:
-    r"""Take a prompt apart.
+    r"""Return the last document in a prompt, and the text after it.
 
     Args:
-        prompt: With a document between the lines ``<document>`` and ``</document>``. If there are more than one
-            (few-shot), the last is the one that is asked about.
+        prompt: A prompt with documents between the lines ``<document>`` and ``</document>``: examples (few-shot), and
+            last the document in question.
 
     Returns:
-        The document, empty if there is none, and what stands after it.
+        The document, empty if there is none, and the text after it.
 
     Example:
         >>> read_prompt("<document>\nIt rained.\n</document>\n\nSummary:")
@@ -191,19 +191,18 @@ def read_prompt(prompt: str) -> tuple[str, str]:
     return (document[:-1], after) if opening else ("", prompt)
 
 
-def frame_of(prompt: str, request: str) -> tuple[str, str] | None:
-    r"""What stands before and after a prompt in a request: examples, a chat template, the JSON of a chat.
+def text_around(prompt: str, request: str) -> tuple[str, str] | None:
+    r"""Return the texts before and after a prompt in a request; None if the request does not contain it.
 
-    Returns:
-        Both texts, empty where the prompt stands alone; None if the request does not ask it.
+    The texts around a prompt are examples, a chat template, or the JSON of a chat; empty where it stands alone.
 
     Example:
-        >>> frame_of("1 + 1?\nSum:", "[INST] 1 + 1?\nSum: [/INST]"), frame_of("1 + 1?\nSum:", "1 + 2?\nSum:")
+        >>> text_around("1 + 1?\nSum:", "[INST] 1 + 1?\nSum: [/INST]"), text_around("1 + 1?\nSum:", "1 + 2?\nSum:")
         (('[INST] ', ' [/INST]'), None)
-        >>> frame_of("1 + 1?\nSum:", json.dumps([{"role": "user", "content": "1 + 1?\nSum:"}]))
+        >>> text_around("1 + 1?\nSum:", json.dumps([{"role": "user", "content": "1 + 1?\nSum:"}]))
         ('[{"role": "user", "content": "', '"}]')
     """
-    bare = prompt.strip()  # templates strip what they are given
+    bare = prompt.strip()  # chat templates strip prompts
     for form in (bare, *(json.dumps(bare, ensure_ascii=is_ascii)[1:-1] for is_ascii in (False, True))):
         before, is_there, after = request.rpartition(form)
         if is_there:

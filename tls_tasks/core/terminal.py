@@ -1,4 +1,4 @@
-"""Text that is shown: what is safe on a terminal, tables, and the beginning of what a prompt has no room for."""
+"""Text for display: escaped for terminals, in tables, and cut where a prompt has no room."""
 
 import re
 import unicodedata
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 
 def visible(text: str) -> str:
-    r"""The text with every character escaped that a terminal might obey or not show.
+    r"""Return the text with every character escaped that a terminal might obey or not show.
 
     These are control characters (so that no escape sequence survives), format characters such as marks of writing
     direction, lone surrogates, private and unassigned characters, and line and paragraph separators.
@@ -19,7 +19,7 @@ def visible(text: str) -> str:
 
 
 def shown(text: str, longest: int = 160) -> str:
-    """What is visible of a text, cut to this many characters.
+    """Return the visible text, cut to this many characters.
 
     Example:
         >>> shown("Talks end.", 6)
@@ -30,7 +30,7 @@ def shown(text: str, longest: int = 160) -> str:
 
 
 def visible_lines(text: str) -> str:
-    r"""As :func:`visible`, but newlines stay: for our own layout, whose parts from elsewhere are visible already.
+    r"""Return the text as :func:`visible` does, but with its newlines: for our own layout.
 
     Example:
         >>> print(visible_lines("a\n\tb\x1b"))
@@ -41,20 +41,21 @@ def visible_lines(text: str) -> str:
 
 
 def _visible(character: str) -> str:
-    if character.isprintable() or unicodedata.category(character) == "Zs":  # no-break spaces and their like
+    """Return a character, escaped where a terminal might obey it or not show it."""
+    if character.isprintable() or unicodedata.category(character) == "Zs":  # covers the no-break space
         return character
     return character.encode("unicode_escape").decode("ascii")
 
 
 _NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?%?|NaN")
-_NO_NUMBER = ("", "-")  # what may stand among numbers
+_NO_NUMBER = ("", "-")  # cells that a numeric column may have
 
 
 def text_table(rows: Iterable[Sequence[str]]) -> str:
-    """Rows of cells as aligned columns, the first row being the heading; numbers are aligned at the decimal point.
+    """Return rows of cells as aligned columns; the first row is the heading, numbers align at the decimal point.
 
-    A column is one of numbers if it has one, and nothing but numbers, ``-`` and empty cells, below its heading. What a
-    cell holds can neither leave it nor be obeyed by a terminal.
+    A column is numeric if below its heading it has at least one number, and otherwise only ``-`` and empty cells. No
+    cell's content can break the layout or be obeyed by a terminal.
 
     Example:
         >>> print(text_table([("metric", "value", "n"), ("f1", "0.5000", "12"), ("tp", "10", "-")]))
@@ -71,12 +72,13 @@ def text_table(rows: Iterable[Sequence[str]]) -> str:
 
 
 def _aligned(column: Sequence[str]) -> list[str]:
+    """Return the cells of a column, padded to equal width."""
     head, *cells = column
     numeric = {cell for cell in cells if _NUMBER.fullmatch(cell)}  # a set: a table may have 200,000 rows
     if numeric and all(cell in _NO_NUMBER for cell in cells if cell not in numeric):
-        behind = [len(cell) - len(cell.partition(".")[0]) for cell in cells]
-        widest = max(behind)
-        pads = [widest - n if cell in numeric and cell != "NaN" else 0 for cell, n in zip(cells, behind, strict=True)]
+        decimals = [len(cell) - len(cell.partition(".")[0]) for cell in cells]
+        widest = max(decimals)
+        pads = [widest - n if cell in numeric and cell != "NaN" else 0 for cell, n in zip(cells, decimals, strict=True)]
         cells = [cell + " " * pad for cell, pad in zip(cells, pads, strict=True)]
         width = max(map(len, [head, *cells]))
         return [cell.rjust(width) for cell in (head, *cells)]
@@ -85,7 +87,7 @@ def _aligned(column: Sequence[str]) -> list[str]:
 
 
 def _width(text: str) -> int:
-    """The cells that a text takes on a terminal: two for a wide character, none for one that marks another."""
+    """Return the cells that a text takes on a terminal: two for a wide character, none for a combining one."""
     if text.isascii():
         return len(text)
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
@@ -97,9 +99,9 @@ _SENTENCE_END = re.compile(r"""[.!?…]["'”’)\]]*(?=\s)|[。！？]|(?=\n)""
 
 
 def beginning(text: str, most: int) -> str:
-    r"""The whole paragraphs with which a text begins, of at most so many characters together.
+    r"""Return the whole paragraphs with which a text begins, of at most so many characters together.
 
-    It is whole sentences where the paragraphs would leave less than a quarter of the room filled: a title, or nothing.
+    Where whole paragraphs would fill less than a quarter of the room (a title, or nothing), it returns whole sentences.
 
     Example:
         >>> beginning("It rained.\n\nIt snowed. It hailed.", 24), beginning("It rained. It snowed.", 12)
@@ -109,9 +111,9 @@ def beginning(text: str, most: int) -> str:
         return text
     last = 0
     for end in (_PARAGRAPH_END, _SENTENCE_END):
-        last = max((found.end() for found in end.finditer(text) if found.end() <= most), default=0)
+        last = max((match.end() for match in end.finditer(text) if match.end() <= most), default=0)
         if last * 4 >= most:
             break
-    if not last and most > 1000:  # a transcript without punctuation
+    if not last and most > 1000:  # a transcript may lack punctuation
         last = text.rfind(" ", 0, most)
     return text[: max(0, last)].rstrip()

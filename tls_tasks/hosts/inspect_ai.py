@@ -77,7 +77,7 @@ async def _score_task(name: str, options: Mapping[str, Any], state: TaskState) -
     task = task.for_document(doc)
     unit = task.process(doc, text)
     scores = {} if any(map(math.isnan, unit.values())) else task.scores(doc, text)
-    return _as_inspects(answer, unit, _ordered(task), scores, {**kept, "topic": task.topic_of(doc)})
+    return _as_inspects(answer, unit, _ordered(task), scores, {**kept, "topic": task.get_topic(doc)})
 
 
 def _ordered(task: Task) -> Results:

@@ -88,12 +88,12 @@ def process_results(task: Task, doc: Mapping[str, Any], results: Sequence[Any]) 
     It never raises, since an exception would lose the whole run.
     """
     task = task.for_document(doc)
-    unit, topic = task.process_repeats(doc, results), task.topic_of(doc)
+    unit, topic = task.process_repeats(doc, results), task.get_topic(doc)
     numbers = {}
     for key, result in task.table.items():
         numbers[key] = Number(result.value([unit]), [{part: unit[part] for part in result.parts}], topic)
     # NaN: where a user's YAML does not name KEY_stderr, the harness would put the mean of these in its place.
-    errors = {f"{key}_stderr": Number(math.nan, numbers[key].units, topic) for key in task.with_errors}
+    errors = {f"{key}_stderr": Number(math.nan, numbers[key].units, topic) for key in task.jackknife_keys}
     return numbers | errors
 
 
@@ -198,7 +198,7 @@ def hooks(module: str) -> Callable[[str], Any]:
         key = name.removesuffix("_stderr")
         table = {key: result for task in tasks.values() for key, result in task.table.items()}
         # Where documents bring their own table (an extraction's schema), a user's YAML names keys of its own.
-        result = table.get(key) or getattr(family, "result_of", table.get)(key)
+        result = table.get(key) or getattr(family, "find_result", table.get)(key)
         if result is None:
             known = ", ".join(("load", "prompt", "target", "fewshot_target", "process", *table))
             raise AttributeError(f"{module}: no {name!r}; there are {known}")

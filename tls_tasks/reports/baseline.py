@@ -33,13 +33,13 @@ def answer(prompt: str, k: int = 10) -> str:
 
 
 def _documents(prompt: str) -> list[str]:
-    """The texts of the documents, without their titles, in the order of their numbers."""
-    _, opening, shown = ("\n" + prompt.rpartition("\n</documents>")[0]).rpartition("\n<documents>\n")
+    """Return the texts of the documents, without their titles, in the order of their numbers."""
+    _, opening, section = ("\n" + prompt.rpartition("\n</documents>")[0]).rpartition("\n<documents>\n")
     starts: list[re.Match[str]] = []
-    for match in _NUMBER.finditer(shown if opening else ""):
+    for match in _NUMBER.finditer(section if opening else ""):
         # A line of a document may begin with a number in brackets too; only the next number begins a document.
         if match[1] == str(len(starts) + 1):
             starts.append(match)
-    ends = [*(match.start() for match in starts[1:]), len(shown)]
-    texts = [shown[match.end() : end].strip() for match, end in zip(starts, ends, strict=False)]
+    stops = [*(match.start() for match in starts[1:]), len(section)]
+    texts = [section[match.end() : stop].strip() for match, stop in zip(starts, stops, strict=False)]
     return [text or match[2] for text, match in zip(texts, starts, strict=True)]

@@ -24,7 +24,7 @@ from os.path import commonprefix
 from typing import NamedTuple
 
 from tls_tasks.core.reasoning import Patterns
-from tls_tasks.reports.documents import addresses, page_of
+from tls_tasks.reports.documents import addresses, normalize_url
 
 _MAX_RANGE = 50
 """The most documents that a range such as ``[2-9]`` may span."""
@@ -83,7 +83,7 @@ class Citations:
 
     def __init__(self, doc_ids: Sequence[str] = (), titles: Sequence[str] = (), *, is_numbered: bool = True) -> None:
         self._listed, self._is_numbered = tuple(doc_ids), is_numbered
-        self._known = {form(own.casefold()): own for form in (page_of, str) for own in reversed(self._listed)}
+        self._known = {form(own.casefold()): own for form in (normalize_url, str) for own in reversed(self._listed)}
         self._titles = {bare: own for title, own in zip(titles, doc_ids, strict=False) if len(bare := _bare(title)) > 3}
         self._keys: dict[str, str] = {}
         # What all ids begin with makes others look like one: doc-z beside doc-a, s9 beside s1.
@@ -146,7 +146,7 @@ class Citations:
         if bare in self._keys or bare.isdigit():
             return self._keys.get(bare, "")
         page = re.split(r"[?&]utm_|#", bare, maxsplit=1)[0].rstrip("/")
-        names = (text.strip("`*\"'").casefold(), bare, page, page_of(page))
+        names = (text.strip("`*\"'").casefold(), bare, page, normalize_url(page))
         return next((self._known[name] for name in names if name in self._known), "") or self._titles.get(bare, "")
 
     def ids(self, content: str, *, strict: bool = False) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
-"""Data of the report task: where it comes from, the documents that a task asks about, and the prompt.
+"""Data of the report task: its sources, its documents, and the prompt.
 
-A task looks for its data as :mod:`tls_tasks.data.order` says. A document of the task is a request, with its nuggets and
+A task looks for its data as in :mod:`tls_tasks.data.sources`. A document of the task is a request, with its nuggets and
 the documents that its prompt shows. There is no hub source: the requests of the TREC tracks (RAGTIME, NeuCLIR, RAG)
 come from their organisers, with collections of millions of documents under various licences.
 
@@ -31,20 +31,20 @@ from tls_tasks.core.terminal import beginning
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.files import example_rows, filled_text, read_objects
 from tls_tasks.data.models import DataRow, Id, named, read_model, read_models
-from tls_tasks.data.order import EMBEDDED, Reading, load
+from tls_tasks.data.sources import EMBEDDED, SetReader, load
 from tls_tasks.reports.documents import CollectionRow, DocumentRow
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of documents in a prompt, some 6,000 tokens of English: a context of 8k has room for the report."""
 
-_PLACE = "not a folder with requests.jsonl, nuggets.jsonl and documents.jsonl"
-_SOURCES = "sources"  # a hash of all documents of a request, whatever the budget shows of them: for the fingerprint
+_FOLDER_FORM = "not a folder with requests.jsonl, nuggets.jsonl and documents.jsonl"
+_SOURCES = "sources"  # hash of all documents of a request, also of those beyond the budget: for the fingerprint
 
 EMBEDDED_RECORDING = EMBEDDED / "report_generation" / "verdicts.jsonl"
 """The hand-written verdicts that come with the embedded edition."""
 
 ALL_SETS, DATA_SETS = read_catalogue(__file__)
-"""The data sets with the name under which a user's own runs, and without it."""
+"""The family's data sets: with the ``_custom`` one, which reads a user's data, and without it."""
 
 
 _Text = Annotated[Id, Field(min_length=1)]
@@ -78,19 +78,19 @@ def load_documents(
 
     Args:
         data_set: ``report_generation``.
-        name: What the results are to call data of your own, where the task is the family's ``_custom`` one.
-        data: A folder with ``requests.jsonl``, ``nuggets.jsonl`` and ``documents.jsonl``, or a folder with such a
-            folder in it. No other source is tried.
+        name: The name of your own data in the results, where the task is the family's ``_custom`` one.
+        data: A folder with ``requests.jsonl``, ``nuggets.jsonl`` and ``documents.jsonl``, or a folder that contains
+            such a folder. No other source is tried.
         edition: ``local`` or ``embedded``: take the data from there or fail. None takes the first that has it.
         context_budget: Characters of documents that a prompt shows; documents beyond them are left out whole.
-        judge: Who judges, written into every document: a filter of the harness sees nothing else.
-        provenance: Filled with ``edition`` and ``origin`` of the data, and so shown in the results file.
+        judge: The judge's specification, written into every document, since a filter of the harness sees nothing else.
+        provenance: Receives ``edition`` and ``origin`` of the data, for the results file.
 
     Returns:
         One row a request, whose id is ``doc_id``. ``documents`` is JSON, a list of ``{"id", "title", "text"}`` in the
-        order of their numbers; ``nuggets`` the row of the nugget file; ``judge`` says in JSON who judges; ``limit`` is
-        the number of characters that a report may have (0: no limit); ``documents_left_out`` counts the documents that
-        the budget kept out of the prompt.
+        order of their numbers; ``nuggets`` the row of the nugget file; ``judge`` the judge's specification in JSON;
+        ``limit`` the number of characters that a report may have (0: no limit); ``documents_left_out`` counts the
+        documents for which the budget left no room in the prompt.
 
     Raises:
         DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
@@ -104,42 +104,43 @@ def load_documents(
         >>> documents[0]["doc_id"], len(json.loads(documents[0]["documents"]))
         ('e01', 22)
     """
-    how = reading(find_data_set(ALL_SETS, data_set), check_whole_number("context_budget", context_budget))
-    loaded = load(how, data, edition).noted(provenance, name)
+    reader = make_reader(find_data_set(ALL_SETS, data_set), check_whole_number("context_budget", context_budget))
+    loaded = load(reader, data, edition).record(provenance, name)
     return [_finished(document, judge, loaded.edition) for document in loaded.documents]
 
 
 def _finished(document: Mapping[str, Any], judge: Any, edition: str) -> dict[str, Any]:
-    kept = {key: value for key, value in document.items() if key != _SOURCES}
-    return {**kept, "judge": json.dumps(judge, sort_keys=True), "edition": edition}
+    """Return a document of the task with its judge and edition, without the hash of its sources."""
+    fields = {key: value for key, value in document.items() if key != _SOURCES}
+    return {**fields, "judge": json.dumps(judge, sort_keys=True), "edition": edition}
 
 
-def reading(wanted: DataSet, budget: int = DEFAULT_CONTEXT_BUDGET) -> Reading[dict[str, Any]]:
-    """How a data set is read, wherever it lies."""
-    read = partial(_read_at, budget=budget, criteria=wanted.settings.get("criteria", False))
-    return Reading(wanted, DATA_SETS.values(), read, place=_PLACE)
+def make_reader(data_set: DataSet, budget: int = DEFAULT_CONTEXT_BUDGET) -> SetReader[dict[str, Any]]:
+    """Return the reader of a data set: it reads the set's folder, wherever that is."""
+    read_folder = partial(_read_at, budget=budget, criteria=data_set.settings.get("criteria", False))
+    return SetReader(data_set, DATA_SETS.values(), read_folder, not_found=_FOLDER_FORM)
 
 
 def examples(name: str) -> list[dict[str, Any]]:
-    """Examples for few-shot prompts: the sentences of each one's report are the answers to its only nugget.
+    """Return the examples for few-shot prompts: each one's report gives the answers to its only nugget.
 
     Example:
         >>> examples("report_generation")[0]["limit"]
         300
     """
     documents = []
-    for where, row in example_rows(__file__, name)[1]:
-        request = read_model(_RequestRow, row, where)
-        shown = list(read_models(DocumentRow, ((where, document) for document in row["documents"])))
+    for source, row in example_rows(__file__, name)[1]:
+        request = read_model(_RequestRow, row, source)
+        shown = list(read_models(DocumentRow, ((source, document) for document in row["documents"])))
         nuggets = json.dumps(row["nuggets"], ensure_ascii=False)
-        more = {"rubrics": ""} if ALL_SETS[name].settings.get("criteria") else {}  # an example's answer has nuggets
-        found = {**_document(request, nuggets, shown, DEFAULT_CONTEXT_BUDGET), **more}
-        documents.append(_finished(found, "none", "examples"))
+        more = {"rubrics": ""} if ALL_SETS[name].settings.get("criteria") else {}  # an example has no rubric
+        example = {**_document(request, nuggets, shown, DEFAULT_CONTEXT_BUDGET), **more}
+        documents.append(_finished(example, "none", "examples"))
     return documents
 
 
 def shorter(doc: Mapping[str, Any], by: int) -> Mapping[str, Any]:
-    """A request whose prompt shows fewer documents, the last ones first; of the only one it shows less.
+    """Return a request whose prompt shows fewer documents, the last ones first; the only one is cut.
 
     Example:
         >>> shown = '[{"id": "d1", "title": "", "text": "Rain. Hail."}, {"id": "d2", "title": "", "text": "Snow."}]'
@@ -156,7 +157,7 @@ def shorter(doc: Mapping[str, Any], by: int) -> Mapping[str, Any]:
 
 
 def prompt(doc: Mapping[str, Any]) -> str:
-    r"""The prompt: numbered documents, then the request, since models that cut a prompt cut its beginning.
+    r"""Return the prompt: numbered documents, then the request, since models that cut a prompt cut its beginning.
 
     Example:
         >>> documents = '[{"id": "d1", "title": "Rain", "text": "It rained."}]'
@@ -180,7 +181,7 @@ def prompt(doc: Mapping[str, Any]) -> str:
         Report:
     """  # noqa: E501 - the prompt's lines are as long as they are
     documents = json.loads(doc["documents"])
-    texts = (f"{own['title']}\n{own['text']}" if own["title"] else own["text"] for own in documents)
+    texts = (f"{row['title']}\n{row['text']}" if row["title"] else row["text"] for row in documents)
     shown = "\n\n".join(f"[{number}] {text}" for number, text in enumerate(texts, start=1))
     parts = [("Request: ", doc["title"]), ("Background: ", doc["background"]), ("", doc["problem_statement"])]
     request = "\n".join(f"{label}{text}" for label, text in parts if text)
@@ -191,23 +192,24 @@ def prompt(doc: Mapping[str, Any]) -> str:
 
 
 def _read_at(folder: Path, budget: int, criteria: bool = False) -> tuple[dict[str, Any], ...]:
-    if criteria:  # of the requests beside them, or of the embedded ones
-        from tls_tasks.reports.rubrics import as_rubric  # as late as here: judges are imported without numpy
+    """Read the requests of a folder with their documents and their nuggets or, with ``criteria``, rubrics."""
+    if criteria:  # rubrics belong to the requests of the same folder, or to the embedded ones
+        from tls_tasks.reports.rubrics import as_rubric  # imported late, since judges import this module without numpy
 
-        place = folder if any(folder.glob("requests.jsonl*")) else EMBEDDED / "report_generation"
-        of, found = {doc["doc_id"]: doc for doc in _read_at(place, budget)}, []
-        for where, row in folder_rows(folder, "rubrics"):
-            if (doc := of.pop(read_model(_NuggetRow, row, where).query_id, None)) is None:
-                raise DataError(f"{where}: no request of that query_id in {place}, or a second row for it")
-            as_rubric(row, where)  # refuses what would be refused after the run
-            found.append({**doc, "nuggets": "", "rubrics": json.dumps(row.get("rubrics"), ensure_ascii=False)})
-        if not found:
+        base = folder if any(folder.glob("requests.jsonl*")) else EMBEDDED / "report_generation"
+        docs, rows = {doc["doc_id"]: doc for doc in _read_at(base, budget)}, []
+        for source, row in folder_rows(folder, "rubrics"):
+            if (doc := docs.pop(read_model(_NuggetRow, row, source).query_id, None)) is None:
+                raise DataError(f"{source}: no request of that query_id in {base}, or a second row for it")
+            as_rubric(row, source)  # refuses a bad rubric before the run, not after it
+            rows.append({**doc, "nuggets": "", "rubrics": json.dumps(row.get("rubrics"), ensure_ascii=False)})
+        if not rows:
             raise DataError(f"{folder}: no rubric in rubrics.jsonl")
-        return tuple(found)
+        return tuple(rows)
     nuggets: dict[str, str] = {}
-    for where, row in folder_rows(folder, "nuggets", needed=False):
+    for source, row in folder_rows(folder, "nuggets", needed=False):
         # Of two rows of a request the first counts, as in report_gen_eval.
-        nuggets.setdefault(read_model(_NuggetRow, row, where).query_id, json.dumps(row, ensure_ascii=False))
+        nuggets.setdefault(read_model(_NuggetRow, row, source).query_id, json.dumps(row, ensure_ascii=False))
     requests = [request for _, request in read_models(_RequestRow, folder_rows(folder, "requests"))]
     if not requests:
         raise DataError(f"{folder}: no request in requests.jsonl")
@@ -218,36 +220,37 @@ def _read_at(folder: Path, budget: int, criteria: bool = False) -> tuple[dict[st
     return tuple(_document(request, nuggets.get(request.request_id, ""), documents, budget) for request in requests)
 
 
-def _document(request: _RequestRow, nuggets: str, known: list[tuple[str, DocumentRow]], budget: int) -> dict[str, Any]:
-    """The task's document of a request: its prompt shows whole documents, in order, as many as the budget holds."""
+def _document(request: _RequestRow, nuggets: str, pool: list[tuple[str, DocumentRow]], budget: int) -> dict[str, Any]:
+    """Build the task's document of a request, whose prompt shows as many whole documents as ``budget`` holds."""
     rows: dict[str, dict[str, str]] = {}
-    for where, document in known:
+    for source, document in pool:
         if not document.collection or request.collection in ("", document.collection):
             if document.id in rows:
-                raise DataError(f"{where}: a second document with the id {document.id!r}")
+                raise DataError(f"{source}: a second document with the id {document.id!r}")
             rows[document.id] = {"id": document.id, "title": document.title, "text": document.text}
     missing = [repr(doc_id) for doc_id in request.doc_ids or () if doc_id not in rows]
     if missing or not rows:
-        lacking = [*missing, f"of the collection {request.collection!r}"][0]
-        raise DataError(f"request {request.request_id}: no document {lacking} in documents.jsonl")
+        absent = [*missing, f"of the collection {request.collection!r}"][0]
+        raise DataError(f"request {request.request_id}: no document {absent} in documents.jsonl")
     ordered = [rows[doc_id] for doc_id in dict.fromkeys(request.doc_ids or rows)]
     shown = [row for row, length in zip(ordered, accumulate(map(_length, ordered)), strict=True) if length <= budget]
     if not shown:  # the first document is cut
         title = ordered[0]["title"][:budget]
         shown = [{**ordered[0], "title": title, "text": ordered[0]["text"][: budget - len(title)]}]
-    whole = json.dumps(ordered, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    kept = request.model_dump(include={"title", "background", "problem_statement", "limit"})
-    about = {"doc_id": request.request_id, "collection_id": request.collection, **kept, "nuggets": nuggets}
-    left_out = {"documents_left_out": len(ordered) - len(shown), _SOURCES: hashlib.sha256(whole).hexdigest()}
+    all_documents = json.dumps(ordered, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    request_fields = request.model_dump(include={"title", "background", "problem_statement", "limit"})
+    about = {"doc_id": request.request_id, "collection_id": request.collection, **request_fields, "nuggets": nuggets}
+    left_out = {"documents_left_out": len(ordered) - len(shown), _SOURCES: hashlib.sha256(all_documents).hexdigest()}
     return {**about, "documents": json.dumps(shown, ensure_ascii=False), **left_out}
 
 
 def _length(document: Mapping[str, str]) -> int:
+    """Return the characters of a document's title and text."""
     return len(document["title"]) + len(document["text"])
 
 
 def folder_rows(folder: Path, name: str, *, needed: bool = True) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The objects of a file, plain or gzip, each with its place for messages."""
+    """Yield the rows of a JSON Lines file, plain or gzip, each with file and line for messages."""
     file = next(filter(Path.is_file, (folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz")), None)
     if file is None and needed:
         raise DataError(f"{folder}: no {name}.jsonl; a folder has requests, documents and maybe nuggets (.jsonl)")

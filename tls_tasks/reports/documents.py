@@ -1,4 +1,4 @@
-"""Cited documents: one look-up over mappings and functions, and files of them, of which the cited ones are kept.
+"""Look up cited documents in mappings, functions and files; of files only the cited documents are read into memory.
 
 A document is a text, or a mapping with ``text`` and optionally ``title``, as in the collections of the TREC tracks.
 Collections have ids such as ``neuclir/1/zh``; a few have a second spelling. A row of a file has ``id``, ``title``,
@@ -22,18 +22,18 @@ from tls_tasks.reports.types import Report
 _SAME_COLLECTION = {"neuclir/1/zho": "neuclir/1/zh", "neuclir/1/fas": "neuclir/1/fa", "neuclir/1/rus": "neuclir/1/ru"}
 """Second spelling of a collection's id -> the first one. No other ids are considered equal."""
 
-_ACCEPTED = "a dict of documents by id, a dict of such dicts by collection, or a function of collections and id"
+_LOOKUP_FORMS = "a dict of documents by id, a dict of such dicts by collection, or a function of collections and id"
 _MOST_SHOWN = 1000
-"""No prompt shows more documents: a larger mapping is a pool, whose order says nothing."""
-_DOCUMENT = "a str, or a mapping with a str 'text' and optionally a str 'title'"
+"""No prompt shows more documents: in a larger mapping the order does not give their numbers."""
+_DOCUMENT_FORM = "a str, or a mapping with a str 'text' and optionally a str 'title'"
 
 _ADDRESSES = re.compile(r"https?://(?:[^\s<>\"'`\[\]{}|()，。；、：！？）】」』》]|\([^\s()<>]{0,200}\)){1,1000}")
 _LOOKUP_FOLDER = "neuclir-docs-lookup"
-PLACES = "the cited documents: a file of rows (.jsonl, .jsonl.gz, .json, .csv, .parquet) or look-up files (.pkl)"
+FILE_FORMS = "the cited documents: a file of rows (.jsonl, .jsonl.gz, .json, .csv, .parquet) or look-up files (.pkl)"
 
 
 def addresses(text: str) -> list[str]:
-    """The URLs in a text, each once.
+    """Return the URLs in a text, each once.
 
     Example:
         >>> addresses("Rain ([a](https://a.org/x_(y))). See https://a.org/z.")
@@ -42,18 +42,18 @@ def addresses(text: str) -> list[str]:
     return list(dict.fromkeys(match[0].rstrip(".,;:!?*") for match in _ADDRESSES.finditer(text)))
 
 
-def page_of(url: str) -> str:
-    """A URL without what does not tell pages apart: scheme, ``www.``, fragment and last slash.
+def normalize_url(url: str) -> str:
+    """Return a URL without the parts that don't tell pages apart: scheme, ``www.``, fragment, last slash.
 
     Example:
-        >>> page_of("https://www.bay.org/rain/#top"), page_of("http://bay.org/rain")
+        >>> normalize_url("https://www.bay.org/rain/#top"), normalize_url("http://bay.org/rain")
         ('bay.org/rain', 'bay.org/rain')
     """
     return url.partition("://")[2].partition("#")[0].removeprefix("www.").removesuffix("/") or url
 
 
 def canonical_collection(collection_id: str) -> str:
-    """The first spelling of a collection's id.
+    """Return the first spelling of a collection's id.
 
     Example:
         >>> canonical_collection("neuclir/1/zho"), canonical_collection("trusted/fasset")
@@ -63,6 +63,7 @@ def canonical_collection(collection_id: str) -> str:
 
 
 def _one_collection(value: Any) -> Any:
+    """Return the collection of a field that is an id, or a list with one id, in its first spelling."""
     value = value[0] if isinstance(value, list) and len(value) == 1 else value
     return canonical_collection(value) if isinstance(value, str) else value
 
@@ -71,13 +72,13 @@ _Collection = Annotated[str, BeforeValidator(_one_collection)]
 
 
 class CollectionRow(DataRow):
-    """A row that may say which collection it belongs to."""
+    """A row that may name its collection."""
 
     collection: _Collection = named("collection_id", "collection", "collection_ids", default="")
 
 
 class DocumentRow(CollectionRow):
-    """A document as the tracks' collections and report_gen_eval have it."""
+    """A document in the form of the tracks' collections and of report_gen_eval."""
 
     id: Id = named("id", "doc_id", "docid", "docno", "_id", "url")
     title: Id = ""
@@ -86,22 +87,21 @@ class DocumentRow(CollectionRow):
 
 @dataclass(frozen=True, slots=True)
 class LookUp:
-    """Finds the text of a document.
+    """A function that returns the text of a document.
 
     Attributes:
         find: (ids of a report's collections, document id) -> the document as it is stored, or None.
-        collections: The existing collections by their first spelling, in order; None if documents are not kept by
-            collection.
+        collections: The collections by their first spelling, in order; None if documents are not sorted by collection.
     """
 
     find: Callable[[Sequence[str], str], Any]
     collections: tuple[str, ...] | None = None
 
     def __call__(self, collection_ids: Sequence[str], doc_id: str) -> str | None:
-        """A document as a judge reads it, its title, if it has one, and its text; None if there is no such document.
+        """Return a document as a judge reads it, title and text; None if there is no such document.
 
         Raises:
-            InputError: If what is stored is not a document; the message has its id.
+            InputError: If the stored value is not a document; the message names the id.
         """
         document = self.find(collection_ids, doc_id)
         if document is None or isinstance(document, str):
@@ -109,12 +109,12 @@ class LookUp:
         parts = document if isinstance(document, Mapping) else {}
         title, text = parts.get("title") or "", parts.get("text")
         if not isinstance(text, str) or not isinstance(title, str):
-            raise InputError(f"documents[{doc_id!r}]", None, describe(document), _DOCUMENT)
+            raise InputError(f"documents[{doc_id!r}]", None, describe(document), _DOCUMENT_FORM)
         return f"Title: {title}\n\nContent: {text}" if title else text
 
 
-def look_up(documents: Any) -> LookUp:
-    """A look-up over whatever the caller has.
+def make_lookup(documents: Any) -> LookUp:
+    """Build a look-up over the documents that the caller has.
 
     Args:
         documents: Document id -> document; or collection id -> such a mapping, searched in the order in which a report
@@ -125,28 +125,29 @@ def look_up(documents: Any) -> LookUp:
         InputError: Anything else.
 
     Example:
-        >>> find = look_up({"neuclir/1/ru": {"d1": {"title": "Talks", "text": "They ended."}}})
+        >>> find = make_lookup({"neuclir/1/ru": {"d1": {"title": "Talks", "text": "They ended."}}})
         >>> print(find(["neuclir/1/rus"], "d1"))
         Title: Talks
         <BLANKLINE>
         Content: They ended.
-        >>> find(["neuclir/1/rus"], "d2"), look_up({"d1": "They ended."})([], "d1")
+        >>> find(["neuclir/1/rus"], "d2"), make_lookup({"d1": "They ended."})([], "d1")
         (None, 'They ended.')
     """
     if not isinstance(documents, Mapping):
         if not callable(documents):
-            raise InputError("documents", None, describe(documents), _ACCEPTED)
+            raise InputError("documents", None, describe(documents), _LOOKUP_FORMS)
         return documents if isinstance(documents, LookUp) else LookUp(documents)
     if not _is_nested(documents):
-        get = _by_page(documents)
+        get = _page_index(documents)
         return LookUp(lambda _, doc_id: get(doc_id))
     by_collection: dict[str, Any] = {}
     for spelling, members in documents.items():
         if not isinstance(members, Mapping):
             raise InputError(f"documents[{spelling!r}]", None, describe(members), "a dict of documents by id")
-        by_collection[canonical_collection(str(spelling))] = _by_page(members)
+        by_collection[canonical_collection(str(spelling))] = _page_index(members)
 
     def find(collection_ids: Sequence[str], doc_id: str) -> Any:
+        """Return the document from the first of the collections that has it; None if none has it."""
         names = (name for name in map(canonical_collection, collection_ids or by_collection) if name in by_collection)
         documents = (by_collection[name](doc_id) for name in names)
         return next((document for document in documents if document is not None), None)
@@ -155,11 +156,11 @@ def look_up(documents: Any) -> LookUp:
 
 
 def shown_titles(documents: Any, doc_ids: Sequence[str] = ()) -> dict[str, str]:
-    """The documents that a prompt showed, in the order of their numbers, each with its title.
+    """Return the documents that a prompt showed, by id with their titles, in the order of their numbers.
 
     Args:
-        documents: See :func:`look_up`.
-        doc_ids: Which they were; if there are none, all of a mapping that isn't too large for a prompt.
+        documents: See :func:`make_lookup`.
+        doc_ids: Their ids; if empty, all documents of a mapping that isn't too large for a prompt.
 
     Example:
         >>> documents = {"d1": {"title": "Talks", "text": "They ended."}, "d2": "It rained."}
@@ -170,42 +171,44 @@ def shown_titles(documents: Any, doc_ids: Sequence[str] = ()) -> dict[str, str]:
         return dict.fromkeys(doc_ids, "")
     if not doc_ids:
         doc_ids = [str(key) for key in documents] if len(documents) <= _MOST_SHOWN else []
-    get = _by_page(documents)
+    get = _page_index(documents)
     shown = {doc_id: get(doc_id) for doc_id in doc_ids}
     return {doc_id: str(row.get("title") or "") if isinstance(row, Mapping) else "" for doc_id, row in shown.items()}
 
 
-def _by_page(documents: Mapping[Any, Any]) -> Callable[[str], Any]:
-    """Finds documents by the text of their keys, or the page that it names."""
-    others = [key for key in documents if not isinstance(key, str) or "://" in key]
-    pages = {page_of(str(key)): key for key in reversed(others)}
-    return lambda doc_id: documents.get(doc_id) or documents.get(pages.get(page_of(doc_id), doc_id))
+def _page_index(documents: Mapping[Any, Any]) -> Callable[[str], Any]:
+    """Return a function from an id to its document, by the text of the key or the page that the id names."""
+    address_keys = [key for key in documents if not isinstance(key, str) or "://" in key]
+    pages = {normalize_url(str(key)): key for key in reversed(address_keys)}
+    return lambda doc_id: documents.get(doc_id) or documents.get(pages.get(normalize_url(doc_id), doc_id))
 
 
 def _is_nested(documents: Mapping[Any, Any]) -> bool:
-    """Whether the first value is a mapping of documents and not a document."""
+    """Return whether the first value is a mapping of documents and not a document."""
     value = next(iter(documents.values()), None)
     return isinstance(value, Mapping) and "text" not in value and "title" not in value
 
 
-def open_documents(places: Iterable[str | Path], cited: Iterable[str]) -> dict[str, Any]:
-    """The cited documents of files, for :func:`look_up`: by id, or by collection and id.
+def open_documents(paths: Iterable[str | Path], cited: Iterable[str]) -> dict[str, Any]:
+    """Read the cited documents of files, for :func:`make_lookup`: by id, or by collection and id.
 
-    Each file is read through once, and only what is cited is kept of it.
+    Each file is read once, and only its cited documents are returned.
 
     Args:
-        places: The files. JSON Lines are read line by line, other files of rows and look-up pickles of report_gen_eval
+        paths: The files. JSON Lines are read line by line, other files of rows and look-up pickles of report_gen_eval
             into memory. A row is a :class:`DocumentRow`.
-        cited: Their ids.
+        cited: The ids of the cited documents.
 
     Raises:
-        DataError: A file or row that can't be read, a repeated id, or collections named in some rows only.
+        DataError: A file or row that can't be read or is empty, a repeated id, or collections named in some rows only.
     """
-    pages, by_collection = {page_of(doc_id) for doc_id in cited}, dict[str, dict[str, Any]]()
-    for path in map(Path, places):
+    pages, by_collection = {normalize_url(doc_id) for doc_id in cited}, dict[str, dict[str, Any]]()
+    for path in map(Path, paths):
+        if path.is_file() and not path.stat().st_size:
+            raise DataError(f"{path}: it is empty, expected documents, a row each: id and text")
         for where, row in _pickled_rows(path) if path.suffix == ".pkl" else file_rows(path):
             document = read_model(DocumentRow, row, where)
-            if page_of(document.id) not in pages:
+            if normalize_url(document.id) not in pages:
                 continue
             members = by_collection.setdefault(document.collection, {})
             if document.id in members:
@@ -216,8 +219,8 @@ def open_documents(places: Iterable[str | Path], cited: Iterable[str]) -> dict[s
     return by_collection.get("", by_collection)
 
 
-def find_lookup(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
-    """The cited documents from the look-up files of report_gen_eval, which lie in the working directory.
+def read_lookup_files(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
+    """Read the cited documents from report_gen_eval's look-up files in the working directory.
 
     Args:
         reports: Reports that name their collections.
@@ -226,7 +229,7 @@ def find_lookup(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
         Collection -> id -> document.
 
     Raises:
-        InputError: There are none; says where was looked.
+        InputError: No such file exists; the message names the files that were expected.
         DataError: A file that can't be read.
     """
     reports = list(reports)
@@ -235,15 +238,15 @@ def find_lookup(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
     missing = [str(file) for file in files.values() if not file.is_file()]
     if missing or not files:
         looked = " and ".join(missing) or f"{_LOOKUP_FOLDER}, but no report has collection_ids"
-        raise InputError("--documents", None, "nothing", f"{PLACES}; looked in {Path.cwd()} for {looked}")
+        raise InputError("--documents", None, "nothing", f"{FILE_FORMS}; looked in {Path.cwd()} for {looked}")
     cited = {doc_id for report in reports for sentence in report.sentences for doc_id in sentence.citations}
     return {name: open_documents([file], cited) for name, file in files.items()}
 
 
 class _DataOnly(pickle.Unpickler):
-    """Builds what the instructions of a pickle can build by themselves: text, numbers, lists, dicts and the like.
+    """An unpickler of plain data: text, numbers, lists and dicts.
 
-    Functions and classes would be fetched by :meth:`find_class`; without them nothing can be called.
+    A pickle fetches functions and classes by :meth:`find_class`; without them it can call nothing.
     """
 
     def find_class(self, module: str, name: str) -> NoReturn:
@@ -251,11 +254,11 @@ class _DataOnly(pickle.Unpickler):
 
 
 def _pickled_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows of a pickled dict with string keys, read without running anything in it."""
-    with readable(path, "a pickled dict", Exception), path.open("rb") as file:  # damaged ones raise almost anything
+    """Yield the rows of a pickled dict with string keys, read without running anything in it."""
+    with readable(path, "a pickled dict", Exception), path.open("rb") as file:  # a damaged pickle may raise anything
         documents = _DataOnly(file).load()
     if not isinstance(documents, dict) or not all(isinstance(key, str) for key in documents):
         raise DataError(f"{path}: not a pickled dict with string keys")
     for doc_id, document in documents.items():
-        parts = document if isinstance(document, dict) else {"text": document}
-        yield f"{path}, document {doc_id!r}", {**parts, "id": doc_id}
+        fields = document if isinstance(document, dict) else {"text": document}
+        yield f"{path}, document {doc_id!r}", {**fields, "id": doc_id}

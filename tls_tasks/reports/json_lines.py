@@ -6,10 +6,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from tls_tasks.core.atomic import atomic_file
 from tls_tasks.core.errors import json_fault
 from tls_tasks.core.parsed import Parsed, Problem
 from tls_tasks.core.terminal import visible
-from tls_tasks.core.whole import replaced
 from tls_tasks.reports.types import Report, ReportRequest
 
 T = TypeVar("T", Report, ReportRequest)
@@ -55,7 +55,7 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
         OSError: The file can't be written.
     """
     # UTF-8 has no lone surrogates; written with a backslash they are JSON's own escapes.
-    with replaced(path) as file, file.open("w", encoding="utf-8", errors="backslashreplace") as lines:
+    with atomic_file(path) as file, file.open("w", encoding="utf-8", errors="backslashreplace") as lines:
         written = [lines.write(json.dumps(row, ensure_ascii=False) + "\n") for row in rows]
     return len(written)
 

@@ -1,4 +1,4 @@
-"""What the page draws of a report."""
+"""The picture of a judged report for the page."""
 
 import json
 from collections.abc import Mapping
@@ -6,20 +6,20 @@ from typing import Any
 
 
 def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
-    """Each sentence with its path through the decision tree, its citations, its nuggets and its missing verdicts."""
+    """Return each sentence with its path through the tree, citations, nuggets and missing verdicts, for the page."""
     item = explained["report_eval"]["items"][0]  # without sentences and nuggets where no report was read
-    told = item.get("sentences", ())
-    lacking = ([verdict for verdict in sentence["verdicts"] if verdict["value"] is None] for sentence in told)
-    sentences = [{**sentence, "verdicts": verdicts} for sentence, verdicts in zip(told, lacking, strict=True)]
+    judged = item.get("sentences", ())
+    missing = ([verdict for verdict in sentence["verdicts"] if verdict["value"] is None] for sentence in judged)
+    sentences = [{**sentence, "verdicts": verdicts} for sentence, verdicts in zip(judged, missing, strict=True)]
     missed = [nugget for nugget in item.get("nuggets", ()) if not nugget["covered"]]
     nuggets = [f"{nugget['question']} {'; '.join(nugget['answers'])}" for nugget in missed]
     request = str(doc.get("problem_statement") or doc.get("title") or "")
-    judged = json.loads(answer) if answer.startswith("{") else {}
-    told = {
+    logged = json.loads(answer) if answer.startswith("{") else {}
+    fields = {
         "kind": "report",
-        "lost": judged.get("lost", []),
+        "lost": logged.get("lost", []),
         "request": request,
         "sentences": sentences,
         "nuggets": nuggets,
     }
-    return {**told, "criteria": item["criteria"], "report": item["report"]} if "criteria" in item else told
+    return {**fields, "criteria": item["criteria"], "report": item["report"]} if "criteria" in item else fields

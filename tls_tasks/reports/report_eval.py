@@ -15,7 +15,7 @@ from tls_tasks.core import options
 from tls_tasks.core.errors import InputError, check_choice, check_whole_number, describe, warn_caller, warn_of_unread
 from tls_tasks.core.score import Score
 from tls_tasks.reports import score as scores
-from tls_tasks.reports.documents import look_up
+from tls_tasks.reports.documents import make_lookup
 from tls_tasks.reports.judges.callable import CallableJudge
 from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.nuggets import NO_LIST, REQUEST_FORMS
@@ -31,12 +31,12 @@ _JUDGE_FORMS = "a judge (see tls_tasks.reports.judges), a function of a query, o
 
 
 class UnscoredWarning(UserWarning):
-    """A judge left questions unanswered, or there is none; the sentences concerned have no score."""
+    """A judge left questions unanswered, or no judge was given; the sentences concerned have no score."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    """What stands in the signature; with ``compat`` only what moves the numbers of that program."""
+    """Options that the signature shows; with ``compat`` only those that move the numbers of that program."""
 
     compat: str | None = field(metadata={"quiet": None})
     length_limit: int | None = field(metadata={"sign": "limit", "quiet": None})
@@ -74,21 +74,21 @@ def report_eval(
             first of them or, without ``doc_ids``, of ``documents`` (a flat mapping of up to 1,000). With ``rubrics``, a
             request may have no list of nuggets: then nothing is asked about its sentences.
         documents: Document id -> text or ``{"title", "text"}``; or collection -> such a mapping; or a function
-            (see :func:`~tls_tasks.reports.documents.look_up`). An id that is not in it is an unsupported citation.
+            (see :func:`~tls_tasks.reports.documents.make_lookup`). An id that is not in it is an unsupported citation.
             None: nothing is looked up; for recorded judgments and functions, which may know documents by their ids.
-        judge: Who answers: a function of a :class:`~tls_tasks.reports.types.Query`, see
+        judge: What answers the questions: a function of a :class:`~tls_tasks.reports.types.Query`, see
             :class:`~tls_tasks.reports.judges.CallableJudge`; a :class:`~tls_tasks.reports.types.Judge`; or recorded
             judgments, a list of rows or ``{"judgments": rows, "defaults": {kind: verdict}}``. None: every question is
             left open.
-        compat: ``report_gen_eval``: recall and precision as that program (not its documentation) computes them;
-            ``length_limit`` has no effect then, and the other results are NaN.
-        length_limit: Characters (NFKC, sentences joined by blanks) that count; sentences beyond them are left out.
+        compat: ``report_gen_eval``: compute recall and precision as that program (not its documentation) does;
+            ``length_limit`` then has no effect, and the other results are NaN.
+        length_limit: How many characters (NFKC, sentences joined by blanks) count; later sentences are left out.
         rubrics: Criteria about the whole report: for each report a list of ``{"criterion", "points", "tags"}`` or
             ``{"title", "weight"}``, or an object with such a list in ``rubrics``. Criteria with negative points name
             faults. Points are added up as in HealthBench, see :mod:`tls_tasks.reports.rubrics`.
         aggregate: ``macro``: the mean of the reports' values; ``micro``: ratios of sums.
-        confidence_interval: Coverage of an interval over reports, for example 0.95.
-        n_resamples: Resamples of a bootstrap, which is made of 100 rows or more.
+        confidence_interval: Coverage of an interval over reports, for example 0.95; None: no intervals.
+        n_resamples: Resamples of the bootstrap, which is used from 100 rows on.
         seed: Seed of the bootstrap.
 
     Returns:
@@ -101,11 +101,11 @@ def report_eval(
         InputError: Rows that can't be scored, naming index and field; a judge or documents that are missing.
         OptionError: An option that doesn't exist.
         JudgeError: A judge that can't be used at all.
-        KeyError: With ``compat``, a row by which the program loses a report.
+        KeyError: With ``compat``, a row that makes the program drop its report.
 
     Warns:
         ParseFailureWarning: Predictions in which nothing could be read.
-        UnscoredWarning: Questions were left unanswered.
+        UnscoredWarning: The judge left questions unanswered.
 
     Example:
         >>> score = report_eval(
@@ -121,39 +121,39 @@ def report_eval(
         >>> score.signature
         'report_eval|agg:macro|judge:custom(<lambda>)|v:4'
     """
-    judged_by = _as_judge(judge)
-    name = judged_by.name  # before it has been asked
-    if type(judged_by).__module__.partition(".")[0] != "tls_tasks":  # its source decides what it says
-        name = f"{name},{options.custom_sign(judged_by)}"
+    used_judge = _make_judge(judge)
+    name = used_judge.name  # read before the judge is asked, which may change its name
+    if type(used_judge).__module__.partition(".")[0] != "tls_tasks":  # boards refuse judges of other packages
+        name = f"{name},{options.custom_sign(used_judge)}"
     interval = options.interval_options(confidence_interval, n_resamples, seed)
     check_choice("compat", compat, (None, PROGRAM))
     check_choice("aggregate", aggregate, scores.AGGREGATES)
     if length_limit is not None:
         check_whole_number("length_limit", length_limit, least=0)
     limit = length_limit if compat is None else None
-    named, interval_sign = name.replace("|", "/"), options.interval_sign(interval)
-    settings = _Settings(compat, limit, None if rubrics is None else "healthbench", aggregate, named, interval_sign)
+    label, interval_label = name.replace("|", "/"), options.interval_sign(interval)
+    settings = _Settings(compat, limit, None if rubrics is None else "healthbench", aggregate, label, interval_label)
     rows = read_rows(predictions, references, documents, limit=limit, compat=compat is not None)
-    # What can't be read is refused before anybody is asked.
+    # Rows that can't be read are refused before the judge is asked.
     criteria = rubrics_of(rubrics, rows)
-    find = None if documents is None else look_up(documents)
-    needs_documents = find is None and not isinstance(judged_by, Recorded | CallableJudge)
+    lookup = None if documents is None else make_lookup(documents)
+    needs_documents = lookup is None and not isinstance(used_judge, Recorded | CallableJudge)
     _check_needs(rows, rubrics is None, needs_documents)
     outcomes: list[tuple[Outcome, ...]] = []
     if compat is None:
-        plans = [ReportPlan(row.report or Report("", ""), row.request, find) for row in rows]
-        outcomes = walk_together([plan.walks() for plan in plans], judged_by)
+        plans = [ReportPlan(row.report or Report("", ""), row.request, lookup) for row in rows]
+        outcomes = walk_together([plan.walks() for plan in plans], used_judge)
         reports = zip(rows, plans, outcomes, strict=True)
         items = [scores.report_item(*report) for report in reports]
     else:
-        items = score_as_program(rows, find, judged_by)
-    table = scores.results_table(aggregate, zero=compat is not None)
+        items = score_as_program(rows, lookup, used_judge)
+    definitions = scores.results_table(aggregate, zero=compat is not None)
     if criteria is not None:
-        items, more, ends = with_rubrics(items, rows, criteria, judged_by)
-        table, outcomes = table | more, outcomes + ends
+        items, rubric_results, rubric_outcomes = with_rubrics(items, rows, criteria, used_judge)
+        definitions, outcomes = definitions | rubric_results, outcomes + rubric_outcomes
     warn_of_unread([item.row for item in items if item.unit["parse_failures"]], len(items), "reports")
-    signed = options.signature("report_eval", settings, VERSION)
-    score = Score("report_eval", signed, definitions=table, **scores.from_items(items), interval=interval)
+    signature = options.signature("report_eval", settings, VERSION)
+    score = Score("report_eval", signature, definitions=definitions, **scores.from_items(items), interval=interval)
     _warn_of_unscored([outcome for of_report in outcomes for outcome in of_report])
     return score
 
@@ -169,37 +169,39 @@ def _check_needs(rows: Sequence[ReportRow], needs_nuggets: bool, needs_documents
             raise InputError("documents", None, got, "a mapping of ids to documents")
 
 
-def _as_judge(judge: Any) -> Judge:
-    """A judge from whatever the caller has.
+def _make_judge(spec: Any) -> Judge:
+    """Build a judge from None, recorded judgments, a function or a judge.
 
     Raises:
         InputError: Anything else, or a row that is not a judgment.
 
     Example:
         >>> from tls_tasks.reports.types import Query
-        >>> judge = _as_judge([{"kind": "check_negative", "sentence": "s", "verdict": "NO"}])
+        >>> judge = _make_judge([{"kind": "check_negative", "sentence": "s", "verdict": "NO"}])
         >>> [verdict.value for verdict in judge.ask([Query("negative", {"sentence": text}) for text in "st"])]
         [False, None]
     """
-    if judge is None:
+    if spec is None:
         return Recorded([], name="none")
-    if isinstance(judge, Mapping) and "judgments" in judge:
-        return Recorded(judge["judgments"], defaults=judge.get("defaults"))
-    if isinstance(judge, list | tuple):
-        return Recorded(judge)
-    if callable(getattr(judge, "ask", None)):
-        return cast(Judge, judge)
-    if callable(judge):
-        return CallableJudge(judge)
-    raise InputError("judge", None, describe(judge), _JUDGE_FORMS)
+    if isinstance(spec, Mapping) and "judgments" in spec:
+        return Recorded(spec["judgments"], defaults=spec.get("defaults"))
+    if isinstance(spec, list | tuple):
+        return Recorded(spec)
+    if callable(getattr(spec, "ask", None)):
+        return cast(Judge, spec)
+    if callable(spec):
+        return CallableJudge(spec)
+    raise InputError("judge", None, describe(spec), _JUDGE_FORMS)
 
 
 def _warn_of_unscored(outcomes: Sequence[Outcome]) -> None:
+    """Warn of questions without a verdict, with their three most frequent reasons, if there are any."""
     verdicts = [verdict for outcome in outcomes for _, verdict in outcome.verdicts]
-    lacking = [verdict for verdict in verdicts if verdict.value is None]
-    if lacking:
-        reasons = Counter(" ".join(filter(None, (verdict.reason, verdict.raw))) for verdict in lacking)
-        shown = ", ".join(f"{reason} ({n})" for reason, n in reasons.most_common(3))
-        n, n_asked, n_sentences = len(lacking), len(verdicts), sum(outcome.score is None for outcome in outcomes)
-        told = f"report_eval: no verdict on {n} of {n_asked} questions: {shown}; sentences unscored: {n_sentences}"
-        warn_caller(f"{told}; they are left out, and coverage and recall can only be higher", UnscoredWarning)
+    missing = [verdict for verdict in verdicts if verdict.value is None]
+    if missing:
+        reasons = Counter(" ".join(filter(None, (verdict.reason, verdict.raw))) for verdict in missing)
+        common = ", ".join(f"{reason} ({n})" for reason, n in reasons.most_common(3))
+        n_sentences = sum(outcome.score is None for outcome in outcomes)
+        message = f"report_eval: no verdict on {len(missing)} of {len(verdicts)} questions: {common}"
+        effect = "they are left out, and coverage and recall can only be higher"
+        warn_caller(f"{message}; sentences unscored: {n_sentences}; {effect}", UnscoredWarning)

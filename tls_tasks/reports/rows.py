@@ -1,7 +1,7 @@
-"""Rows of reports and requests, in every form that a caller may have them.
+"""Read the metric's columns: rows of reports and requests, in every form that callers have.
 
-Text in ``predictions`` comes from a model and never raises; everything else comes from the caller, and what does not
-fit raises, naming row and field.
+Text in ``predictions`` comes from a model and never raises. Everything else comes from the caller, and raises where it
+does not fit, with the name of the field and the index of the row.
 """
 
 import json
@@ -27,11 +27,11 @@ class ReportRow:
     """One prediction and its reference.
 
     Attributes:
-        row: Its number.
+        row: The index of the row.
         report: The report; None where a model's text has no report in it.
-        request: What was asked for.
-        raw_report: The report's row as it was given, for ``compat``; None as above.
-        raw_nuggets: The rows of its nuggets as they were given.
+        request: The request.
+        raw_report: The report's row before reading, for ``compat``; None as above.
+        raw_nuggets: The rows of its nuggets before reading.
         problems: Kind of problem in the report or its nuggets -> how often.
     """
 
@@ -52,15 +52,15 @@ class ReportRow:
 def read_rows(
     predictions: Any, references: Any, documents: Any = None, *, limit: int | None = None, compat: bool = False
 ) -> list[ReportRow]:
-    """Both columns row by row.
+    """Read both columns row by row.
 
     Args:
         predictions: Reports, see :data:`~tls_tasks.reports.read.REPORT_FORMS`.
         references: Requests, see :data:`~tls_tasks.reports.nuggets.REQUEST_FORMS`.
-        documents: Those that can be cited; text may cite them by number, see :func:`_answer`.
+        documents: The documents that can be cited; text may cite them by number, see :func:`_read_answer`.
         limit: See :func:`~tls_tasks.reports.read.within_limit`.
-        compat: Whether only rows are reports: a dict that is none doesn't raise, its ``report`` is None, as is that of
-            prose.
+        compat: Whether only JSON rows are reports: then ``report`` is None for prose and for a dict that is no report,
+            which raises otherwise.
 
     Raises:
         InputError: Not columns, columns of unequal length, or a row that does not fit.
@@ -77,26 +77,27 @@ def read_rows(
 def check_row(row: Any, field: str, index: int) -> None:
     """Refuse a row that is not a report, or not a request."""
     if field == "references":
-        _reference(row, index, "")
+        _read_reference(row, index, "")
     elif not isinstance(row, str):
-        _prediction(row, index, None, compat=False)
+        _read_prediction(row, index, None, compat=False)
 
 
 def as_plain(value: Any) -> Any:
-    """A report or a request as a row."""
-    return value.as_row() if isinstance(value, Report | ReportRequest) else no_class(value)
+    """Return a report or a request as a plain row, for storing; other values as they are."""
+    return value.to_row() if isinstance(value, Report | ReportRequest) else no_class(value)
 
 
 def _row(index: int, prediction: Any, reference: Any, documents: Any, limit: int | None, compat: bool) -> ReportRow:
-    raw, parsed = _prediction(prediction, index, limit, compat)
+    """Read one prediction with its reference."""
+    raw, parsed = _read_prediction(prediction, index, limit, compat)
     request_id = parsed.value.request_id if parsed.value else ""
-    raw_nuggets, requested = _reference(reference, index, request_id)
+    raw_nuggets, requested = _read_reference(reference, index, request_id)
     request = requested.value or ReportRequest(request_id)
-    if lost := [noted.detail for noted in requested.problems if noted.kind in nuggets.LOST]:
-        told = f"references[{index}]: {len(lost)} nuggets or answers can't be read and are left out: {lost[0]}"
-        warn_caller(told, UserWarning)
+    if lost := [loss.detail for loss in requested.problems if loss.kind in nuggets.LOST]:
+        message = f"references[{index}]: {len(lost)} nuggets or answers can't be read and are left out: {lost[0]}"
+        warn_caller(message, UserWarning)
     if isinstance(prediction, str) and not compat:
-        parsed = _answer(prediction, parsed, shown_titles(documents, request.doc_ids), limit)
+        parsed = _read_answer(prediction, parsed, shown_titles(documents, request.doc_ids), limit)
     problems = [*parsed.problems, *requested.problems]
     got = expected = ""
     if request_id and request.request_id not in ("", request_id):
@@ -105,25 +106,25 @@ def _row(index: int, prediction: Any, reference: Any, documents: Any, limit: int
         got, expected = f"{len(raw_nuggets)} requests, and a report without request_id", "one"
     if got and not isinstance(prediction, str):
         raise InputError("references", index, got, expected)
-    problems += [problem("other_request", got)] * bool(got)  # a model's slip
+    problems += [problem("other_request", got)] * bool(got)  # a model may write a wrong id
     return ReportRow(index, parsed.value, request, raw, raw_nuggets, Parsed(None, tuple(problems)).kinds())
 
 
-def _answer(text: str, parsed: Parsed[Report], shown: Mapping[str, str], limit: int | None) -> Parsed[Report]:
-    """A model's text, read as the task reads it.
+def _read_answer(text: str, parsed: Parsed[Report], shown: Mapping[str, str], limit: int | None) -> Parsed[Report]:
+    """Read a model's text as the task reads it.
 
     Args:
         text: The text.
-        parsed: The row in it, if there is one. What its sentences have in ``citations`` counts; marks in their text do
-            where none has any.
-        shown: The documents of the prompt with their titles, in the order of their numbers.
+        parsed: The JSON row in the text, if there is one. The ``citations`` of its sentences count; if all are empty,
+            the marks in its text do.
+        shown: The ids of the prompt's documents with their titles, in the order of their numbers.
         limit: See :func:`~tls_tasks.reports.read.within_limit`.
     """
     row, ids, titles = parsed.value, list(shown), list(shown.values())
     if row and any(sentence.citations for sentence in row.sentences):
         citations = Citations(ids, titles)
-        named = [replace(sentence, citations=_named(sentence.citations, citations)) for sentence in row.sentences]
-        return Parsed(replace(row, sentences=tuple(named)), parsed.problems) if shown else parsed
+        resolved = [replace(sentence, citations=_resolve(sentence.citations, citations)) for sentence in row.sentences]
+        return Parsed(replace(row, sentences=tuple(resolved)), parsed.problems) if shown else parsed
     answer = read.parse_report(text, ids, titles=titles, limit=limit)
     if row is None:
         return answer
@@ -132,16 +133,16 @@ def _answer(text: str, parsed: Parsed[Report], shown: Mapping[str, str], limit: 
     return Parsed(replace(row, sentences=sentences), answer.problems) if cites else parsed
 
 
-def _named(cited: Sequence[str], citations: Citations) -> tuple[str, ...]:
-    """The documents that are cited, by number too; what names none stays as it is."""
+def _resolve(cited: Sequence[str], citations: Citations) -> tuple[str, ...]:
+    """Return the ids of cited documents, which may be given by number or title; other names stay as they are."""
     ids = ((name,) if citations.is_known(name) else citations.ids(name.strip("[] ")) or (name,) for name in cited)
     return tuple(dict.fromkeys(chain.from_iterable(ids)))
 
 
-def _prediction(row: Any, index: int, limit: int | None, compat: bool) -> tuple[Any, Parsed[Report]]:
-    """The row as it was given, and the report in it."""
+def _read_prediction(row: Any, index: int, limit: int | None, compat: bool) -> tuple[Any, Parsed[Report]]:
+    """Return the raw row of a prediction, and the report in it."""
     if isinstance(row, Report):
-        return row.as_row(), Parsed(replace(row, sentences=read.within_limit(row.sentences, limit)[0]))
+        return row.to_row(), Parsed(replace(row, sentences=read.within_limit(row.sentences, limit)[0]))
     if isinstance(row, str):
         raw, problems = read.find_report_json(row)
         parsed: Parsed[Report] = (
@@ -156,24 +157,25 @@ def _prediction(row: Any, index: int, limit: int | None, compat: bool) -> tuple[
     return row, parsed
 
 
-def _reference(row: Any, index: int, request_id: str) -> tuple[list[Any], Parsed[ReportRequest]]:
-    """The rows as they were given, and the request among them; None if no row of a list is for the report."""
-    row = _loaded(row, index)
-    rows = [_loaded(member, index) for member in row] if isinstance(row, list | tuple) else [row]
+def _read_reference(row: Any, index: int, request_id: str) -> tuple[list[Any], Parsed[ReportRequest]]:
+    """Return the raw rows of a reference, and the request for ``request_id`` among them, if there is one."""
+    row = _parse_json(row, index)
+    rows = [_parse_json(member, index) for member in row] if isinstance(row, list | tuple) else [row]
     fitting: Parsed[ReportRequest] = Parsed(None)
     for member in reversed(rows):  # the first that fits counts
-        # One without nuggets is refused where it is asked about: see report_eval.
-        own = isinstance(member, ReportRequest)
-        parsed = Parsed(member) if own else nuggets.parse_request(member, has_rubric=True)
+        # A request without nuggets is refused in report_eval, unless there are rubrics.
+        is_request = isinstance(member, ReportRequest)
+        parsed = Parsed(member) if is_request else nuggets.parse_request(member, has_rubric=True)
         if parsed.value is None:
             got = f"{parsed.problems[0].detail} {with_keys(member)}".rstrip()
             raise InputError("references", index, got, nuggets.REQUEST_FORMS)
         if member is row or request_id in ("", parsed.value.request_id):
             fitting = parsed
-    return [member.as_row() if isinstance(member, ReportRequest) else member for member in rows], fitting
+    return [member.to_row() if isinstance(member, ReportRequest) else member for member in rows], fitting
 
 
-def _loaded(row: Any, index: int) -> Any:
+def _parse_json(row: Any, index: int) -> Any:
+    """Return a row that is JSON text as its value, and any other row as it is."""
     try:
         return json.loads(row) if isinstance(row, str) else row
     except (ValueError, RecursionError) as error:

@@ -132,7 +132,7 @@ def rubric_table(tags: Sequence[str] = ()) -> dict[str, Result]:
     table = {}
     for key in ("rubric_score", *(f"rubric_score_{tag}" for tag in tags)):
         mean = macro(key)
-        table[key] = replace(mean, parts=("reports", *mean.parts), of=partial(_clipped, mean.of))
+        table[key] = replace(mean, parts=("reports", *mean.parts), formula=partial(_clipped, mean.formula))
     table["criteria_met"] = ratio("criteria_met_hits", "criteria_met_of", empty=math.nan, better=None)
     return {**table, "criteria_unscored": total("criteria_unscored", better=False)}
 

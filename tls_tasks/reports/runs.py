@@ -1,6 +1,6 @@
-"""Files of reports that are judged after a run: read with their requests, and scored.
+"""Read files of reports with their requests after a run, and judge and score them.
 
-A file of reports and one of nuggets, or a samples log of the harness, which holds both.
+The input is a file of reports and one of nuggets, or a samples log of the harness, which holds both.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,17 +13,17 @@ from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Score, grouped
 from tls_tasks.core.task import answer_text
 from tls_tasks.data.files import read_objects, text_lines
-from tls_tasks.data.keyed import files_in, some
+from tls_tasks.data.rows_by_id import files_in, some
 from tls_tasks.reports.json_lines import BadRow, Read, T
 from tls_tasks.reports.nuggets import parse_request, read_requests
 from tls_tasks.reports.read import read_reports
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.rubrics import as_rubric
-from tls_tasks.reports.task import parse_answer, request_of, rubric_of, shown_documents
+from tls_tasks.reports.task import parse_answer, read_criteria, read_request, shown_documents
 from tls_tasks.reports.types import Judge, Report, ReportRequest
 
-_WANTED = {"doc_id", "documents", "nuggets", "limit", "collection_id"}
-"""What a document in a samples log must have."""
+_SAMPLE_FIELDS = {"doc_id", "documents", "nuggets", "limit", "collection_id"}
+"""The fields that a document in a samples log must have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,11 @@ class ReportRun:
     """Reports that can be judged and scored.
 
     Attributes:
-        reports: In the order of the file.
-        requests: Each report's request; without nuggets if there is no row for it.
-        documents: What the prompts showed, request id -> id -> document; None for a file of reports.
-        bad: Rows of the files, and parts of rows, that could not be read as they stood.
-        unanswered: Run -> the requests that it has no report for.
+        reports: The reports, in the order of the file.
+        requests: Each report's request; without nuggets if no row has them.
+        documents: The documents of the prompts, request id -> id -> document; None for a file of reports.
+        bad: Rows of the files, and parts of rows, that could not be read.
+        unanswered: Run -> the requests without a report of this run.
         rubrics: The criteria of each report, None where it has none; None: nothing is asked about whole reports.
     """
 
@@ -48,7 +48,7 @@ class ReportRun:
 
 
 def read_run(reports: Path, nuggets: Path | None, rubrics: Path | None = None) -> ReportRun:
-    """Read a run.
+    """Read the reports of a run with their requests.
 
     Args:
         reports: Reports in JSON Lines (the forms of :mod:`tls_tasks.reports.read`), a folder of such files, or a
@@ -58,50 +58,48 @@ def read_run(reports: Path, nuggets: Path | None, rubrics: Path | None = None) -
         rubrics: Criteria of requests, JSON Lines; requests may then lack nuggets.
 
     Raises:
-        DataError: A file that can't be read, that holds no report, or nuggets that are missing.
+        DataError: A file that can't be read or holds no report, or nuggets that are missing.
     """
     if nuggets is None:
         return _read_samples(reports)
     answers, bad = _read_all(read_reports, reports, lambda report: (report.run_id, report.request_id), "report")
     rows = read_objects(rubrics) if rubrics else ()
-    named = [(parse_request(row, has_rubric=True).value, as_rubric(row, place)) for place, row in rows]
+    named = [(parse_request(row, has_rubric=True).value, as_rubric(row, source)) for source, row in rows]
     criteria = {request.request_id: row for request, row in reversed(named) if request}  # the first row counts
     read = partial(read_requests, has_rubric=rubrics is not None)
-    asked, bad_nuggets = _read_all(read, nuggets, lambda request: request.request_id, "request")
-    by_id = {request.request_id: request for request in asked}
-    wanted = list(dict.fromkeys(report.request_id for report in answers))
-    for kind, place, names in (("rubrics", rubrics, criteria.keys()), ("nuggets", nuggets, by_id.keys())):
-        if names and names.isdisjoint(wanted):
-            raise DataError(f"{place}: {kind} of {some([*names])}, but {reports} has reports of {some(wanted)}")
-    has_nuggets = any(request.by_sentence for request in asked)
-    none = {name: ReportRequest(name, by_sentence=has_nuggets) for name in wanted}
-    requests = tuple({**none, **by_id}[report.request_id] for report in answers)
+    all_requests, bad_nuggets = _read_all(read, nuggets, lambda request: request.request_id, "request")
+    by_id = {request.request_id: request for request in all_requests}
+    request_ids = list(dict.fromkeys(report.request_id for report in answers))
+    for kind, path, names in (("rubrics", rubrics, criteria.keys()), ("nuggets", nuggets, by_id.keys())):
+        if names and names.isdisjoint(request_ids):
+            raise DataError(f"{path}: {kind} of {some([*names])}, but {reports} has reports of {some(request_ids)}")
+    has_nuggets = any(request.by_sentence for request in all_requests)
+    empty = {name: ReportRequest(name, by_sentence=has_nuggets) for name in request_ids}
+    requests = tuple({**empty, **by_id}[report.request_id] for report in answers)
     answered = grouped([report.request_id for report in answers], [report.run_id for report in answers])
-    lacking = {str(run): tuple(name for name in by_id if name not in names) for run, names in answered.items()}
-    unanswered = {run: names for run, names in lacking.items() if names}
-    own = [criteria.get(report.request_id) for report in answers] if criteria else None
-    return ReportRun(answers, requests, None, (*bad, *bad_nuggets), unanswered, own)
+    missing = {str(run): tuple(name for name in by_id if name not in names) for run, names in answered.items()}
+    unanswered = {run: names for run, names in missing.items() if names}
+    report_rubrics = [criteria.get(report.request_id) for report in answers] if criteria else None
+    return ReportRun(answers, requests, None, (*bad, *bad_nuggets), unanswered, report_rubrics)
 
 
-def _read_all(
-    read: Callable[[Iterable[str], str], Read[T]], place: Path, key: Callable[[T], Any], kind: str
-) -> Read[T]:
-    """What is in a file, or in all files of a folder, as a run a file or the nuggets of a request a file."""
+def _read_all(read: Callable[[Iterable[str], str], Read[T]], path: Path, key: Callable[[T], Any], kind: str) -> Read[T]:
+    """Read a file or all files of a folder; a key that stands in two files is refused."""
     values: dict[Any, T] = {}
     bad: list[BadRow] = []
-    for file in files_in(place):
+    for file in files_in(path):
         rows, bad_rows = read(text_lines(file), str(file))
         bad += bad_rows
         for row in rows:
             if values.setdefault(key(row), row) is not row:
-                raise DataError(f"{file}: {key(row)!r} stands in another file of {place}, too")
+                raise DataError(f"{file}: {key(row)!r} stands in another file of {path}, too")
     if not values:
-        raise DataError(f"{place}: no {kind} in it{f'; {bad[0]}' if bad else ''}")
+        raise DataError(f"{path}: no {kind} in it{f'; {bad[0]}' if bad else ''}")
     return tuple(values.values()), tuple(bad)
 
 
 def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, **options: Any) -> Score:
-    """Judge and score a run; with a recording as the judge, nobody is asked.
+    """Judge and score a run; with a recording as the judge, no model is asked.
 
     Args:
         run: The run.
@@ -118,22 +116,23 @@ def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, **options:
 
 
 def _read_samples(path: Path) -> ReportRun:
+    """Read a samples log of the harness, whose documents hold requests and documents."""
     samples: dict[str, tuple[Report, ReportRequest, Mapping[str, Any]]] = {}
     rubrics: list[Any] = []
-    for place, sample in read_objects(path):
+    for source, sample in read_objects(path):
         doc = sample.get("doc")
-        if "resps" not in sample or not isinstance(doc, dict) or not doc.keys() >= _WANTED:
-            raise DataError(f"{place}: no sample of report_generation; a file of reports needs the nuggets file")
+        if "resps" not in sample or not isinstance(doc, dict) or not doc.keys() >= _SAMPLE_FIELDS:
+            raise DataError(f"{source}: no sample of report_generation; a file of reports needs the nuggets file")
         request_id = str(doc["doc_id"])
         if request_id in samples:
-            continue  # the same answer under another filter, or a further repeat
+            continue  # a log repeats a sample for each filter and each further answer
         report = parse_answer(answer_text(sample["resps"]), doc).value or Report(request_id, "")
-        # A request's documents are a collection of their own: what its prompt did not show can't be cited.
+        # Each request gets a collection, so that documents that its prompt did not show can't be cited.
         report = replace(report, run_id=path.stem, collection_ids=(request_id,))
-        samples[request_id] = (report, request_of(doc), shown_documents(doc))
-        rubrics.append(rubric_of(doc))
+        samples[request_id] = (report, read_request(doc), shown_documents(doc))
+        rubrics.append(read_criteria(doc))
     if not samples:
         raise DataError(f"{path}: no report in it")
     reports, requests, documents = zip(*samples.values(), strict=True)
-    known = dict(zip(samples, documents, strict=True))
-    return ReportRun(reports, requests, known, rubrics=rubrics if any(rubrics) else None)
+    documents_by_request = dict(zip(samples, documents, strict=True))
+    return ReportRun(reports, requests, documents_by_request, rubrics=rubrics if any(rubrics) else None)

@@ -1,7 +1,7 @@
-"""The report task: answers -> judged answers -> units.
+"""The report task: judge the answers of a run, and score judged answers.
 
-All answers are judged together, so that many questions are asked at a time, and a judged answer contains the verdicts:
-a logged run is a recording. Scoring reads it and asks nobody.
+All answers are judged together, so that many questions are asked at a time. A judged answer contains the verdicts, so a
+logged run is a recording, from which scores are computed without a judge.
 """
 
 import json
@@ -16,9 +16,9 @@ from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.score import Results, Score, Unit, mean, total
 from tls_tasks.core.task import Doc, Task
 from tls_tasks.reports.data import ALL_SETS, examples, load_documents, prompt, shorter
-from tls_tasks.reports.documents import look_up
+from tls_tasks.reports.documents import make_lookup
 from tls_tasks.reports.judges.choose import check_judge, make_judge
-from tls_tasks.reports.judges.recordings import Recorded, record
+from tls_tasks.reports.judges.recordings import Recorded, recorded_row
 from tls_tasks.reports.nuggets import parse_request
 from tls_tasks.reports.picture import picture
 from tls_tasks.reports.plan import Outcome, ReportPlan, Walk, walk_together
@@ -30,9 +30,9 @@ from tls_tasks.reports.types import Report, ReportRequest
 
 _log = logging.getLogger(__name__)
 
-_NOBODY = "none"
-"""The judge's name where nobody judges."""
-_NO_JUDGE = """{}: no judge is named, so that every score will be NaN. To have the reports judged, type
+_NO_JUDGE_NAME = "none"
+"""The judge's name where there is no judge."""
+_NO_JUDGE_WARNING = """{}: no judge is named, so that every score will be NaN. To have the reports judged, type
   --metadata '{{"judge": {{"provider": "openai", "model": "MODEL"}}}}'
 or run with --log_samples and judge them afterwards:
   tls-tasks reports --predictions SAMPLES.jsonl -o OUT -p openai -m MODEL"""
@@ -46,152 +46,156 @@ _RESULTS = {
     "unknown_citations": total("unknown_citations", better=False),
     "parse_failures": total("parse_failures", better=False),
 }
-_OF_RUBRICS = {**rubric_table(), **{key: _RESULTS[key] for key in ("n_sentences", "parse_failures")}}
+_RUBRIC_RESULTS = {**rubric_table(), **{key: _RESULTS[key] for key in ("n_sentences", "parse_failures")}}
 _RUBRIC_TASK = "report_rubric"
 
 
-def rubric_of(doc: Doc) -> list[Any] | None:
-    """The criteria that a report to the document's request is judged by, if there are some."""
+def read_criteria(doc: Doc) -> list[Any] | None:
+    """Return the criteria that reports to the document's request are judged by; None if there are none."""
     return json.loads(doc["rubrics"]) if doc.get("rubrics") else None
 
 
-def _table_of(doc: Doc) -> Results:
-    return _OF_RUBRICS if doc.get("rubrics") else _RESULTS
+def _document_table(doc: Doc) -> Results:
+    """Return the table of results for the document: with a rubric, or with nuggets."""
+    return _RUBRIC_RESULTS if doc.get("rubrics") else _RESULTS
 
 
 def _judge_answers(answers: Sequence[str], docs: Sequence[Doc]) -> list[str]:
-    """Read the reports in all answers to a task and put the judge's questions about them.
+    """Read the reports in all answers to a task, and ask the judge about them.
 
     Args:
         answers: The model's answers, one a document.
-        docs: The task's documents, whose ``judge`` says who judges.
+        docs: The task's documents, whose ``judge`` specifies the judge.
 
     Returns:
         For each document JSON text: ``report`` (a row with ``sentences``), ``problems`` (kind -> how often), ``judge``
         (its name), ``judgments`` (lines of a recording) and, if the judge could not be used, ``judge_error``.
 
-    Nothing is raised: an exception here would lose the answers of the whole run. Where the judge fails, there is
-    no verdict, the log says why, and ``tls-tasks reports`` can ask again from the samples log.
+    Nothing is raised, since an exception here would lose the answers of the whole run. Where the judge fails, there is
+    no verdict, a log message gives the error, and ``tls-tasks reports`` can judge the samples log later.
     """
     parsed = [parse_answer(answer, doc) for answer, doc in zip(answers, docs, strict=True)]
     outcomes: list[tuple[Outcome, ...]] = [() for _ in docs]
-    name, trouble = _NOBODY, ""
+    name, failure = _NO_JUDGE_NAME, ""
     try:
         judge = make_judge(json.loads(docs[0]["judge"])) if docs else None
         if judge is not None:
             name = judge.name
             walks = [_walks(doc, answer.value) for doc, answer in zip(docs, parsed, strict=True)]
             outcomes = walk_together(walks, judge)
-    except Exception as error:  # see above: the answers must survive, whatever it is
-        name, trouble = "failed" if name == _NOBODY else name, f"{type(error).__name__}: {error}"
+    except Exception as error:  # the answers must survive whatever a judge raises
+        name, failure = "failed" if name == _NO_JUDGE_NAME else name, f"{type(error).__name__}: {error}"
         message = "the judge can't be used, judge the answers from the samples log by `tls-tasks reports`: %s"
-        _log.error(message, trouble, exc_info=not isinstance(error, ValueError | OSError))
-    return [json.dumps(_judged(*own, name, trouble)) for own in zip(docs, parsed, outcomes, strict=True)]
+        _log.error(message, failure, exc_info=not isinstance(error, ValueError | OSError))
+    return [json.dumps(_log_record(*logged, name, failure)) for logged in zip(docs, parsed, outcomes, strict=True)]
 
 
 def _walks(doc: Doc, report: Report | None) -> list[Walk[Outcome]]:
-    request, nothing = request_of(doc), Report(str(doc["doc_id"]), "")
-    if (rubric := rubric_of(doc)) is not None:
+    """Return the walks of one report: through its criteria, or of its sentences through the decision tree."""
+    request, empty = read_request(doc), Report(str(doc["doc_id"]), "")
+    if (rubric := read_criteria(doc)) is not None:
         return [criteria_walk(report, as_rubric(rubric, request.request_id), request)]
-    return ReportPlan(report or nothing, request, look_up(shown_documents(doc))).walks()
+    return ReportPlan(report or empty, request, make_lookup(shown_documents(doc))).walks()
 
 
-def _read_judged(doc: Doc, text: str) -> dict[str, Any]:
-    """What :func:`_judge_answers` wrote; for any other text the report in it, judged by nobody."""
+def _parse_judged(doc: Doc, text: str) -> dict[str, Any]:
+    """Read the text of :func:`_judge_answers`; any other text is read as a report without a judge."""
     with suppress(ValueError, RecursionError):
         value = json.loads(text)
         if isinstance(value, dict) and {"report", "judge", "judgments"} <= value.keys():
             return value
-    return _judged(doc, parse_answer(text, doc), (), _NOBODY)
+    return _log_record(doc, parse_answer(text, doc), (), _NO_JUDGE_NAME)
 
 
-@wraps(load_documents)  # it takes the same options
+@wraps(load_documents)  # for its signature: both take the same options
 def _load(
-    name: str, /, *, judge: Any = _NOBODY, provenance: MutableMapping[str, str] | None = None, **options: Any
+    name: str, /, *, judge: Any = _NO_JUDGE_NAME, provenance: MutableMapping[str, str] | None = None, **options: Any
 ) -> list[dict[str, Any]]:
-    """The documents. A judge that can't work is refused before anything has been generated."""
-    name_of_judge = check_judge(judge)
-    if name_of_judge == _NOBODY:
-        warn_caller(_NO_JUDGE.format(name), UnscoredWarning)
+    """Load the documents; a judge that can't work is refused before anything is generated."""
+    judge_name = check_judge(judge)
+    if judge_name == _NO_JUDGE_NAME:
+        warn_caller(_NO_JUDGE_WARNING.format(name), UnscoredWarning)
     if provenance is not None:
-        provenance["judge"] = name_of_judge
+        provenance["judge"] = judge_name
     return load_documents(name, judge=judge, provenance=provenance, **options)
 
 
 def _target(doc: Doc) -> str:
-    """The answers of the request's nuggets, each with the numbers of the documents that attest it."""
+    """Return the answers of the request's nuggets, each with the numbers of its documents, line by line."""
     numbers = {doc_id: str(number) for number, doc_id in enumerate(shown_documents(doc), start=1)}
-    answers = [answer for nugget in request_of(doc).nuggets for answer in nugget.answers]
+    answers = [answer for nugget in read_request(doc).nuggets for answer in nugget.answers]
     marks = (", ".join(numbers[name] for name in answer.references if name in numbers) for answer in answers)
     return "\n".join(f"{answer.text} [{mark}]." for answer, mark in zip(answers, marks, strict=True))
 
 
 def _unit(doc: Doc, answer: str) -> dict[str, float]:
-    """The unit of a judged report; of one that nobody has judged only what can be counted."""
-    judged = _read_judged(doc, answer)
+    """Build the unit of a judged report; without a judge it has nothing but counts."""
+    judged = _parse_judged(doc, answer)
     n_sentences = len(judged["report"]["sentences"]) if judged["report"] else 0
-    unit: Unit = {"unscored_sentences": n_sentences, "criteria_unscored": len(rubric_of(doc) or ())}
-    unit = unit if judged["judge"] == _NOBODY else _score(doc, judged).units[0]
+    unit: Unit = {"unscored_sentences": n_sentences, "criteria_unscored": len(read_criteria(doc) or ())}
+    unit = unit if judged["judge"] == _NO_JUDGE_NAME else _score(doc, judged).units[0]
     counts = {"n": 1, "n_sentences": n_sentences, "parse_failures": int(judged["report"] is None)}
     return {**unit, **counts, "unknown_citations": int(judged["problems"].get("unknown_citation", 0))}
 
 
 def _scores(doc: Doc, answer: str) -> dict[str, Score]:
-    return {"report_eval": _score(doc, _read_judged(doc, answer))}
+    """Return the score of one judged answer, by metric."""
+    return {"report_eval": _score(doc, _parse_judged(doc, answer))}
 
 
 def _score(doc: Doc, judged: Mapping[str, Any]) -> Score:
-    report = "" if judged["report"] is None else judged["report"]  # no report in the answer: the worst score
+    """Score one judged report with the verdicts that its log holds."""
+    report = "" if judged["report"] is None else judged["report"]  # an answer without a report gets the worst score
     judge = Recorded(judged["judgments"], name=str(judged["judge"]))
-    with without_warnings(UnscoredWarning):  # results count it for the whole run
-        rubrics = None if (rubric := rubric_of(doc)) is None else [rubric]
+    with without_warnings(UnscoredWarning):  # the results of the run count unscored sentences
+        rubrics = None if (rubric := read_criteria(doc)) is None else [rubric]
         return report_eval([report], [_request_row(doc)], shown_documents(doc), judge, rubrics=rubrics)
 
 
 def parse_answer(text: str, doc: Doc) -> Parsed[Report]:
-    """The report in an answer to a document of the task."""
+    """Read the report in an answer to a document of the task."""
     documents, name = shown_documents(doc), str(doc["doc_id"])
     titles = [document["title"] for document in documents.values()]
     collections, limit = [doc["collection_id"]] if doc["collection_id"] else [], doc["limit"] or None
     return parse_report(text, list(documents), titles=titles, request_id=name, collection_ids=collections, limit=limit)
 
 
-def _judged(
-    doc: Doc, parsed: Parsed[Report], outcomes: Sequence[Outcome], judge: str, trouble: str = ""
+def _log_record(
+    doc: Doc, parsed: Parsed[Report], outcomes: Sequence[Outcome], judge: str, failure: str = ""
 ) -> dict[str, Any]:
-    """What the samples log keeps of one report."""
-    report = parsed.value.as_row() if parsed.value else None
+    """Return the report, its problems and its judgments, as the samples log stores them."""
+    report = parsed.value.to_row() if parsed.value else None
     if parsed.value and doc.get("rubrics"):
-        report = {**parsed.value.as_row(), "written": parsed.value.written}
-    judgments = [record(*asked, judge) for outcome in outcomes for asked in outcome.verdicts]
-    told: dict[str, Any] = {"report": report, "problems": parsed.counts(), "judge": judge, "judgments": judgments}
+        report = {**parsed.value.to_row(), "written": parsed.value.written}
+    judgments = [recorded_row(*judgment, judge) for outcome in outcomes for judgment in outcome.verdicts]
+    fields: dict[str, Any] = {"report": report, "problems": parsed.counts(), "judge": judge, "judgments": judgments}
     if lost := parsed.lost():
-        told["lost"] = lost
-    return {**told, "judge_error": trouble} if trouble else told
+        fields["lost"] = lost
+    return {**fields, "judge_error": failure} if failure else fields
 
 
-def request_of(doc: Doc) -> ReportRequest:
-    """The request of a document, with its nuggets."""
+def read_request(doc: Doc) -> ReportRequest:
+    """Return the request of a document, with its nuggets."""
     request = parse_request(_request_row(doc), has_rubric=bool(doc.get("rubrics"))).value
     return request or ReportRequest(str(doc["doc_id"]))
 
 
 def _request_row(doc: Doc) -> Any:
-    """The request's row of nuggets, empty if it has no nuggets; with a rubric what was asked for."""
+    """Return the request's row of nuggets, empty if it has none; with a rubric the text of the request."""
     if doc.get("rubrics"):
-        asked = filter(None, (doc["title"], doc["background"], doc["problem_statement"]))
-        return {"query_id": doc["doc_id"], "query_text": "\n".join(asked)}
+        texts = filter(None, (doc["title"], doc["background"], doc["problem_statement"]))
+        return {"query_id": doc["doc_id"], "query_text": "\n".join(texts)}
     return json.loads(doc["nuggets"]) if doc["nuggets"] else {"query_id": doc["doc_id"], "items": []}
 
 
 def shown_documents(doc: Doc) -> dict[str, dict[str, str]]:
-    """The documents that the prompt showed by id; others can't be cited."""
+    """Return the documents that the prompt showed, by id; no other document can be cited."""
     return {document["id"]: document for document in json.loads(doc["documents"])}
 
 
 TASKS = {
-    name: Task(name, "reports", _OF_RUBRICS if name == _RUBRIC_TASK else _RESULTS, _load, prompt, _target, _unit,
+    name: Task(name, "reports", _RUBRIC_RESULTS if name == _RUBRIC_TASK else _RESULTS, _load, prompt, _target, _unit,
                _scores, picture, headline="rubric_score" if name == _RUBRIC_TASK else "f1", judge=_judge_answers,
-               fewshot=examples, shorter=shorter, table_of=_table_of)
+               fewshot=examples, shorter=shorter, get_table=_document_table)
     for name in ALL_SETS
 }  # fmt: skip

@@ -1,26 +1,26 @@
-"""Cited reports, the nuggets and the rubric of a request, and the questions that a judge is asked about them."""
+"""The types of the family: cited reports, requests with nuggets and rubrics, and queries to a judge with verdicts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 SENTENCE_KINDS = ("citation_support", "nugget_agreement", "negative", "requires_citation", "first_instance")
-"""What a judge is asked about a sentence: whether the document supports it, it gives the answer, it is a negative
-statement, it needs a citation, it is the first to make its claim."""
+"""Kinds of queries about a sentence: does the document support it, does it give the answer, is it a negative statement,
+does it need a citation, is it the first to make its claim."""
 
 QUERY_KINDS = (*SENTENCE_KINDS, "criterion")
-"""The same, and whether the report as a whole meets a criterion of a rubric."""
+"""All kinds of queries; ``criterion``: does the whole report meet a criterion of a rubric."""
 
 PASSAGE_LENGTH = 2000
-"""How many characters of a report are shown around a sentence, which may speak of "it" and "she"."""
+"""The most characters of the passage that shows a sentence among its neighbours, so that "it" and "she" are clear."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportSentence:
-    """One sentence.
+    """One sentence of a report.
 
     Attributes:
-        text: Without citation marks. A sentence without text is ignored, but keeps its place.
+        text: The sentence without citation marks. A sentence without text is ignored, but keeps its index.
         citations: Distinct ids of the cited documents, in order.
     """
 
@@ -33,11 +33,11 @@ class Report:
     """A report as it was submitted.
 
     Attributes:
-        request_id: Which request it answers.
-        run_id: Which system wrote it.
-        collection_ids: Where its documents are.
-        sentences: In order.
-        written: The text as it was written, with headings and marks; empty if there is none, or not all of it counts.
+        request_id: The request that it answers.
+        run_id: The system that wrote it.
+        collection_ids: The collections of its documents.
+        sentences: Its sentences, in order.
+        written: The original text, with headings and marks; empty if there is none, or not all of it counts.
     """
 
     request_id: str
@@ -54,14 +54,14 @@ class Report:
             >>> Report("7", "a", (), (ReportSentence("It rained.", ("d1",)), ReportSentence("So?"))).text
             'It rained. [d1] So?'
         """
-        told = (f"{own.text} [{', '.join(own.citations)}]" if own.citations else own.text for own in self.sentences)
-        return self.written or " ".join(told)
+        cited = (f"{row.text} [{', '.join(row.citations)}]" if row.citations else row.text for row in self.sentences)
+        return self.written or " ".join(cited)
 
-    def as_row(self) -> dict[str, Any]:
-        """The report as a row of the form of NeuCLIR 2024 and report_gen_eval.
+    def to_row(self) -> dict[str, Any]:
+        """Return the report as a row in the form of NeuCLIR 2024 and report_gen_eval.
 
         Example:
-            >>> Report("7", "a", ("c",), (ReportSentence("It rained.", ("d1",)),)).as_row()["sentences"]
+            >>> Report("7", "a", ("c",), (ReportSentence("It rained.", ("d1",)),)).to_row()["sentences"]
             [{'text': 'It rained.', 'citations': ['d1']}]
         """
         sentences = [{"text": sentence.text, "citations": list(sentence.citations)} for sentence in self.sentences]
@@ -76,8 +76,8 @@ class NuggetAnswer:
     text: str
     references: tuple[str, ...] = ()
 
-    def as_row(self) -> Any:
-        """The answer in a nugget's row: its text, or an object if its documents are known."""
+    def to_row(self) -> Any:
+        """Return the answer in the form of a nugget's row: its text, or an object if it has references."""
         return {"answer": self.text, "references": list(self.references)} if self.references else self.text
 
 
@@ -88,10 +88,10 @@ class Nugget:
     Attributes:
         question_id: Its id, or the question if it has none.
         question: The question.
-        answers: Right answers; empty if nobody knows, and a report should say so.
+        answers: Right answers; empty if the answer is unknown, which a report should then say.
         aggregator: ``OR``: any answer suffices; ``AND``: all are required.
         importance: ``vital`` has weight 2, anything else (``okay``, empty) weight 1.
-        has_info: False where its item lacks ``info.importance``, over which report_gen_eval trips.
+        has_info: False where its item lacks ``info.importance``, without which report_gen_eval fails.
     """
 
     question_id: str
@@ -101,12 +101,12 @@ class Nugget:
     importance: str = "vital"
     has_info: bool = True
 
-    def as_row(self) -> dict[str, Any]:
-        """The nugget as an item of a request's row."""
+    def to_row(self) -> dict[str, Any]:
+        """Return the nugget as an item of a request's row."""
         info = {"importance": self.importance, "aggregator_type": self.aggregator}
         about = {"info": info} if self.has_info else info
         item = {"question_id": self.question_id, "question_text": self.question, **about}
-        return {**item, "gold_answers": [answer.as_row() for answer in self.answers]}
+        return {**item, "gold_answers": [answer.to_row() for answer in self.answers]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +116,9 @@ class ReportRequest:
     Attributes:
         request_id: Its id.
         text: The request.
-        collection_id: Where its documents are.
-        nuggets: One an item of the nuggets file, in order; several may share a question.
-        doc_ids: The documents that the prompt showed, in the order of their numbers, if it is known.
+        collection_id: The collection of its documents.
+        nuggets: One nugget for each item of the nuggets file, in order; several may share a question.
+        doc_ids: The documents that the prompt showed, in the order of their numbers; empty if unknown.
         by_sentence: Whether its reports are judged sentence by sentence; False where there are criteria alone.
     """
 
@@ -129,26 +129,26 @@ class ReportRequest:
     doc_ids: tuple[str, ...] = ()
     by_sentence: bool = True
 
-    def as_row(self) -> dict[str, Any]:
-        """The request as a row of the form of NeuCLIR 2024 and report_gen_eval.
+    def to_row(self) -> dict[str, Any]:
+        """Return the request as a row in the form of NeuCLIR 2024 and report_gen_eval.
 
         Example:
-            >>> ReportRequest("7", nuggets=(Nugget("q1", "q", (NuggetAnswer("a"),)),)).as_row()["items"][0]["gold_answers"]
+            >>> ReportRequest("7", nuggets=(Nugget("q1", "q", (NuggetAnswer("a"),)),)).to_row()["items"][0]["gold_answers"]
             ['a']
         """  # noqa: E501
-        items = [nugget.as_row() for nugget in self.nuggets]
+        items = [nugget.to_row() for nugget in self.nuggets]
         row = {"query_id": self.request_id, "test_collection": self.collection_id, "query_text": self.text}
         shown = {"doc_ids": list(self.doc_ids)} if self.doc_ids else {}
         return {**row, **shown, **({"items": items} if self.by_sentence else {})}
 
 
 class Criterion(NamedTuple):
-    """What a report as a whole shall be, or shall not be where its points are negative.
+    """A statement that should hold for the whole report or, with negative points, should not.
 
     Attributes:
         text: The criterion.
-        points: What a report gets that meets it.
-        tags: Of what it is a criterion.
+        points: The points of a report that meets it.
+        tags: The groups of criteria to which it belongs.
     """
 
     text: str
@@ -162,11 +162,11 @@ class Query:
 
     Attributes:
         kind: One of :data:`QUERY_KINDS`.
-        fields: What the prompt of this kind shows: ``sentence``; ``document`` (citation_support); ``question`` and
+        fields: The texts that this kind's prompt shows: ``sentence``; ``document`` (citation_support); ``question`` and
             ``answer`` (nugget_agreement); ``previous`` (first_instance). A criterion has no sentence: ``report``,
             ``request`` and ``criterion``. A document without text also has its ``doc_id`` here. Two queries with the
             same kind and fields are the same question, which is asked once.
-        about: How people and recordings identify it: ``request_id``, ``run_id``, ``sentence`` (its index, from 0),
+        about: Ids that identify it in recordings: ``request_id``, ``run_id``, ``sentence`` (its index, from 0),
             ``doc_id`` or ``question_id``; and ``passage``, the sentence among its neighbours in the report, which
             prompts show. It is not part of the question.
     """
@@ -177,7 +177,7 @@ class Query:
 
     @property
     def identity(self) -> tuple[str, tuple[tuple[str, str], ...]]:
-        """What makes two queries the same question."""
+        """The kind and the sorted fields, which are equal for queries that ask the same question."""
         return self.kind, tuple(sorted(self.fields.items()))
 
 
@@ -185,10 +185,10 @@ class Verdict(NamedTuple):
     """A judge's answer.
 
     Attributes:
-        value: True or False; None if unscored, and ``reason`` says why.
-        reason: ``unreadable``, ``timeout``, ``missing``, ``refused`` …; empty if there is a value.
-        raw: What the judge wrote, shortened.
-        probability: Of yes, if the judge knows it.
+        value: True or False; None if unscored.
+        reason: Why there is no value: ``unreadable``, ``timeout``, ``missing``, ``refused`` …; empty if there is one.
+        raw: The judge's answer, shortened.
+        probability: The probability of yes, if the judge gives it.
         cached: Whether it was read from the cache or a recording.
     """
 
@@ -200,11 +200,11 @@ class Verdict(NamedTuple):
 
 
 class Judge(Protocol):
-    """What answers queries."""
+    """The interface of a judge: it has a name and answers queries."""
 
     @property
     def name(self) -> str:
-        """What the signature calls the judge: the back-end, the model and the hash of the prompts."""
+        """The judge's name in signatures: the back-end, the model and the hash of the prompts."""
 
     def ask(self, queries: Sequence[Query]) -> Sequence[Verdict]:
-        """One verdict per query, in order. A query that fails gets an unscored verdict, never an exception."""
+        """Return one verdict per query, in order; a query that fails gets an unscored verdict, never an exception."""

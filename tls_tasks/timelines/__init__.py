@@ -22,7 +22,7 @@ def score(
     tolerance: int = 0,
     **options: Any,
 ) -> Score:
-    """AR-1, AR-2 and date F1 of timelines in one call.
+    """Score timelines by AR-1, AR-2 and date F1 in one call.
 
     Args:
         predictions: Timelines, as :func:`~tls_tasks.timelines.alignment_rouge.alignment_rouge` takes them.
@@ -37,7 +37,7 @@ def score(
 
     Returns:
         A score with ``ar1_*``, ``ar2_*`` and ``date_*``, whose signature holds both signatures; with ``topics``,
-        ``by_topic()`` gives each topic's own numbers.
+        ``topic_results()`` gives each topic's own numbers.
 
     Example:
         >>> both = score(
@@ -59,14 +59,14 @@ def score(
           dates spurious: -
     """
     from tls_tasks.core.errors import check_options
-    from tls_tasks.core.options import options_of
+    from tls_tasks.core.options import signed_options
     from tls_tasks.timelines.alignment_rouge import alignment_rouge
     from tls_tasks.timelines.date_f1 import date_f1
-    from tls_tasks.timelines.pairs import merged
+    from tls_tasks.timelines.pairs import merge_scores
 
     shared: dict[str, Any] = {
         "topics": topics, "reference_mode": reference_mode, "aggregate": aggregate, "beta": beta, "policy": policy
     }  # fmt: skip
-    check_options("timelines.score", options, [*options_of(alignment_rouge), "tolerance"])
-    words = alignment_rouge(predictions, references, **shared, **options)
-    return merged(words, date_f1(predictions, references, tolerance=tolerance, **shared))
+    check_options("timelines.score", options, [*signed_options(alignment_rouge), "tolerance"])
+    rouge = alignment_rouge(predictions, references, **shared, **options)
+    return merge_scores(rouge, date_f1(predictions, references, tolerance=tolerance, **shared))

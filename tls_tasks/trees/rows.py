@@ -13,7 +13,7 @@ from typing import Any
 from tls_tasks.core.errors import InputError, describe, shorten
 from tls_tasks.core.json_text import is_whole_json
 from tls_tasks.core.parsed import Problem, leaves, problem
-from tls_tasks.core.rows import as_values, no_class, read_columns, read_text
+from tls_tasks.core.rows import no_class, read_columns, read_text, to_plain
 from tls_tasks.text.quotes import Source
 from tls_tasks.trees.compliance import TYPE_NAMES, complies, is_scalar
 from tls_tasks.trees.nodes import children_of
@@ -236,7 +236,7 @@ def _structured(value: Any) -> ParsedTree:
 
 def _with_answers(value: Any, index: int | None) -> Any:
     if isinstance(value, AnyOf):
-        return AnyOf([_with_answers(plain(as_values(answer)), index) for answer in value.values])
+        return AnyOf([_with_answers(plain(to_plain(answer)), index) for answer in value.values])
     if isinstance(value, list):
         return [_with_answers(item, index) for item in value]
     if not isinstance(value, dict):

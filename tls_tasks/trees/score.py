@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from tls_tasks.core.score import Result, Score, Unit, mean, plain_mean, ratio, sums_of, total, without_nan
+from tls_tasks.core.score import Result, Score, Unit, mean, plain_mean, ratio, sum_parts, total, without_nan
 from tls_tasks.core.terminal import shown
 from tls_tasks.trees.alignments import Alignments
 from tls_tasks.trees.compliance import complies
@@ -169,7 +169,7 @@ def _votes(node: SchemaNode, scores: dict[int, _Scores], hierarchical: bool) -> 
 
 def details_of(plan: Plan, score: Score) -> dict[str, Any]:
     """What a score says beside its numbers: ``leaves``, ``averages`` and ``fields``."""
-    sums = Counter(sums_of(score.units, score.units[0] if score.units else ()))
+    sums = Counter(sum_parts(score.units, score.units[0] if score.units else ()))
     fields = {field.name: {kind: int(sums.get(f"{kind}|{field.name}", 0)) for kind in KINDS} for field in plan.fields}
     values = {} if plan.follows_treeval else {"values": _of_fields(plan, sums)}
     return {**values, **_leaves_and_averages(plan, sums), "fields": fields}

@@ -95,6 +95,7 @@ def test_what_the_program_loses_is_our_error_and_still_a_key_error():
     report = {"request_id": "7", "sentences": [{"citations": ["d1"]}]}
     for error in (InputError, KeyError):
         with pytest.raises(
-            error, match=r"predictions\[0\]: got a report that report_gen_eval loses by KeyError: 'text', .* request_id"
+            error,
+            match=r"predictions\[0\]: got a report that report_gen_eval drops with KeyError: 'text', .* request_id",
         ):
             report_eval([report], [NUGGETS], {}, lambda query: True, compat="report_gen_eval")

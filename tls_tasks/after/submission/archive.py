@@ -18,9 +18,9 @@ from tls_tasks import __version__
 from tls_tasks.after.foreign import Manifest, read_file, read_manifest
 from tls_tasks.after.scored_runs import ScoredTask, score_places
 from tls_tasks.after.submission.checks import packed_files, refusals
+from tls_tasks.core.atomic import atomic_file
 from tls_tasks.core.errors import DataError
-from tls_tasks.core.whole import replaced
-from tls_tasks.data.cards import as_yaml
+from tls_tasks.data.cards import to_yaml
 
 MANIFEST = "manifest.json"
 """The file that lists all others, and is signed."""
@@ -185,7 +185,7 @@ def eval_results(scored: Sequence[ScoredTask], release: str) -> bytes:
         for key, value in task.ranked.items():
             data = {"id": repository, "task_id": f"{task.name}.{key}", **({"revision": revision} if revision else {})}
             entries.append({"dataset": data, "value": value, "date": date, "notes": notes})
-    return _encoded(as_yaml(entries)) if entries else b""
+    return _encoded(to_yaml(entries)) if entries else b""
 
 
 def _encoded(text: str) -> bytes:
@@ -216,7 +216,7 @@ def write(scored: Sequence[ScoredTask], folder: Path, **stated: Any) -> None:
 
 def pack(folder: Path, target: Path) -> None:
     """Write an archive's folder as one zip, the same bytes each time."""
-    with replaced(target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+    with atomic_file(target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         for path in files_of(folder):
             entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), (1980, 1, 1, 0, 0, 0))
             packed.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)

@@ -6,7 +6,7 @@ from typing import Any
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.run import BUDGET
 from tls_tasks.after.scored_runs import ScoredTask
-from tls_tasks.core.task import Doc, answer_text, frame_of
+from tls_tasks.core.task import Doc, answer_text, text_around
 from tls_tasks.core.terminal import shown
 from tls_tasks.hosts.discovery import task_files
 
@@ -58,7 +58,7 @@ def frame_in(task: ScoredTask, sample: Sample) -> tuple[str, str] | None:
     Raises:
         DataError: If the task can't read the document.
     """
-    return frame_of(str(task.made_of(sample, task.task.prompt)), sample.request)
+    return text_around(str(task.made_of(sample, task.task.prompt)), sample.request)
 
 
 def _is_equal(task: ScoredTask, position: int, gold: str) -> bool:

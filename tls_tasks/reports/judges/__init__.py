@@ -1,7 +1,7 @@
-"""Judges: what answers the yes/no questions about a report, behind :class:`~tls_tasks.reports.types.Judge`.
+"""Judges, which answer the yes/no questions about a report; the interface is :class:`~tls_tasks.reports.types.Judge`.
 
 A question that can't be answered gets an unscored verdict with a reason, never a score. A server that refuses every
-question raises :class:`~tls_tasks.core.errors.JudgeError` with its own words.
+question raises :class:`~tls_tasks.core.errors.JudgeError` with the server's message.
 """
 
 from tls_tasks.reports.judges.cache import VerdictCache

@@ -1,7 +1,7 @@
-"""The verdicts of an endpoint on disk, in sqlite: whatever ends a run, no question is asked and paid for twice.
+"""Cache the verdicts of an endpoint in sqlite, so that an interrupted run asks and pays for no question twice.
 
-It is the one place from which a run resumes, and it is inside the judge, since only the judge sees each answer when it
-arrives. A recording (:mod:`~tls_tasks.reports.judges.recordings`) is written when a run is over.
+A run resumes from this cache alone. It is inside the judge, since only the judge sees each answer when it arrives. A
+recording (:mod:`~tls_tasks.reports.judges.recordings`) is written when a run is over.
 """
 
 import json
@@ -31,7 +31,7 @@ class VerdictCache:
     """Verdicts by request; processes and threads may share a file.
 
     The key is a hash of model, messages and parameters, so that a changed prompt is a new question. Only readable
-    verdicts are kept; a question without one is asked again. Two servers with different models of one name need two
+    verdicts are stored; a question without one is asked again. Two servers with different models of one name need two
     caches.
 
     Args:
@@ -56,13 +56,14 @@ class VerdictCache:
             self._connection = sqlite3.connect(
                 path or ":memory:", timeout=60.0, isolation_level=None, check_same_thread=False
             )
-            with suppress(sqlite3.OperationalError):  # SQLite does not wait for a process that does the same just now
+            with suppress(sqlite3.OperationalError):  # raised where another process is just doing the same
                 self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.executescript(_TABLE)  # writes, so that what can't be written is refused now
-            self._connection.execute(_SELECT, ['[""]']).fetchall()  # and what can't be read
+            # A file that can't be written or read is refused now, not after the first answer.
+            self._connection.executescript(_TABLE)
+            self._connection.execute(_SELECT, ['[""]']).fetchall()
 
     def get(self, requests: Sequence[str]) -> dict[str, Verdict]:
-        """The verdicts that are known, by request.
+        """Return the cached verdicts, by request.
 
         Raises:
             DataError: The file is damaged.
@@ -75,7 +76,7 @@ class VerdictCache:
         return verdicts
 
     def store(self, request: str, verdict: Verdict) -> None:
-        """Keep a verdict at once, unless it has no value or the request already has one.
+        """Store a verdict at once, unless it has no value or the request already has one.
 
         Raises:
             DataError: The file can't be written: the disk is full, or another process has locked it for a minute.
@@ -86,7 +87,7 @@ class VerdictCache:
             self._run("INSERT OR IGNORE INTO verdicts VALUES (?, ?, ?, ?, ?)", *values, _checksum(*values))
 
     def __len__(self) -> int:
-        """How many verdicts there are."""
+        """Return the number of verdicts."""
         return int(self._run("SELECT count(*) FROM verdicts")[0][0])
 
     def close(self) -> None:
@@ -94,17 +95,18 @@ class VerdictCache:
         self._connection.close()
 
     def _run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Execute one SQL statement and return its rows."""
         with self._lock, self._errors():
             return self._connection.execute(statement, values).fetchall()
 
     @contextmanager
     def _errors(self, advice: str = "") -> Iterator[None]:
-        """Raise trouble with the file as a DataError that says which."""
+        """Raise errors of the file as a DataError that names it."""
         try:
             yield
         except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
-            words = (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
-            raise DataError(f"{self._label}: {words}{advice}") from error
+            message = (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
+            raise DataError(f"{self._label}: {message}{advice}") from error
 
 
 def _checksum(*values: Any) -> str:

@@ -1,4 +1,4 @@
-"""Judges made of a function, such as one that asks a model of textual entailment."""
+"""A judge that asks a function, such as one that runs a model of textual entailment."""
 
 import logging
 import math
@@ -7,14 +7,14 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError, describe
 from tls_tasks.core.options import custom_sign
-from tls_tasks.reports.judges.questions import from_probability, shorten, verdict_in
+from tls_tasks.reports.judges.questions import from_probability, parse_verdict, shorten
 from tls_tasks.reports.types import Query, Verdict
 
 _log = logging.getLogger(__name__)
 
 
 class CallableJudge:
-    """A judge that asks a function.
+    """A judge that asks a function of the caller.
 
     Args:
         function: Takes a :class:`~tls_tasks.reports.types.Query` and returns True or False; the probability of yes in
@@ -36,36 +36,36 @@ class CallableJudge:
         self._function, self.name = function, custom_sign(function, name)
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
-        """One verdict per query, in order."""
+        """Return one verdict per query, in order."""
         return [self._ask(query) for query in queries]
 
     def _ask(self, query: Query) -> Verdict:
         try:
             answer = self._function(query)
-        except Exception as error:  # a fault of the instrument, whatever it is: unscored and counted
+        except Exception as error:  # whatever it raises, the judge failed: the question is unscored and counted
             _log.warning("judge %s failed on a question of kind %s: %r", self.name, query.kind, error)
             return Verdict(None, "failed", shorten(repr(error)))
-        return _verdict_of(answer, self.name)
+        return _read_answer(answer, self.name)
 
 
-def _verdict_of(answer: Any, name: str) -> Verdict:
-    """The verdict in an answer that :class:`CallableJudge` allows; ``name``: the judge, for errors.
+def _read_answer(answer: Any, name: str) -> Verdict:
+    """Read the verdict in an answer that :class:`CallableJudge` allows; ``name``: the judge, for errors.
 
     Raises:
         InputError: Anything else.
 
     Example:
-        >>> [_verdict_of(answer, "j").value for answer in (True, "yes.", " NO", "MAYBE", 0.7, None)]
+        >>> [_read_answer(answer, "j").value for answer in (True, "yes.", " NO", "MAYBE", 0.7, None)]
         [True, True, False, None, True, None]
     """
     if hasattr(answer, "item"):
-        answer = answer.item()  # a scalar of numpy or torch
+        answer = answer.item()  # numpy and torch wrap a number in a scalar
     if isinstance(answer, Verdict):
         return answer
     if answer is None or isinstance(answer, bool):
         return Verdict(answer, "missing" if answer is None else "")
     if isinstance(answer, str):
-        return verdict_in(answer)
+        return parse_verdict(answer)
     if isinstance(answer, int | float) and (math.isnan(answer) or 0 <= answer <= 1):
         return from_probability(float(answer))
     raise InputError(f"answer of {name}", None, describe(answer), "a bool, a number in [0, 1], a str or a Verdict")

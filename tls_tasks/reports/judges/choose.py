@@ -1,4 +1,4 @@
-"""Who judges, as a task's metadata or a command line says it -> a judge.
+"""Build the judge that a task's metadata or a command line specifies.
 
 A specification is ``none``, ``recorded`` (the verdicts that come with the embedded edition), or an object with one of
 
@@ -7,10 +7,11 @@ A specification is ``none``, ``recorded`` (the verdicts that come with the embed
 - ``provider`` (openai, anthropic, together) and ``model``;
 - ``harness``: a model of the harness such as ``hf``, with ``model_args``; it answers by the likelihood of YES and NO.
 
-``cache`` names the file in which verdicts of an endpoint are kept (by default one in the user's cache folder; false:
+``cache`` names the file in which verdicts of an endpoint are stored (by default one in the user's cache folder; false:
 none).
 
-A specification is written into every document and so into logs and submissions: secrets are named, never given.
+A specification is written into every document, and so into logs and submissions: it names the variable that holds a
+secret, never the secret.
 """
 
 import importlib
@@ -28,7 +29,7 @@ from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.data.fetched import cache_folder
 from tls_tasks.data.files import text_lines
 from tls_tasks.reports.data import EMBEDDED_RECORDING
-from tls_tasks.reports.documents import find_lookup
+from tls_tasks.reports.documents import read_lookup_files
 from tls_tasks.reports.judges.endpoint import ChatJudge
 from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.nuggets import read_requests
@@ -40,7 +41,7 @@ _ASSIGNMENT = re.compile(rf"^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=[ \t]*{
 
 
 class ModelProvider(str, Enum):
-    """Whose models judge."""
+    """A provider whose models can judge."""
 
     TOGETHER = "together"
     OPENAI = "openai"
@@ -48,11 +49,11 @@ class ModelProvider(str, Enum):
 
 
 HOSTS = {"together": "api.together.xyz", "openai": "api.openai.com", "anthropic": "api.anthropic.com"}
-"""Provider -> where its models answer."""
+"""Provider -> the host name of its endpoint."""
 
 
 def check_judge(spec: Any) -> str:
-    """Refuse a specification that can't work, before anything has been generated.
+    """Refuse a specification that can't work, before anything is generated.
 
     Files are read, keys are looked up and the cache is opened, but no model is loaded and no server is asked.
 
@@ -84,14 +85,14 @@ def from_provider(
     name: str | None = None,
     **options: Any,
 ) -> ChatJudge:
-    """A judge by the name of its provider.
+    """Build a judge from the name of its provider.
 
     Args:
         provider: ``together``, ``openai`` or ``anthropic``.
         model_name: The model, as the provider calls it.
         api_key: By default the value of ``TOGETHER_API_KEY``, ``OPENAI_API_KEY`` or ``ANTHROPIC_API_KEY``, in the
             environment or in the file ``.env``.
-        base_url: Another URL at which the provider answers.
+        base_url: Another URL of the provider.
         name: For the signature; by default provider and model.
         **options: See :class:`~tls_tasks.reports.judges.ChatJudge`.
 
@@ -105,17 +106,17 @@ def from_provider(
         'openai/gpt-4o'
     """
     check_choice("provider", provider, HOSTS)
-    known = ModelProvider(provider).value
-    key = read_key(f"{known.upper()}_API_KEY") if api_key is None else api_key
-    url = base_url or f"https://{HOSTS[known]}/v1"
-    return ChatJudge(url, model_name, api_key=key, name=name or f"{known}/{model_name}", **options)
+    provider_name = ModelProvider(provider).value
+    key = read_key(f"{provider_name.upper()}_API_KEY") if api_key is None else api_key
+    url = base_url or f"https://{HOSTS[provider_name]}/v1"
+    return ChatJudge(url, model_name, api_key=key, name=name or f"{provider_name}/{model_name}", **options)
 
 
 def read_key(variable: str) -> str:
-    """The key in an environment variable, or else in the file ``.env`` of the working directory.
+    """Return the key in an environment variable, or else in the file ``.env`` of the working directory.
 
     Raises:
-        InputError: There is none, or it is empty.
+        InputError: The key is missing or empty.
 
     Example:
         >>> read_key("NO_SUCH_KEY")
@@ -126,7 +127,7 @@ def read_key(variable: str) -> str:
     text = ""
     with suppress(OSError, UnicodeDecodeError):
         text = Path(".env").read_text(encoding="utf-8")
-    # Nothing is substituted, and nothing is run.
+    # Values are taken literally: no variable is substituted, and nothing is run.
     assigned = {name: "".join(values) for name, *values in _ASSIGNMENT.findall(text)}
     if not (key := os.environ.get(variable, "").strip() or assigned.get(variable, "").strip()):
         raise InputError(variable, None, "nothing", "a key in the environment or in .env")
@@ -148,12 +149,12 @@ def evaluate_report(
     Args:
         report: A report in any form that :func:`~tls_tasks.reports.report_eval.report_eval` takes, with ``request_id``.
         nuggets_file: JSON Lines of requests with nuggets; the first line with the report's ``request_id`` counts.
-        provider: Whose model judges: ``together``, ``openai`` or ``anthropic``.
+        provider: The provider of the judge's model: ``together``, ``openai`` or ``anthropic``.
         model_name: The model, as the provider calls it.
-        documents: Where the cited documents are, as in ``report_eval``; by default, for a model, in the look-up files
-            of report_gen_eval, ``./neuclir-docs-lookup/doc_mapping_COLLECTION.pkl``.
+        documents: The cited documents, as in ``report_eval``; by default, for a model, the look-up files of
+            report_gen_eval, ``./neuclir-docs-lookup/doc_mapping_COLLECTION.pkl``.
         judge: Another judge instead of provider and model.
-        **options: Those of ``report_eval``, such as ``compat="report_gen_eval"``.
+        **options: Options of ``report_eval``, such as ``compat="report_gen_eval"``.
 
     Returns:
         ``request_id``, ``run_id``, ``metrics`` (the results and counts of ``report_eval``), ``sentence_results`` (for
@@ -179,13 +180,13 @@ def evaluate_report(
         >>> results["metrics"]["recall"], results["sentence_results"][0]["score"]
         (1.0, 1)
     """
-    from tls_tasks.reports.report_eval import report_eval  # which imports this package
+    from tls_tasks.reports.report_eval import report_eval  # imported here, since it imports this package
 
     parsed = report if isinstance(report, Report) else parse_report_row(report).value
     if judge is None:
         judge = from_provider(provider, model_name or "")
         if documents is None and parsed and any(sentence.citations for sentence in parsed.sentences):
-            documents = find_lookup([parsed])
+            documents = read_lookup_files([parsed])
     requests, _ = read_requests(text_lines(Path(nuggets_file)), str(nuggets_file))
     score = report_eval([report], [list(requests)], documents, judge, **options)
     item = score.as_dict(detailed=True)["items"][0]
@@ -198,23 +199,23 @@ def evaluate_report(
 _OF_ENDPOINTS = ("api_key_env", "base_url", *({*signature(ChatJudge).parameters} - {"url", "api_key"}))
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "recorded": ("name", "defaults"),
-    **dict.fromkeys(("provider", "base_url"), _OF_ENDPOINTS),  # in this order: base_url is an option of the first
+    **dict.fromkeys(("provider", "base_url"), _OF_ENDPOINTS),  # provider comes first: base_url is an option of it
     "harness": ("model_args", "chat", "batch_size", "device"),
 }
-"""The key that says which kind of judge is specified -> its options."""
+"""Key that decides the kind of judge -> the options of this kind."""
 
-_TEXTS = ("name", "api_key_env", "base_url")  # of these keys those whose value is text, and may be null
+_TEXTS = ("name", "api_key_env", "base_url")  # the values of these options are text or null
 
 _EXAMPLE = '{"base_url": "http://localhost:8000/v1", "model": "NAME"}'
 _EXPECTED = f"'none', 'recorded', or an object with one of {', '.join(_KINDS)}, such as {_EXAMPLE}"
 
 
 def make_judge(spec: Any, *, loads: bool = True) -> Judge | None:
-    """The judge that a specification names; None for ``none``.
+    """Build the judge that a specification names; None for ``none``.
 
     Args:
         spec: The specification.
-        loads: Whether models are loaded; otherwise a judge that would load one has nothing but its name.
+        loads: Whether models are loaded; if not, a judge that needs one is returned with its name alone.
 
     Raises:
         InputError: As :func:`check_judge`; DataError, MissingExtraError.
@@ -225,7 +226,7 @@ def make_judge(spec: Any, *, loads: bool = True) -> Judge | None:
     """
     if spec in (None, "none"):
         return None
-    check_no_secret(spec, "judge")  # before any other message could repeat it
+    check_no_secret(spec, "judge")  # checked first, since other messages repeat values
     if spec == "recorded":
         spec = {"recorded": str(EMBEDDED_RECORDING), "name": "embedded"}
     kind = next((name for name in _KINDS if name in spec), None) if isinstance(spec, Mapping) else None
@@ -237,7 +238,7 @@ def make_judge(spec: Any, *, loads: bool = True) -> Judge | None:
         check_choice("judge", name, sorted({kind, *_KINDS[kind]}))
     texts = {kind: value or None} | {name: spec[name] for name in _TEXTS if spec.get(name) is not None}
     for name, text in texts.items():
-        if not isinstance(text, str) or not text.isprintable():  # it can be no path, address or variable
+        if not isinstance(text, str) or not text.isprintable():  # no path, address or variable looks like this
             raise InputError(f"judge.{name}", None, describe(spec[name]), "a str of printable characters")
     check_switches(**{"judge.chat": spec.get("chat", False)})
     if kind == "recorded":

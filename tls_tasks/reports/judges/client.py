@@ -1,12 +1,12 @@
-"""One chat endpoint through the ``openai`` client: what it answers, or why it doesn't.
+"""Ask one chat endpoint through the ``openai`` client.
 
-The client connects, waits and tries again. In the end there is an answer, trouble with one question (a ``reason``), or
-a server that would refuse any question (:class:`~tls_tasks.core.errors.JudgeError`).
+The client connects, waits and tries again. It ends with an answer, with trouble about one question (a ``reason``), or
+with a server that would refuse any question (:class:`~tls_tasks.core.errors.JudgeError`).
 
-Below it is an HTTP client of ours with a deadline for each try as a whole and a limit on the size of an answer: by
-itself ``openai`` waits anew with every byte that arrives, and unpacks whatever it is sent. Ours asks for uncompressed
-answers and accepts no others, and reads each completely before ``openai`` sees it. Anything that isn't the answer of a
-chat model becomes an error after which ``openai`` tries again.
+It sends through an HTTP client of ours, which has a deadline for each try as a whole and a limit on the size of an
+answer: by itself ``openai`` restarts its clock with every byte, and unpacks whatever arrives. Ours accepts uncompressed
+answers only, and reads each completely before ``openai`` sees it. Anything that isn't the answer of a chat model
+becomes an error after which ``openai`` tries again.
 """
 
 import asyncio
@@ -25,19 +25,19 @@ LIMIT = 4_000_000
 """The most bytes an answer may have. A verdict takes a few hundred; JSON takes up to 25 times its size in memory."""
 
 _OUT_OF_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
-"""Error codes that waiting doesn't cure, though they come with status 429."""
+"""Error codes with status 429 after which waiting is useless."""
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
-_OF_ONE_QUESTION = frozenset({"content_filter", "context_length_exceeded", "string_above_max_length"})
+_QUESTION_ERRORS = frozenset({"content_filter", "context_length_exceeded", "string_above_max_length"})
 
 
 class Answer(NamedTuple):
-    """What came of a question.
+    """A model's answer to one request, or the reason why there is none.
 
     Attributes:
-        text: The model's words, or those of the trouble.
-        reason: Why they are no answer; empty if they are one.
+        text: The answer, or the message of the error.
+        reason: Why there is no answer; empty if there is one.
         is_failure: Whether the server, not the question, may be the reason.
     """
 
@@ -54,14 +54,14 @@ class ChatClient:
         http_client: Any = _LimitedClient(url, stats, timeout)  # openai 3 prefers httpx2
         self.openai = AsyncOpenAI(
             base_url=url,
-            api_key=api_key or "none",  # for None it would send OPENAI_API_KEY, whatever the server
+            api_key=api_key or "none",  # with None openai would send OPENAI_API_KEY to any server
             timeout=timeout,
             max_retries=max_tries - 1,
             http_client=http_client,
         )
 
     async def ask(self, body: dict[str, Any]) -> Answer:
-        """The model's answer to a request.
+        """Send a request and return the model's answer, or the trouble with this question.
 
         Raises:
             JudgeError: The server would refuse any other question as well.
@@ -70,7 +70,7 @@ class ChatClient:
             # Not chat.completions.create: its checks of messages and answers cost more than everything else.
             completion: Any = await self.openai.post("/chat/completions", cast_to=object, body=body)
         except APIError as error:
-            return self._trouble(error, body["model"])
+            return self._failure(error, body["model"])
         choice, usage = completion["choices"][0], completion.get("usage")
         for name in ("prompt_tokens", "completion_tokens"):
             count = usage.get(name) if isinstance(usage, dict) else None
@@ -80,36 +80,37 @@ class ChatClient:
         if isinstance(content, list):
             parts = [part.get("text") for part in content if isinstance(part, dict)]
             content = "".join(text for text in parts if isinstance(text, str))
-        # A gateway may repeat what it was sent; an answer is kept.
+        # A gateway may repeat the key that it was sent, and the answer is stored.
         text = without_secrets(content, [self._key]) if isinstance(content, str) else ""
         if choice.get("finish_reason") == "length":
             return Answer(text, "cut by max_tokens")
-        others = [name for name in ("reasoning_content", "reasoning", "tool_calls") if message.get(name) and not text]
-        return Answer(text, f"only {others[0]}" if others else "")
+        filled = [name for name in ("reasoning_content", "reasoning", "tool_calls") if message.get(name) and not text]
+        return Answer(text, f"only {filled[0]}" if filled else "")
 
-    def _trouble(self, error: APIError, model: str) -> Answer:
+    def _failure(self, error: APIError, model: str) -> Answer:
+        """Return the answer for an error that concerns one question; raise for a server that refuses all."""
         if not isinstance(error, APIStatusError):
             reason = "garbage" if isinstance(error.__cause__, httpx.DecodingError) else "connection"
-            words = self._shown(str(error.__cause__ or error))
-            return Answer(words, "timeout" if isinstance(error, APITimeoutError) else reason, True)
+            message = self._redacted(str(error.__cause__ or error))
+            return Answer(message, "timeout" if isinstance(error, APITimeoutError) else reason, True)
         status, code, body, headers = error.status_code, str(error.code), error.body, error.response.headers
         if isinstance(body, dict):
             body = body.get("message") or body.get("detail") or json.dumps(body)
-        words = self._shown(str(body or error.response.reason_phrase))
+        message = self._redacted(str(body or error.response.reason_phrase))
         if "location" in headers:
-            words = self._shown(f"it is redirected to {headers['location']}")
-        if "retry-after" in headers:  # which openai obeys up to a minute
-            words += f" (retry after {headers['retry-after']} s)"
+            message = self._redacted(f"it is redirected to {headers['location']}")
+        if "retry-after" in headers:  # openai obeys it up to a minute
+            message += f" (retry after {headers['retry-after']} s)"
         if code not in _OUT_OF_CREDIT:
-            if status == 413 or code in _OF_ONE_QUESTION:
-                return Answer(f"{status} {words}", "refused")
+            if status == 413 or code in _QUESTION_ERRORS:
+                return Answer(f"{status} {message}", "refused")
             if status in (408, 409, 425, 429) or status >= 500:
-                return Answer(f"{status} {words}", "rate_limit" if status == 429 else "server", True)
-        raise JudgeError.refused(f"{model} at {self._url}", status, words)
+                return Answer(f"{status} {message}", "rate_limit" if status == 429 else "server", True)
+        raise JudgeError.refused(f"{model} at {self._url}", status, message)
 
-    def _shown(self, words: str) -> str:
-        """The beginning of a message, on one line, without the key, which some servers repeat."""
-        return " ".join(without_secrets(words, [self._key]).split())[:300]
+    def _redacted(self, message: str) -> str:
+        """Return the beginning of a message, on one line, without the key, which some servers repeat."""
+        return " ".join(without_secrets(message, [self._key]).split())[:300]
 
 
 class _LimitedClient(httpx.AsyncClient):
@@ -117,14 +118,14 @@ class _LimitedClient(httpx.AsyncClient):
 
     def __init__(self, url: str, stats: Counter[str], timeout: float) -> None:
         super().__init__(
-            verify=url.startswith("https"),  # reading the certificates takes longer than a question
-            trust_env=httpx.URL(url).host not in _LOOPBACK,  # no proxy leads to this machine
-            limits=httpx.Limits(),  # the judge keeps its own
+            verify=url.startswith("https"),  # loading certificates is slow, and http needs none
+            trust_env=httpx.URL(url).host not in _LOOPBACK,  # a proxy can't reach this machine
+            limits=httpx.Limits(),  # no limit here: the judge limits the requests in flight
         )
-        self._stats, self._seconds = stats, timeout
+        self._stats, self._deadline = stats, timeout
 
     async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
-        """Send one request.
+        """Send one request and return its response.
 
         Raises:
             httpx.ReadTimeout: The answer was not complete in time.
@@ -133,12 +134,12 @@ class _LimitedClient(httpx.AsyncClient):
         self._stats["tries"] += 1
         request.headers["Accept-Encoding"] = "identity"
         try:
-            response, content = await asyncio.wait_for(self._exchange(request), self._seconds)
-        # Not the builtin TimeoutError before Python 3.11; httpx may notice it first, and says nothing of it.
+            response, content = await asyncio.wait_for(self._exchange(request), self._deadline)
+        # Before Python 3.11 this is not the builtin TimeoutError. httpx may time out first, without a message.
         except (asyncio.TimeoutError, httpx.TimeoutException):
-            raise httpx.ReadTimeout(f"no answer within {self._seconds:g} s") from None
-        kept = ("retry-after", "retry-after-ms", "location")
-        headers = {name: response.headers[name] for name in kept if name in response.headers}
+            raise httpx.ReadTimeout(f"no answer within {self._deadline:g} s") from None
+        copied = ("retry-after", "retry-after-ms", "location")
+        headers = {name: response.headers[name] for name in copied if name in response.headers}
         error, is_completion = None, False
         with suppress(ValueError, RecursionError, TypeError, KeyError, IndexError):
             body = json.loads(content)
@@ -152,6 +153,7 @@ class _LimitedClient(httpx.AsyncClient):
         return httpx.Response(response.status_code, headers=headers, content=content, request=request)
 
     async def _exchange(self, request: httpx.Request) -> tuple[httpx.Response, bytes]:
+        """Return the response and its content, read completely."""
         response = await super().send(request, stream=True)
         async with aclosing(response):
             content = bytearray()

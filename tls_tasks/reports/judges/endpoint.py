@@ -24,7 +24,7 @@ DEFAULTS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 512}
 """Parameters of a request. A word takes fewer than 512 tokens, but some models think before they answer."""
 
 GIVE_UP_AFTER = 8
-"""After so many questions given up in a row, the rest of the call is not sent."""
+"""Once this many questions in a row were given up, the rest of the call is not sent."""
 
 _HOST = re.compile(r"https?://(\[[0-9a-fA-F:]+\]|[^\s/:?#@\[\]]+)(?::\d+)?(?=[/?#]|$)")
 _KEY = re.compile(r"[!-~]([ -~]*[!-~])?")
@@ -39,10 +39,10 @@ class ChatJudge:
         model: The model, as the server calls it.
         api_key: Sent as a bearer token.
         name: For the signature; by default model and host. If it doesn't contain the model, the model is added.
-        parameters: What a request has besides model and messages. They are merged into the defaults (temperature 0,
-            512 tokens), of which None removes one, as in ``{"max_tokens": None, "max_completion_tokens": 2000}``.
-            They are part of the judge's name, and of what makes two requests the same.
-        cache: Where verdicts are kept, a file or a cache; by default in memory, as long as the judge lives.
+        parameters: Fields of a request besides model and messages. They are merged into the defaults (temperature 0,
+            512 tokens); None removes a default, as in ``{"max_tokens": None, "max_completion_tokens": 2000}``. They
+            are part of the judge's name and of the keys of the cache.
+        cache: The file or cache that stores verdicts; by default memory, as long as the judge lives.
         max_in_flight: How many requests are under way at a time.
         timeout: Seconds until a try is given up.
         max_tries: How often a request is sent before its question is given up.
@@ -74,7 +74,7 @@ class ChatJudge:
         timeout: float = 60.0,
         max_tries: int = 7,
     ) -> None:
-        check_no_secret(url, "url")  # it is in messages
+        check_no_secret(url, "url")  # messages show the URL
         host = _HOST.match(url) if isinstance(url, str) else None
         for option, value, is_right, expected in (
             ("url", url, host, "an address such as http://localhost:8000/v1"),
@@ -90,39 +90,39 @@ class ChatJudge:
             check_whole_number(option, number)
         extra = parameters or {}
         self.url, self._n_in_flight = url.rstrip("/").removesuffix("/chat/completions"), max_in_flight
-        self._body = {"model": model, **{key: own for key, own in {**DEFAULTS, **extra}.items() if own is not None}}
+        self._body = {"model": model, **{key: item for key, item in {**DEFAULTS, **extra}.items() if item is not None}}
         self._connection: dict[str, Any] = {"api_key": api_key, "timeout": timeout, "max_tries": max_tries}
         label = name or f"{model}@{host[1] if host else ''}"
-        parts = [label, *(f"{key}:{own}" for key, own in sorted(extra.items()))]
+        parts = [label, *(f"{key}:{value}" for key, value in sorted(extra.items()))]
         parts += [] if model in label else [f"model:{model}"]
         self.name = ",".join([*parts, f"prompts:{prompts.prompts_hash()}"])
         self.cache = cache if isinstance(cache, VerdictCache) else VerdictCache(cache)
         self.stats = Counter(dict.fromkeys(_COUNTS, 0))
         self._turn = threading.Lock()
-        self._n_failures = 0  # in a row
+        self._n_failures = 0  # counts failures in a row
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
-        """One verdict per query, in order. Nothing is sent that the cache knows, and nothing is sent twice.
+        """Return one verdict per query, in order; cached questions are not sent, equal ones are sent once.
 
         Threads may share a judge: their calls take turns, so that the limit on requests in flight holds for all.
 
         Raises:
-            JudgeError: The server refuses whatever it is asked. What it answered before that is in the cache.
-            OptionError: A query of another kind; KeyError: one that lacks what its prompt shows.
+            JudgeError: The server refuses all questions. Its earlier answers are in the cache.
+            OptionError: A query of another kind; KeyError: a query that lacks a field of its prompt.
             DataError: The cache can't be written.
         """
         with self._turn:
-            keyed = [(self._key(query), query) for query in queries]
-            asked = dict(keyed)
-            verdicts = self.cache.get([*asked])
-            missing = {key: query for key, query in asked.items() if key not in verdicts}
+            keyed_queries = [(self._key(query), query) for query in queries]
+            query_by_key = dict(keyed_queries)
+            verdicts = self.cache.get([*query_by_key])
+            missing = {key: query for key, query in query_by_key.items() if key not in verdicts}
             self.stats.update(asked=len(queries), cached=len(verdicts))
             if missing:
                 self._ask_missing(missing, verdicts)
-            return [verdicts[key] for key, _ in keyed]
+            return [verdicts[key] for key, _ in keyed_queries]
 
     def _key(self, query: Query) -> str:
-        """The key of a question in the cache."""
+        """Return the key of a question in the cache."""
         body = dict(self._body)
         parts: list[Any] = [body.pop("model"), prompts.render(query), body]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
@@ -133,7 +133,7 @@ class ChatJudge:
         try:
             _run(self._ask_all(waiting, verdicts))
         finally:
-            waiting.clear()  # after an interrupt, which a thread doesn't notice, nothing more is sent
+            waiting.clear()  # a thread doesn't notice an interrupt, so it must find nothing more to send
         failed = [verdicts[key] for key in missing if verdicts[key].value is None]
         self.stats.update(failed=len(failed), answered=len(missing) - len(failed))
         if failed:
@@ -148,7 +148,7 @@ class ChatJudge:
 
         from tls_tasks.reports.judges.client import ChatClient
 
-        # A server that was down has one failure left before it counts as down again.
+        # After one more failure a server that was down counts as down again.
         self._n_failures = min(self._n_failures, GIVE_UP_AFTER - 1)
         client = ChatClient(self.url, self.stats, **self._connection)
         async with client.openai:
@@ -164,10 +164,10 @@ class ChatJudge:
                 try:
                     await asyncio.gather(*(work() for _ in range(min(self._n_in_flight, len(waiting)))))
                 finally:
-                    waiting.clear()  # nor after a refusal
+                    waiting.clear()  # after a refusal nothing more is sent
 
     async def _answer(self, client: Any, query: Query) -> Verdict:
-        """The verdict on a question; an answer that can't be read is asked for once more."""
+        """Return the verdict on a question; an answer that can't be read is asked for once more."""
         if self._n_failures >= GIVE_UP_AFTER:
             return Verdict(None, "down")
         messages = first = prompts.render(query)
@@ -177,7 +177,7 @@ class ChatJudge:
             self._n_failures = self._n_failures + 1 if answer.is_failure else 0
             if answer.reason:
                 return Verdict(None, answer.reason, questions.shorten(answer.text))
-            verdict = questions.verdict_in(answer.text)
+            verdict = questions.parse_verdict(answer.text)
             if verdict.value is not None:
                 break
             messages = prompts.second_try(first, answer.text)
@@ -195,4 +195,4 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
     try:
         thread.submit(asyncio.run, work).result()
     finally:
-        thread.shutdown(wait=False)  # an interrupt is raised at once
+        thread.shutdown(wait=False)  # so that an interrupt is raised at once

@@ -1,4 +1,4 @@
-"""What all judges do: read yes or no in an answer, and keep the end of the answer with the verdict."""
+"""Read the verdicts of judges: yes or no in an answer, with the end of the answer."""
 
 import math
 import re
@@ -8,7 +8,7 @@ from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.reports.types import Verdict
 
 RAW_LENGTH = 200
-"""How many characters of a judge's words are kept with a verdict: the last ones, where the verdict stands."""
+"""Characters of a judge's answer that a verdict stores: the last ones, where the verdict stands."""
 
 # A word is whole if neither a letter nor a digit touches it, nor a hyphen or apostrophe with one behind it.
 _BEFORE = r"(?<![^\W_])(?<![^\W_]['’-])"
@@ -37,7 +37,7 @@ _FIELD = re.compile(r'"(?:verdict|answer)"\s{0,9}:\s{0,9}"?(yes|no|true|false)\b
 
 
 def read_verdict(text: str) -> bool | None:
-    r"""The verdict in a judge's answer.
+    r"""Read the verdict in a judge's answer; None where there is none.
 
     Reasoning is dropped, and so is an echo of the choice ("YES or NO", "yes/no"). Then the verdict is
 
@@ -63,19 +63,19 @@ def read_verdict(text: str) -> bool | None:
         False
     """
     answer = strip_thinking(_ANSWER_TAGS.sub("\n", text)).text.strip()
-    if (found := _OBJECT.fullmatch(answer)) and (words := _FIELD.findall(found[1])):
+    if (json_object := _OBJECT.fullmatch(answer)) and (words := _FIELD.findall(json_object[1])):
         return _only({word.lower() in ("yes", "true") for word in words})
     lines = [line.strip() for line in _BOTH.sub(" ", answer).splitlines() if line.strip()]
-    bare = [(number, match) for number, line in enumerate(lines) if (match := _BARE.fullmatch(line))]
-    if bare:
-        return _only({_is_yes(match) for number, match in bare if number >= bare[-1][0] - 1})
-    heads, closing = [line[:_NEAR] for line in lines], _CLOSING.search("".join(lines[-1:])[-_NEAR:])
-    openings = [*filter(None, map(_OPENING.match, heads))]
-    stated = [*map(_OPENING.match, heads[:1]), *map(_LABELLED.match, heads[1:]), closing]
-    value = _only({_is_yes(match) for match in stated if match})
+    bare_lines = [(number, match) for number, line in enumerate(lines) if (match := _BARE.fullmatch(line))]
+    if bare_lines:
+        return _only({_is_yes(match) for number, match in bare_lines if number >= bare_lines[-1][0] - 1})
+    starts, closing = [line[:_NEAR] for line in lines], _CLOSING.search("".join(lines[-1:])[-_NEAR:])
+    openings = [*filter(None, map(_OPENING.match, starts))]
+    statements = [*map(_OPENING.match, starts[:1]), *map(_LABELLED.match, starts[1:]), closing]
+    value = _only({_is_yes(match) for match in statements if match})
     # Capitals before a word that closes their line may be quoted: "It says YES, but that is no evidence: NO".
-    capitals = [_CAPITALS.finditer(line) for line in (lines[:-1] if closing else lines)]
-    return value if all(_is_yes(match) is value for match in chain(openings, *capitals)) else None
+    shouted = [_CAPITALS.finditer(line) for line in (lines[:-1] if closing else lines)]
+    return value if all(_is_yes(match) is value for match in chain(openings, *shouted)) else None
 
 
 def _is_yes(match: re.Match[str]) -> bool:
@@ -83,15 +83,15 @@ def _is_yes(match: re.Match[str]) -> bool:
 
 
 def _only(values: set[bool]) -> bool | None:
-    """The only value there is."""
+    """Return the only member of a set; None if it has none or several."""
     return values.pop() if len(values) == 1 else None
 
 
-def verdict_in(text: str) -> Verdict:
-    """The verdict in a judge's answer, with the end of the answer; ``unreadable`` where there is none.
+def parse_verdict(text: str) -> Verdict:
+    """Return the verdict in a judge's answer, with the end of the answer; ``unreadable`` where there is none.
 
     Example:
-        >>> verdict_in("NOT SURE")
+        >>> parse_verdict("NOT SURE")
         Verdict(value=None, reason='unreadable', raw='NOT SURE', probability=None, cached=False)
     """
     value = read_verdict(text)
@@ -99,7 +99,7 @@ def verdict_in(text: str) -> Verdict:
 
 
 def shorten(text: str) -> str:
-    r"""The end of a judge's answer, on one line, as it is kept with the verdict.
+    r"""Return the end of a judge's answer, on one line, as verdicts store it.
 
     Example:
         >>> shorten("Yes,\n it does.")
@@ -110,7 +110,7 @@ def shorten(text: str) -> str:
 
 
 def from_probability(probability: float) -> Verdict:
-    """The verdict of a judge that knows the probability of yes: yes from 0.5; NaN is no verdict.
+    """Build the verdict of a judge that gives the probability of yes: yes from 0.5; NaN is no verdict.
 
     Example:
         >>> from_probability(0.5).value, from_probability(float("nan"))[:2]

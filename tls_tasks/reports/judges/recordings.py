@@ -1,4 +1,4 @@
-"""Recordings: what judges have said, one line per question; and the judge that says it again.
+"""Recordings of judges: one line per question with its verdict; and the judge that replays them.
 
 A line of a recording::
 
@@ -31,9 +31,9 @@ _KIND_NAMES: Mapping[str, str] = {
     "check_relevance": "citation_support",
     "check_negative": "negative",
 }
-"""Kinds as recordings name them, those of report_gen_eval included -> ours."""
+"""Name of a kind in recordings, those of report_gen_eval included -> its name here."""
 
-# Kind -> what identifies a question in a line without a key, and what may restrict a verdict to some reports.
+# Kind -> the fields that identify a question in a line without a key. Restrictions tie a verdict to some reports.
 _IDENTIFYING: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(QUERY_KINDS, ("sentence",)),
     "citation_support": ("doc_id", "sentence"),
@@ -42,7 +42,7 @@ _IDENTIFYING: Mapping[str, tuple[str, ...]] = {
 }
 _RESTRICTIONS = ("request_id", "run_id", "scope")
 PARTS = ("sentence", "doc_id", "question", "answer", "criterion", *_RESTRICTIONS)
-"""What tells two questions of a kind apart."""
+"""The fields by which two questions of a kind differ."""
 
 _WORDS = {True: "YES", False: "NO", None: None}
 
@@ -50,17 +50,17 @@ _Question = tuple[Any, ...]
 
 
 class Judgment(NamedTuple):
-    """A line of a recording: what a judge said to one question.
+    """A line of a recording: a judge's answer to one question.
 
     Attributes:
-        place: Where the line is.
+        source: File and line, or list and index, for errors.
         kind: One of :data:`~tls_tasks.reports.types.QUERY_KINDS`.
-        parts: Those of :data:`PARTS` that are known, and ``key``, a hash of the question, if the line has one.
-        attempts: What was said at the first, second … try, word by word.
-        verdict: That of the last attempt that can be read.
+        parts: Those of :data:`PARTS` that the line has, and ``key``, a hash of the question, if it has one.
+        attempts: The judge's words at the first, second … attempt.
+        verdict: The verdict of the last attempt that can be read.
     """
 
-    place: str
+    source: str
     kind: str
     parts: Mapping[str, str]
     attempts: tuple[Any, ...]
@@ -68,7 +68,7 @@ class Judgment(NamedTuple):
 
     @property
     def question(self) -> _Question:
-        """What identifies the question in a recording.
+        """The key of the question in a recording: its kind with its hash, or with its identifying parts.
 
         Raises:
             InputError: The line lacks one of the parts that identify a question of its kind.
@@ -77,11 +77,11 @@ class Judgment(NamedTuple):
             return self.kind, self.parts["key"]
         for name in _IDENTIFYING[self.kind]:
             if name not in self.parts:
-                raise InputError(f"{self.place}: {name}", None, "nothing", "a str, or a key or fields")
+                raise InputError(f"{self.source}: {name}", None, "nothing", "a str, or a key or fields")
         return self.kind, *(self.parts.get(name) for name in (*_IDENTIFYING[self.kind], *_RESTRICTIONS))
 
 
-def read_judgment(row: Any, place: str) -> Judgment:
+def read_judgment(row: Any, source: str) -> Judgment:
     """Read a line of a recording, long or short.
 
     Raises:
@@ -93,40 +93,40 @@ def read_judgment(row: Any, place: str) -> Judgment:
         ('line 1', 'negative', {'sentence': 's'})
     """
     if not isinstance(row, Mapping):
-        raise InputError(place, None, describe(row), "a line of a recording: a dict")
+        raise InputError(source, None, describe(row), "a line of a recording: a dict")
     kind: Any = row.get("kind")
     key, attempts = row.get("key"), row.get("attempts")
-    check_choice(f"{place}: kind", kind, _KIND_NAMES)
+    check_choice(f"{source}: kind", kind, _KIND_NAMES)
     about, fields = (value if isinstance(value := row.get(name), Mapping) else {} for name in ("about", "fields"))
-    known = {**about, "sentence": None, **row, **fields}  # about.sentence is a number, not the text
-    parts = {name: str(known[name]) for name in PARTS if known.get(name) is not None}
+    merged = {**about, "sentence": None, **row, **fields}  # about.sentence is a number, not the text
+    parts = {name: str(merged[name]) for name in PARTS if merged.get(name) is not None}
     if isinstance(key, str) and key:
         parts["key"] = key
     answers = (*(attempts if isinstance(attempts, list) else ()), row.get("verdict"))
     fits = (answer is None or isinstance(answer, str | bool) for answer in answers)
     if "verdict" not in row or not all(fits):
         got = describe(row["verdict"]) if "verdict" in row else "nothing"
-        raise InputError(f"{place}: verdict", None, got, "YES, NO, null or the words of a judge")
-    said = [(read_verdict(answer) if isinstance(answer, str) else answer, answer) for answer in reversed(answers)]
-    value, answer = next((pair for pair in said if pair[0] is not None), said[0])
+        raise InputError(f"{source}: verdict", None, got, "YES, NO, null or the words of a judge")
+    readings = [(read_verdict(answer) if isinstance(answer, str) else answer, answer) for answer in reversed(answers)]
+    value, answer = next((pair for pair in readings if pair[0] is not None), readings[0])
     reason = "" if value is not None else str(row.get("reason") or ("missing" if answer is None else "unreadable"))
     raw, probability = str(row.get("raw", answer if isinstance(answer, str) else "")), row.get("probability")
     if isinstance(probability, bool) or not isinstance(probability, float | int):
         probability = None
     verdict = Verdict(value, reason, shorten(raw), probability, cached=True)
-    return Judgment(place, _KIND_NAMES[kind], parts, answers, verdict)
+    return Judgment(source, _KIND_NAMES[kind], parts, answers, verdict)
 
 
 class Recorded:
-    """A judge that repeats what was recorded.
+    """A judge that replays recorded verdicts.
 
     Args:
-        rows: Lines of a recording, long or short. ``attempts`` holds what the judge said
-            before ``verdict``; the last one that can be read counts.
+        rows: Lines of a recording, long or short. ``attempts`` holds the judge's answers before ``verdict``; the last
+            answer that can be read counts.
         defaults: Kind -> verdict (YES or NO) for the questions that no line answers.
         name: For the signature; by default the judges that the lines name, or ``recorded`` and a hash of the
             verdicts. ``defaults`` are added to it.
-        places: Where the lines are, for errors.
+        sources: File and line of each row, for errors.
 
     Raises:
         InputError: A line that can't be read.
@@ -144,16 +144,16 @@ class Recorded:
         *,
         defaults: Mapping[str, Any] | None = None,
         name: str | None = None,
-        places: Iterable[str] | None = None,
+        sources: Iterable[str] | None = None,
     ) -> None:
         if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
             raise InputError("judge", None, describe(rows), "a list of lines of a recording")
         self._judgments: dict[_Question, Judgment] = {}
         judges: dict[str, None] = {}
-        for place, row in zip(places or (f"judge[{number}]" for number in count()), rows, strict=False):
-            judgment = read_judgment(row, place)
-            kept = self._judgments.setdefault(judgment.question, judgment)
-            if kept.verdict.value is None:  # of several lines the first with a verdict counts
+        for source, row in zip(sources or (f"judge[{number}]" for number in count()), rows, strict=False):
+            judgment = read_judgment(row, source)
+            stored = self._judgments.setdefault(judgment.question, judgment)
+            if stored.verdict.value is None:  # of several lines the first with a verdict counts
                 self._judgments[judgment.question] = judgment
             if isinstance(row.get("judge"), str):
                 judges[row["judge"]] = None
@@ -167,25 +167,25 @@ class Recorded:
 
     @classmethod
     def read(cls, path: str | Path, *, defaults: Mapping[str, Any] | None = None, name: str | None = None) -> Recorded:
-        """The judge of a recording in a JSON Lines file.
+        """Build the judge of a recording in a JSON Lines file.
 
         Raises:
             DataError: A file that can't be read.
             InputError: As for rows; names file and line.
         """
         lines = list(read_objects(Path(path)))
-        return cls([line for _, line in lines], defaults=defaults, name=name, places=[place for place, _ in lines])
+        return cls([line for _, line in lines], defaults=defaults, name=name, sources=[source for source, _ in lines])
 
     def __len__(self) -> int:
-        """How many verdicts it knows."""
+        """Return the number of recorded verdicts."""
         return len(self._judgments)
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
-        """One verdict per query, in order; ``missing`` where nothing is recorded."""
+        """Return one verdict per query, in order; ``missing`` where nothing is recorded."""
         return [judgment.verdict if judgment else Verdict(None, "missing") for judgment in map(self._find, queries)]
 
     def tries(self, query: Query) -> tuple[Any, ...]:
-        """What was said at the first, second … try, word by word; empty where nothing is recorded.
+        """Return the words of the first, second … attempt at a query; empty where nothing is recorded.
 
         Example:
             >>> row = {"kind": "negative", "sentence": "s", "attempts": ["Well"], "verdict": "YES."}
@@ -196,7 +196,7 @@ class Recorded:
         return judgment.attempts if judgment else ()
 
     def _find(self, query: Query) -> Judgment | None:
-        """The most specific line on a question: by its key, then by its parts."""
+        """Return the most specific line on a query: by its key, then by its parts; None if there is none."""
         parts = {**query.about, **query.fields}
         identity = (query.kind, *(parts.get(name) for name in _IDENTIFYING.get(query.kind, ())))
         restrictions = [(None if parts.get(name) is None else str(parts[name]), None) for name in _RESTRICTIONS]
@@ -207,13 +207,13 @@ class Recorded:
 
 
 class Recorder:
-    """Passes questions on to a judge, each once, and keeps what it says: every judged run is a recording.
+    """A judge that passes each question on to another judge once, and stores the verdicts for a recording.
 
     Args:
         judge: The judge to ask.
 
     Attributes:
-        asked: The questions with its verdicts by their identity, in the order of asking.
+        verdicts: Identity of a query -> the query and its verdict, in the order of asking.
 
     Example:
         >>> recorder = Recorder(Recorded([{"kind": "negative", "sentence": "Nobody knows.", "verdict": "YES"}]))
@@ -224,35 +224,36 @@ class Recorder:
 
     def __init__(self, judge: Judge) -> None:
         self.judge, self.name = judge, judge.name
-        self.asked: dict[object, tuple[Query, Verdict]] = {}
+        self.verdicts: dict[object, tuple[Query, Verdict]] = {}
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
-        """What the judge says, or once said to the same question."""
-        new = {query.identity: query for query in queries if query.identity not in self.asked}
+        """Return the judge's verdict on each query; a question that was asked before is not asked again."""
+        new = {query.identity: query for query in queries if query.identity not in self.verdicts}
         verdicts = self.judge.ask([*new.values()]) if new else ()
-        self.asked |= zip(new, zip(new.values(), verdicts, strict=True), strict=True)
-        return [self.asked[query.identity][1] for query in queries]
+        self.verdicts |= zip(new, zip(new.values(), verdicts, strict=True), strict=True)
+        return [self.verdicts[query.identity][1] for query in queries]
 
     def rows(self) -> list[dict[str, Any]]:
-        """The lines of the recording."""
-        return [record(query, verdict, self.name) for query, verdict in self.asked.values()]
+        """Return the lines of the recording."""
+        return [recorded_row(query, verdict, self.name) for query, verdict in self.verdicts.values()]
 
 
-def record(query: Query, verdict: Verdict, judge: str) -> dict[str, Any]:
-    """One line of a recording.
+def recorded_row(query: Query, verdict: Verdict, judge: str) -> dict[str, Any]:
+    """Build one line of a recording.
 
     Args:
         query: The question.
         verdict: The answer.
         judge: The judge's name.
     """
-    fields = {name: text for name, text in query.fields.items() if name not in ("document", "report")}  # in the key
+    # The hash of the question covers these long texts.
+    fields = {name: text for name, text in query.fields.items() if name not in ("document", "report")}
     about = {name: value for name, value in query.about.items() if name != "passage"}
-    asked = {"kind": query.kind, "key": digest(query.identity), "fields": fields, "about": about}
-    said = {"verdict": _WORDS[verdict.value], "reason": verdict.reason, "raw": verdict.raw}
-    return {**asked, **said, "probability": verdict.probability, "judge": judge}
+    question = {"kind": query.kind, "key": digest(query.identity), "fields": fields, "about": about}
+    answer = {"verdict": _WORDS[verdict.value], "reason": verdict.reason, "raw": verdict.raw}
+    return {**question, **answer, "probability": verdict.probability, "judge": judge}
 
 
 def digest(value: Any) -> str:
-    """A hash of plain values; of a query's ``identity``: the same whoever is asked and in whatever words."""
+    """Return a hash of plain values; of a query's ``identity``: the same for every judge and prompt."""
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()

@@ -1,9 +1,9 @@
-"""The prompts of a judge: one text file per kind of question, and how a question is put into it.
+"""The prompts of a judge: one text file per kind of question, filled with the texts of a query.
 
-Reports and documents are written by others, and may try to influence the judge. So every text stands between tags that
-it can't close, since its angle brackets are replaced; the question comes after the texts; and the judge is told whose
-words it reads. Tags alone don't stop a gullible model: the last word of an answer counts, and the tests include
-documents that try.
+Reports and documents are untrusted, and may try to influence the judge. So every text stands between tags that it can't
+close, since its angle brackets are replaced; the question comes after the texts; and the prompt says that others wrote
+the texts. Tags alone don't stop a gullible model: the last word of an answer counts, and the tests include documents
+that try to influence the judge.
 """
 
 import hashlib
@@ -21,12 +21,12 @@ Message = dict[str, str]
 
 _FOLDER = Path(__file__).parent
 RULES = (_FOLDER / "rules.txt").read_text(encoding="utf-8").strip()
-"""What every prompt says of the texts that it shows."""
+"""The rules about the texts that every prompt shows."""
 LAST_LINE = "Answer with one word, YES or NO."
 SECOND_TRY = "That could not be read. Answer with one word, YES or NO, and nothing else."
-"""What is sent after an answer in which no verdict could be found."""
+"""The message that is sent after an answer without a verdict."""
 
-_ANSWER_LENGTH = 2000  # characters of an unreadable answer that its author is shown again
+_ANSWER_LENGTH = 2000  # characters of an unreadable answer that the second try repeats
 _BETWEEN = "\n=====\n"
 _SENTENCE = "<sentence>\n"
 _PASSAGE = (_FOLDER / "passage.txt").read_text(encoding="utf-8")
@@ -36,7 +36,7 @@ _UNSAFE = re.compile(rf"[<＜﹤>＞﹥\ud800-\udfff\x00]|\[(?=/?(?:{_TURNS})\])
 
 
 def neutral(text: str) -> str:
-    """A text that can't close our tags or open a turn of the chat: angle brackets become quotation marks.
+    """Return a text that can't close our tags or open a turn of the chat: angle brackets become quotation marks.
 
     Chat templates mark turns by ``<|…|>`` or ``[INST]``, which a tokenizer may obey anywhere. Characters that no server
     accepts (lone surrogates, the null character) become the replacement character.
@@ -49,10 +49,10 @@ def neutral(text: str) -> str:
 
 
 def render(query: Query) -> list[Message]:
-    """The messages that put a question to a judge.
+    """Return the messages that put a question to a judge.
 
     Args:
-        query: One of the known kinds, with every field that its prompt shows.
+        query: A query of one of :data:`~tls_tasks.reports.types.QUERY_KINDS`, with every field that its prompt shows.
 
     Raises:
         OptionError: A kind that doesn't exist.
@@ -73,11 +73,11 @@ def render(query: Query) -> list[Message]:
         Answer with one word, YES or NO.
     """
     task, question = _prompt(query.kind)
-    return [{"role": "user", "content": f"{task}\n{RULES}\n\n{_shown(question, query)}\n\n{LAST_LINE}"}]
+    return [{"role": "user", "content": f"{task}\n{RULES}\n\n{_filled(question, query)}\n\n{LAST_LINE}"}]
 
 
 def second_try(messages: Sequence[Message], text: str) -> list[Message]:
-    """The messages, the answer that could not be read, and a request for one that can be.
+    """Return the messages, the answer that could not be read, and a request for one that can be read.
 
     Roles alternate and no message is empty, since some servers insist on it.
     """
@@ -88,9 +88,9 @@ def second_try(messages: Sequence[Message], text: str) -> list[Message]:
 
 
 def prompts_hash() -> str:
-    """Eight digits that change with a prompt or the length of its passage.
+    """Return eight hex digits that change with a prompt or the length of its passage.
 
-    Part of each judge's name.
+    It is part of the name of each judge that uses the prompts.
 
     Example:
         >>> len(prompts_hash())
@@ -103,16 +103,16 @@ def prompts_hash() -> str:
 
 @cache
 def _prompt(kind: str) -> tuple[str, str]:
-    """What comes before the texts of a prompt, and the texts with the question."""
+    """Return the instructions of a kind of question, and the template of its texts and question."""
     check_choice("kind", kind, QUERY_KINDS)
     task, _, question = (_FOLDER / f"{kind}.txt").read_text(encoding="utf-8").rpartition(_BETWEEN)
     return task.strip(), question.strip()
 
 
-def _shown(question: str, query: Query) -> str:
-    """A question with its texts, and the passage around its sentence."""
+def _filled(template: str, query: Query) -> str:
+    """Fill a template with the texts of a query, and add the passage around its sentence."""
     passage = query.about.get("passage")
-    if passage and query.kind != "first_instance":  # which shows all that stands before the sentence
-        question = question.replace(_SENTENCE, _PASSAGE + _SENTENCE)
+    if passage and query.kind != "first_instance":  # its prompt shows the earlier sentences anyway
+        template = template.replace(_SENTENCE, _PASSAGE + _SENTENCE)
     texts = {**query.fields, "passage": str(passage)}
-    return question.format(**{name: neutral(text) for name, text in texts.items()})
+    return template.format(**{name: neutral(text) for name, text in texts.items()})

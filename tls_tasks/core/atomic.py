@@ -1,6 +1,6 @@
-"""Files and folders that are there as a whole or not at all, also after an error, an interrupt or SIGTERM.
+"""Write files and folders as a whole or not at all, also after an error, an interrupt or SIGTERM.
 
-What is unfinished has a hidden temporary name in the same folder. Only a process that is killed leaves it behind, and
+An unfinished file has a hidden temporary name in the same folder. Only a process that is killed leaves it behind, and
 nothing reads it.
 """
 
@@ -14,41 +14,41 @@ from pathlib import Path
 
 
 @contextmanager
-def replaced(path: Path) -> Iterator[Path]:
-    """Yield where to write a file, which becomes ``path`` when it is complete; pipes and devices are written to.
+def atomic_file(path: Path) -> Iterator[Path]:
+    """Yield a path to write a file to, which becomes ``path`` when it is complete; pipes are written directly.
 
     Raises:
-        OSError: It can't be written: with the name of the file, not the temporary one. The old file is as it was.
+        OSError: It can't be written; the error names ``path``, not the temporary file. The old file is unchanged.
 
     Example:
         >>> folder = getfixture("tmp_path")
-        >>> with replaced(folder / "scores.csv") as file:
+        >>> with atomic_file(folder / "scores.csv") as file:
         ...     _ = file.write_text("0.5")
         >>> [path.name for path in folder.iterdir()]
         ['scores.csv']
     """
-    if path.exists() and not path.is_file():  # /dev/stdout, or a folder, which the caller can't open
+    if path.exists() and not path.is_file():  # a device such as /dev/stdout, or a folder, which can't be opened
         yield path
         return
-    target = Path(os.path.realpath(path))  # no link is replaced: as root that could be /dev/stdout
+    target = Path(os.path.realpath(path))  # a link is followed, never replaced: it could be /dev/stdout
     with _temporary(path, target.parent) as temporary:
         yield temporary
         temporary.replace(target)
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text; half a surrogate pair, which UTF-8 has no bytes for, is written as its escape.
+def atomic_write_text(path: Path, text: str) -> None:
+    """Write a text as a whole or not at all; lone surrogates, which UTF-8 lacks, are written as escapes.
 
     Raises:
         OSError: It can't be written.
     """
-    with replaced(path) as file:
+    with atomic_file(path) as file:
         file.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 @contextmanager
-def made_folder(path: Path) -> Iterator[Path]:
-    """Yield where to write a folder, which becomes ``path`` when all is in it.
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """Yield a path to write a folder to, which becomes ``path`` when it is complete.
 
     Args:
         path: The folder. If it exists (a mounted one, or the working directory), the finished files are moved into it.
@@ -73,7 +73,7 @@ def made_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _temporary(path: Path, folder: Path) -> Iterator[Path]:
-    """Yield a temporary name in a folder; what then has it is removed. Errors name ``path`` instead."""
+    """Yield a temporary path in a folder, and remove what is left of it; errors name ``path`` instead."""
     temporary = folder / f".tls-tasks.{secrets.token_hex(4)}"
     try:
         try:

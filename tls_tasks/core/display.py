@@ -1,4 +1,4 @@
-"""What a score shows of itself: its results by name, one line, a data frame, an explanation."""
+"""Display of scores: results by name, one line of text, a data frame, an explanation."""
 
 import importlib
 import math
@@ -8,22 +8,22 @@ from typing import Any
 from tls_tasks.core.errors import InputError, nearest
 from tls_tasks.core.parsed import without_notes
 
-_PLACE = ("row", "reference", "topic", "request_id", "run_id")
+_ITEM_IDS = ("row", "reference", "topic", "request_id", "run_id")
 
 
-class Shown:
-    """The part of :class:`~tls_tasks.core.score.Score` that people look at; it has no data of its own."""
+class ScoreDisplay:
+    """The base of :class:`~tls_tasks.core.score.Score` that displays it; it has no data."""
 
     def __getattr__(self, name: str) -> Any:
-        """A result by its key."""
-        known = self.__dict__.get("definitions", ())  # copy and pickle ask before there is any
-        if name.startswith("_") or name not in known:
-            near = nearest(name, [*known, *(own for own in dir(self) if not own.startswith("_"))])
+        """Return a result by its key."""
+        keys = self.__dict__.get("definitions", ())  # missing while copy and pickle build a score
+        if name.startswith("_") or name not in keys:
+            near = nearest(name, [*keys, *(attribute for attribute in dir(self) if not attribute.startswith("_"))])
             raise AttributeError(f"a score has no attribute or result {name!r}{near}")
         return self[name]
 
     def __getitem__(self, key: str) -> Any:
-        """A result as :meth:`as_dict` gives it, without its items."""
+        """Return a result as :meth:`as_dict` gives it, without its items."""
         if key in self.definitions:
             return self._result(key)
         if key == "signature":
@@ -34,17 +34,17 @@ class Shown:
         return more[key]
 
     def __repr__(self) -> str:
-        """The headline numbers and the signature on one line; never the units."""
+        """Return the headline numbers and the signature on one line; never the units."""
         signed = _one_line(self.signature)
         return f"<Score {_one_line(self.metric)}: {self._headline(self.results)}, n {len(self.units)}, {signed}>"
 
     def _headline(self, results: Mapping[str, float]) -> str:
-        """F1 and scores of a whole, or whatever comes first."""
+        """Return F1 and ``_score`` results, or the first three, as text."""
         keys = [key for key in results if "f1" in key.split("_") or key.endswith("_score")] or list(results)[:3]
         return ", ".join(f"{_one_line(key)} {_number(results[key], self.definitions[key].is_count)}" for key in keys)
 
     def to_pandas(self) -> Any:
-        """A data frame with a row for each unit: which document it is of, and its own results.
+        """Return a data frame with a row for each unit: its document and its own results.
 
         Raises:
             ImportError: pandas is not installed.
@@ -54,9 +54,9 @@ class Shown:
         except ImportError as error:
             raise ImportError("to_pandas() needs pandas: pip install pandas") from error
         rows = []
-        for place, unit in enumerate(self.units):
-            item = self.items[place] if self.items else None
-            row = {key: value for key in _PLACE if (value := getattr(item, key, None)) is not None}
+        for index, unit in enumerate(self.units):
+            item = self.items[index] if self.items else None
+            row = {key: value for key in _ITEM_IDS if (value := getattr(item, key, None)) is not None}
             for key, result in self.definitions.items():
                 value = result.value([unit])
                 row[key] = int(value) if result.is_count and not math.isnan(value) else value
@@ -64,40 +64,41 @@ class Shown:
         return pandas.DataFrame(rows)
 
     def explain(self, row: int = 0) -> str:
-        """What made the score of one document, as text to print.
+        """Return the details that explain the score of one document, as text to print.
 
         Args:
-            row: The document's place among the predictions.
+            row: The document's index among the predictions.
 
         Raises:
             InputError: There is no such row.
         """
-        places = [place for place, item in enumerate(self.items) if item.row == row]
-        if not places:
+        indices = [index for index, item in enumerate(self.items) if item.row == row]
+        if not indices:
             last = max((item.row for item in self.items), default=-1)
             raise InputError("row", None, repr(row), f"a row from 0 to {last}" if last >= 0 else "a score of documents")
         lines: list[str] = []
-        for place in places:
-            item = self.items[place]
+        for index in indices:
+            item = self.items[index]
             reference = getattr(item, "reference", None)
-            where = f"row {row}" if reference is None else f"row {row}, reference {reference}"
-            numbers = {key: result.value([self.units[place]]) for key, result in self.definitions.items()}
-            lines += [f"{_one_line(self.metric)}, {where}: {self._headline(numbers)}", *self.explanation(item)]
-            if numbers.get("parse_failures"):
+            heading = f"row {row}" if reference is None else f"row {row}, reference {reference}"
+            results = {key: result.value([self.units[index]]) for key, result in self.definitions.items()}
+            lines += [f"{_one_line(self.metric)}, {heading}: {self._headline(results)}", *self.explanation(item)]
+            if results.get("parse_failures"):
                 lines.append("  nothing could be read in the answer")
             kinds = self.problems.get(row, {})
-            if item_problems := kinds if numbers.get("parse_failures") else without_notes(kinds):
+            if item_problems := kinds if results.get("parse_failures") else without_notes(kinds):
                 lines.append("  problems in the answer: " + ", ".join(item_problems))
             lines.append("")
         return "\n".join(lines[:-1])
 
 
 def _number(value: float, is_count: bool) -> str:
+    """Return a value as text: NaN, a whole number, or four decimals."""
     if math.isnan(value):
         return "NaN"
     return str(int(value)) if is_count else f"{value:.4f}"
 
 
 def _one_line(text: str) -> str:
-    """Text with nothing in it that breaks a line or that a terminal obeys."""
+    """Return text in which nothing breaks a line or is obeyed by a terminal."""
     return text if text.isprintable() else repr(text)

@@ -123,7 +123,7 @@ def compare(first: Sums, second: Sums, keys: Sequence[str], *, settings: Setting
 
 
 def detectable(error: float, n_units: int) -> float:
-    """Return the true difference that 80 % of tests find (Cohen, Statistical Power Analysis, 1988); ``error``: standard."""
+    """Return the true difference that 80 % of tests find, by its standard error (Cohen, Power Analysis, 1988)."""
     from scipy.special import stdtrit  # imported late, since it is slow to import
 
     return float(error * (stdtrit(n_units - 1, 0.975) + stdtrit(n_units - 1, 0.8))) if n_units > 1 else math.nan

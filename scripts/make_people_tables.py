@@ -1,13 +1,15 @@
-"""Write how far people agree into docs/people.md and the metrics' cards, from ``tls_tasks/data/people.json``.
+"""Write how far people agree into the metrics' cards, from ``tls_tasks/data/people.json``.
 
 ``--measure`` (``make people``) measures it first: fetches SummEval, QAGS and Timeline17 (TLS_TASKS_MIRROR may name a
-mirror) and writes the file; what can't be had is named and stays as it was. ``--check`` only says whether pages and
-cards are up to date.
+mirror), writes the file, and puts what the commands that ``tls-tasks fetch`` suggests print into docs/people.md; what
+can't be had is named and stays as it was. ``--check`` only says whether the cards are up to date.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
 import json
 import re
 import sys
@@ -21,6 +23,7 @@ from scipy.stats import spearmanr
 
 import tls_tasks
 from tls_tasks.after.meta import LEVELS, references_among_themselves
+from tls_tasks.cli import main as command
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.files import file_rows
 from tls_tasks.reports.judges.endpoint import ChatJudge
@@ -33,6 +36,7 @@ PEOPLE = ROOT / "tls_tasks" / "data" / "people.json"
 PAGE = ROOT / "docs" / "people.md"
 _END = "<!-- end of {} -->\n"
 _START = "<!-- {}: generated from tls_tasks/data/people.json by scripts/make_people_tables.py -->\n"
+_PRINTED = "<!-- {}: printed by make people -->\n"
 
 Known = dict[str, dict[str, Any]]
 Row = Mapping[str, Any]
@@ -52,13 +56,7 @@ def answers(name: str) -> dict[str, list[dict[str, Any]]]:
 
 # ---- rouge_l on SummEval
 
-_STEMS: dict[str, Any] = {"tokenizer": "rouge", "use_stemmer": True}
-_SCORES: dict[str, tuple[int, dict[str, Any]]] = {
-    "rouge_l, 1 reference": (1, {}),
-    "rouge_l, 11 references": (11, {}),
-    "the same, tokenizer rouge and stems, 1": (1, _STEMS),
-    "the same, tokenizer rouge and stems, 11": (11, _STEMS),
-}
+_SCORES = {"rouge_l, 1 reference": 1, "rouge_l, 11 references": 11}
 
 
 def summeval(known: Known) -> None:
@@ -66,9 +64,9 @@ def summeval(known: Known) -> None:
     by_system = answers("summeval")
     scores: dict[str, dict[str, dict[str, float]]] = {system: {} for system in by_system}
     for system, rows in by_system.items():
-        for name, (n, options) in _SCORES.items():
+        for name, n in _SCORES.items():
             columns = [row["summary"] for row in rows], [row["references"][:n] for row in rows]
-            values = tls_tasks.rouge_l(*columns, use_aggregator=False, **options).as_dict()["rouge_l_f1"]
+            values = tls_tasks.rouge_l(*columns, use_aggregator=False).as_dict()["rouge_l_f1"]
             for row, value in zip(rows, values, strict=True):
                 scores[system].setdefault(row["id"], {})[name] = value
     found = tls_tasks.meta(scores, RATED["summeval"].folder / PEOPLE_FILE)["aspects"]["relevance"]
@@ -79,9 +77,6 @@ def summeval(known: Known) -> None:
         name: {level: [own[level]["tau_b"], *own[level]["tau_b_ci"]] for level in LEVELS}
         for name, own in found["metrics"].items()
     }
-    for test in found["tests"]:
-        gaps = [f"{test['difference'][one]['tau_b']:+.3f} (p = {test['p_value'][one]['tau_b']:.3f})" for one in LEVELS]
-        print(f"{test['first']}, less {test['second']}: {', '.join(gaps)}")
     documents = next(iter(by_system.values()))
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder, "summeval.jsonl")
@@ -89,7 +84,6 @@ def summeval(known: Known) -> None:
         data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         among = references_among_themselves("summ_custom", data=str(data))["mean_of_topics"]
     own = known["rouge_l"]
-    own["summeval"] = {name: {**taus[name], "near": near[name]} for name in taus}
     means = [np.mean([cell["rouge_l, 11 references"] for cell in cells.values()]) for cells in scores.values()]
     own["among"] = [among["rouge_l_f1"], float(min(means)), float(max(means))]
     one, eleven = (taus[f"rouge_l, {n}"] for n in ("1 reference", "11 references"))
@@ -104,6 +98,7 @@ def summeval(known: Known) -> None:
         f"of systems less than .01 apart by F1, {below} pairs stood in people's order; of .01 to .02 "
         f"{between}, from .02 on {above} (SummEval, one reference)"
     )
+    show("summeval")
 
 
 def _among(own: Row) -> str:
@@ -145,29 +140,25 @@ def support(rows: Sequence[Row], judge: Any) -> list[float]:
 
 
 def qags(known: Known) -> None:
-    """The share of sentences that hold, by three people and by the toy, and words copied from the source."""
+    """The share of sentences that hold, by three people and by the toy."""
     parts: Any = importlib.import_module("tests.harness_parts")
-    own = known["report_eval"]
-    own["qags"] = {}
+    own, rhos = known["report_eval"], []
     rated = {row["id"]: float(row["rating"]) for _, row in file_rows(RATED["qags"].fetch() / PEOPLE_FILE)}
     server = parts.Server(overlap)
     try:
-        for system, rows in answers("qags").items():
+        for rows in answers("qags").values():
             people = [rated[row["id"]] for row in rows]
             judge = ChatJudge(server.url.removesuffix("/chat/completions"), "word-overlap", cache=None)
-            columns = [row["summary"] for row in rows], [row["source"] for row in rows]
-            copied = tls_tasks.rouge_l(*columns, use_aggregator=False).as_dict()["rouge_l_precision"]
-            values = {"citation_support": support(rows, judge), "rouge_l_precision": copied}
-            own["qags"][system] = {"n": len(rows)}
-            own["qags"][system] |= {name: _spearman(people, one) for name, one in values.items()}
+            rhos.append(_spearman(people, support(rows, judge)))
     finally:
         server.close()
-    told = " and ".join("{:.2f} [{:.2f}, {:.2f}]".format(*one["citation_support"]) for one in own["qags"].values())
+    told = " and ".join("{:.2f} [{:.2f}, {:.2f}]".format(*rho) for rho in rhos)
     own["measured"] = (
         f"as claim support of summaries, with a toy that counts words as judge: Spearman's rho with people's "
         f"consistency {told} on QAGS' summaries of CNN/DM and of XSum. Another judge agrees otherwise."
     )
     own["data"] = RATED["qags"].origin
+    show("qags")
 
 
 def _spearman(people: Sequence[float], values: Sequence[float]) -> list[float]:
@@ -203,7 +194,7 @@ def timeline17(known: Known) -> None:
         known[name]["task"] = "tls_timeline17"
 
 
-# ---- pages and cards
+# ---- the page and the cards
 
 
 def card(own: Row) -> str:
@@ -216,42 +207,30 @@ def card(own: Row) -> str:
     return "\n".join([*lines, f"- How large a difference means something: {own['difference']}."]) + "\n"
 
 
-def summeval_table(known: Known) -> str:
-    """A row a score."""
-    rows = ["| score | by system | by document | < .01 apart | .01 to .02 | .02 or more |", "|---|---|---|---|---|---|"]
-    for name, own in known["rouge_l"]["summeval"].items():
-        taus = ["{:.3f} [{:.2f}, {:.2f}]".format(*own[level]) for level in LEVELS]
-        near = ["{:g} of {}".format(*counts) for counts in own["near"]]
-        rows.append(f"| {' | '.join([name, *taus, *near])} |")
-    return "\n".join([*rows, "", _among(known["rouge_l"])]) + "\n"
-
-
-def qags_table(known: Known) -> str:
-    """A row a system."""
-    rows = [
-        "| summaries of | n | citation_support, toy judge | rouge_l_precision against the source |",
-        "|---|---|---|---|",
-    ]
-    for system, own in known["report_eval"]["qags"].items():
-        names = "citation_support", "rouge_l_precision"
-        rhos = ["{:.3f} [{:.2f}, {:.2f}]".format(*own[name]) for name in names]
-        rows.append(f"| {' | '.join([system, str(own['n']), *rhos])} |")
-    return "\n".join(rows) + "\n"
+def show(name: str) -> None:
+    """Put into the page what the command prints that ``tls-tasks fetch`` suggests for a data set."""
+    copy, printed = RATED[name], io.StringIO()
+    words = copy.settings["try"].partition(" && tls-tasks ")[2]
+    paths = re.compile(rf"(?<==).+|^{re.escape(PEOPLE_FILE)}$")
+    given = [paths.sub(lambda path: str(copy.folder / path[0]), word) for word in words.split()]
+    with contextlib.redirect_stdout(printed):
+        command(given)
+    block = f"```text\ntls-tasks {words}\n```\n\n```text\n{printed.getvalue().rstrip()}\n```\n"
+    PAGE.write_text(_put(PAGE.read_text("utf-8"), _PRINTED.format(name), name, block), encoding="utf-8")
 
 
 def written(known: Known) -> Iterator[tuple[Path, str]]:
-    """Each page or card, and its text as it should be."""
-    yield PAGE, _put(_put(PAGE.read_text("utf-8"), "summeval", summeval_table(known)), "qags", qags_table(known))
+    """Each card, and its text as it should be."""
     for name, own in known.items():
         path = ROOT / "metrics" / name / "README.md"
-        yield path, _put(path.read_text("utf-8"), "people", card(own))
+        yield path, _put(path.read_text("utf-8"), _START.format("people"), "people", card(own))
 
 
-def _put(text: str, name: str, table: str) -> str:
-    before, start, rest = text.partition(_START.format(name))
+def _put(text: str, head: str, name: str, table: str) -> str:
+    before, start, rest = text.partition(head)
     _, end, after = rest.partition(_END.format(name))
     if not end:
-        raise ValueError(f"no {_START.format(name)}")
+        raise ValueError(f"no {head}")
     return before + start + table + end + after
 
 

@@ -167,9 +167,12 @@ def test_every_line_is_in_one_block(tmp_path_factory, text, block_bytes):
 
 
 @pytest.mark.slow
-def test_the_command_streams_in_processes(tmp_path, capsys, log):
+def test_the_command_streams_in_processes(tmp_path, capsys, log, monkeypatch):
     whole = told(capsys, "score", log)
     assert told(capsys, "score", log, "-o", "units") == whole
+    monkeypatch.setattr("tls_tasks.cli.score._LARGE", 100)
+    monkeypatch.setattr("tls_tasks.cli.score.read_runs", None)  # a large log is never read as a whole
+    assert told(capsys, "score", log) == whole
 
 
 @pytest.mark.slow

@@ -226,6 +226,9 @@ def test_several_files_are_read_as_one(tmp_path):
     assert find(["neuclir/1/rus"], "d1") == "In ru." and find(["neuclir/1/zho"], "d1") == "In zh."
     with pytest.raises(DataError, match="document 'd1' comes twice"):
         open_documents([files[0]] * 2, ["d1"])
+    files[0].write_text("")
+    with pytest.raises(DataError, match="it is empty, expected documents"):
+        open_documents(files, ["d1"])
 
 
 def test_a_collection_that_is_none_is_named():

@@ -47,6 +47,19 @@ def slow_mean(scores):
     return min(1, max(0, sum(known) / len(known))) if known else math.nan
 
 
+def test_themes_give_the_published_breakdown():
+    """An example's tag has the score of all its criteria, an axis that of its own; who has no rubric is counted."""
+    good, bad = ({"title": name, "weight": 1, "axis": axis} for name, axis in (("good", "Explicit"), ("bad", "Style")))
+    docs = [
+        {"rubrics": [good, bad], "example_tags": ["theme:x"]},
+        {"rubrics": [good], "example_tags": ["theme:y"]},
+        None,
+    ]
+    results = scored([*docs, None], {"good": "YES", "bad": "NO"}).results
+    tags = {"": 0.75, "_theme:x": 0.5, "_theme:y": 1, "_Explicit": 1, "_Style": 0}
+    assert {tag: results[f"rubric_score{tag}"] for tag in tags} == tags and results["reports_without_rubric"] == 1
+
+
 @pytest.mark.parametrize(("text", "points"), [("criterion", "points"), ("title", "weight")])
 def test_a_thousand_random_tables(text, points):
     draw = random.Random(7)

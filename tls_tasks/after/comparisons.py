@@ -120,6 +120,16 @@ def compare_systems(
     """
     if len(systems) < 2:
         raise InputError("systems", None, "1 run" if systems else "none", "two or more")
+    systems, common = with_common_tasks(systems)
+    return [row for name in common for row in _compare_task(name, systems, keys, settings)]
+
+
+def with_common_tasks(systems: Sequence[System]) -> tuple[Sequence[System], list[str]]:
+    """Return the systems and the tasks that all have; where each has one, all are called as the first is.
+
+    Raises:
+        DataError: If there is none.
+    """
     common = [name for name in systems[0].tasks if all(name in system.tasks for system in systems)]
     if not common and all(len(system.tasks) == 1 for system in systems):
         common = list(systems[0].tasks)
@@ -127,14 +137,14 @@ def compare_systems(
     if not common:
         named = "; ".join(f"{system.name}: {', '.join(system.tasks)}" for system in systems)
         raise DataError(f"the runs have no task in common: {named}")
-    return [row for name in common for row in _compare_task(name, systems, keys, settings)]
+    return systems, common
 
 
 def _compare_task(
     name: str, systems: Sequence[System], names: Sequence[str], settings: Settings
 ) -> Iterator[TaskComparison]:
-    scores, doubt = _joined(name, systems), []
-    keys = _metrics(name, systems, scores[0], names)
+    scores, doubt = joined(name, systems), []
+    keys = metrics_to_compare(name, systems, scores[0], names)
     names_of = [(systems[0].name, system.name) for system in systems[1:]]
     pairs = [paired(scores[0], score, keys, both) for score, both in zip(scores[1:], names_of, strict=True)]
     sums = [[Sums.from_score(score) for score in pair[:2]] for pair in pairs]
@@ -154,8 +164,8 @@ def _compare_task(
         yield TaskComparison(name, systems[0].name, system.name, metrics, len(ids), n_units, unit, said)
 
 
-def _metrics(name: str, systems: Sequence[System], score: Score, names: Sequence[str]) -> list[str]:
-    """The metrics to compare: those that are named, else all that rank systems."""
+def metrics_to_compare(name: str, systems: Sequence[System], score: Score, names: Sequence[str]) -> list[str]:
+    """Return the metrics to compare: those that are named, else all that rank systems."""
     if unknown := [key for key in names if key not in score.definitions]:
         raise OptionError.unknown("--metric", unknown[0], score.definitions)
     if chosen := list(names) or [key for key in systems[0].tasks[name].ranked if key in score.definitions]:
@@ -178,8 +188,8 @@ def _by_metric(row: Difference, adjusted: float, first: Score, second: Score) ->
 # Documents joined
 
 
-def _joined(name: str, systems: Sequence[System]) -> list[Score]:
-    """The scores of systems on the same documents, all in the order of the first one's.
+def joined(name: str, systems: Sequence[System]) -> list[Score]:
+    """Return the scores of systems on the same documents, all in the order of the first one's.
 
     In the harness's logs and in those of our tasks documents are the same if all that is logged of them is; else their
     ids say it.

@@ -4,7 +4,8 @@ By system: do the systems' means stand in people's order? By document: do the an
 and Pearson's r are one formula over pairs of systems, of the signs of their differences and of the differences.
 
 Source: Deutsch, Dror & Roth, A Statistical Analysis of Summarization Evaluation Metrics Using Resampling Methods, TACL
-2021: intervals of resampled systems and documents (BOOT-BOTH), tests of swapped cells (PERM-BOTH).
+2021: intervals of resampled systems and documents (BOOT-BOTH), tests of swapped systems (PERM-SYSTEMS) or cells
+(PERM-BOTH).
 """
 
 import itertools
@@ -18,9 +19,10 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator
 
-from tls_tasks.core.errors import DataError, InputError, describe, nearest
+from tls_tasks.core.errors import DataError, InputError, check_choice, describe, nearest
 from tls_tasks.core.intervals import Table
 from tls_tasks.core.score import Score, grouped
+from tls_tasks.core.significance import MOST_EXACT
 from tls_tasks.core.task import Doc, Task
 from tls_tasks.data.files import file_rows
 from tls_tasks.data.models import DataRow, Id, read_models
@@ -34,11 +36,17 @@ People = str | Path | Iterable[Mapping[str, Any]]
 """Ratings, or a file of them."""
 
 LEVELS = ("by_system", "by_document")
-_WITHIN = "within_system"
+WITHIN = "within_system"
 STATISTICS = ("tau_b", "pearson", "pairwise_accuracy")
 _LEAST, _LEAST_INTERVAL = 3, 5  # systems for a value by system, and for its interval
 _BINS = (0.0, 0.01, 0.02, math.inf)
 _SAME = 1e-12  # what only rounding tells apart is the same
+_AT_ONCE = 2_000_000  # numbers of a table of resamples, which are some megabytes
+SWAPS = {
+    "systems": "whole systems swapped: of systems like these, on these documents",
+    "cells": "cells swapped: on these systems and documents, and of no others",
+}
+"""What a test exchanges, and whom it speaks of."""
 
 
 def _as_number(cell: Any) -> Any:
@@ -57,7 +65,9 @@ class _Rating(DataRow):
 
 
 @np.errstate(invalid="ignore", divide="ignore")  # 0 / 0 is NaN: undefined
-def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int = 12345) -> dict[str, Any]:
+def meta(
+    scores: Scores, people: People, *, n_resamples: int = 10_000, seed: int = 12345, swap: str = "systems"
+) -> dict[str, Any]:
     """How far metrics agree with people's ratings of the same answers, by system and by document.
 
     Answers without a finite score or without a rating are left out and counted. Several ratings of one answer are
@@ -66,21 +76,24 @@ def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int =
     Args:
         scores: System -> document id -> its score, or the scores of several metrics by name; more is better.
         people: The ratings: rows with ``system``, ``id``, ``rating``, and ``aspect`` if there are several; or a file of
-            them, CSV or JSON Lines.
+            them, CSV or JSON Lines. Ratings of systems without scores are left out.
         n_resamples: How many resamples the intervals take, and how many permutations the tests.
         seed: The seed of both.
+        swap: What the tests exchange. ``systems``: whole systems, all 2^n ways of up to 14; p speaks of systems like
+            these, on these documents. ``cells``: single answers; p speaks of these systems and documents alone.
 
     Returns:
         ``aspects``: aspect -> ``metrics`` and ``tests``. Of each metric ``counts`` says what was compared and left out;
         ``by_system`` and ``by_document`` have ``tau_b``, ``pearson`` and ``pairwise_accuracy``, each with ``_ci``
         (95 %; None: no interval) and ``_undefined``, the resamples without a value. If no document has answers to
-        order, ``within_system`` has the same three for each system's answers, averaged over systems. ``near`` counts
+        order, ``within_system`` has the same for each system's answers, averaged over systems. ``near`` counts
         the pairs of systems in people's order by their difference in score. A test has the
         ``difference`` in agreement between two metrics, first minus second, and its ``p_value``. NaN is undefined.
 
     Raises:
         InputError: If there is nothing to compare.
-        DataError: If the ratings can't be read, or a rating names a system or document without scores.
+        DataError: If the ratings can't be read, a rating names a document without scores, or a system has no rating.
+        OptionError: If there is no such ``swap``.
 
     Example:
         >>> scores = {"a": {"d1": 0.1, "d2": 0.3}, "b": {"d1": 0.2, "d2": 0.2}, "c": {"d1": 0.5, "d2": 0.4}}
@@ -90,6 +103,7 @@ def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int =
         >>> found["by_document"]["tau_b"], found["by_system"]["tau_b_ci"]
         (0.9082482904638631, None)
     """
+    check_choice("swap", swap, SWAPS)
     if not isinstance(scores, Mapping):
         raise InputError("scores", None, describe(scores), "a mapping system -> document id -> score")
     if wrong := [system for system, own in scores.items() if not isinstance(own, Mapping)]:
@@ -98,7 +112,7 @@ def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int =
     values = {cell: value if isinstance(value, Mapping) else {"score": value} for cell, value in given}
     if not values:
         raise InputError("scores", None, "no score", "system -> document id -> score, or metric -> score")
-    systems, ids = (list(dict.fromkeys(names)) for names in zip(*values, strict=True))
+    systems, ids = (sorted(set(names)) for names in zip(*values, strict=True))  # draws don't depend on the order
     keys = list(dict.fromkeys(key for named in values.values() for key in named))
 
     def table(cells: Mapping[tuple[str, str], Any]) -> Table:
@@ -111,9 +125,11 @@ def meta(scores: Scores, people: People, *, n_resamples: int = 1000, seed: int =
         rated = table({cell: math.fsum(own) / len(own) for cell, own in cells.items()})
         found = {key: _of_metric(tables[key], rated, n_resamples, seed) for key in keys}
         pairs = itertools.combinations(keys, 2)
-        tests = [{"first": a, "second": b, **_test(tables[a], tables[b], rated, n_resamples, seed)} for a, b in pairs]
+        tests = [
+            {"first": a, "second": b, **_test(tables[a], tables[b], rated, n_resamples, seed, swap)} for a, b in pairs
+        ]
         aspects[aspect] = {"metrics": found, "tests": tests}
-    return {"aspects": aspects, "n_resamples": n_resamples, "seed": seed}
+    return {"aspects": aspects, "n_resamples": n_resamples, "seed": seed, "swap": swap}
 
 
 def _read_people(people: People, known: Mapping[str, Set[str]]) -> dict[str, dict[tuple[str, str], list[float]]]:
@@ -122,20 +138,27 @@ def _read_people(people: People, known: Mapping[str, Set[str]]) -> dict[str, dic
     rows = file_rows(Path(people)) if isinstance(people, str | Path) else ((f"people[{n}]", row) for n, row in given)
     rated: dict[str, dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     seen: set[tuple[str, str, str, str]] = set()
+    systems: dict[str, None] = {}
     for where, row in read_models(_Rating, rows := list(rows)):
-        for name, there in known.items():
-            if (value := getattr(row, name)) not in there:
-                names = f"there are {some(sorted(there))}{nearest(value, there)}"
-                raise DataError(f"{where}: no score is of {name} {value!r}; {names}")
+        systems[row.system] = None
+        if row.system not in known["system"]:  # people have rated more systems than are compared
+            continue
+        if row.id not in known["id"]:
+            names = f"there are {some(sorted(known['id']))}{nearest(row.id, known['id'])}"
+            raise DataError(f"{where}: no score is of id {row.id!r}; {names}")
         cell = row.aspect, row.rater, row.system, row.id
         if row.rater and cell in seen:
             raise DataError(f"{where}: rater {row.rater!r} rates document {row.id!r} of {row.system!r} a second time")
         seen.add(cell)
         if not math.isnan(row.rating):
             rated[row.aspect or "rating"][row.system, row.id].append(row.rating)
+    place = str(people) if isinstance(people, str | Path) else "people"
+    others, unrated = sorted(systems.keys() - known["system"]), sorted(known["system"] - systems.keys())
+    if others and unrated:  # a label that people don't have rather than systems without ratings
+        names = f"there are {some(others)}{nearest(unrated[0], others)}"
+        raise DataError(f"{place}: no rating is of system {unrated[0]!r}; {names}")
     if not rated:
         names = f" with the columns {', '.join(map(str, rows[0][1]))}" if rows else ""
-        place = str(people) if isinstance(people, str | Path) else "people"
         raise InputError(place, None, f"no ratings in rows{names}", "rows with system, id and rating")
     return rated
 
@@ -148,57 +171,108 @@ def _common(*tables: Table) -> list[Table]:
 
 
 def _of_metric(scores: Table, rated: Table, n_resamples: int, seed: int) -> dict[str, Any]:
-    """All that is said of one metric and one aspect."""
+    """Return all that is said of one metric and one aspect."""
     own, people = _common(scores, rated)
     (n, width), generator = own.shape, random.Random(seed)
-    values, drawn = _levels(own, people), np.empty((n_resamples, len(LEVELS), len(STATISTICS)))
-    for place in range(n_resamples):
-        rows, columns = (generator.choices(range(size), k=size) for size in own.shape)
-        drawn[place] = _levels(own[np.ix_(rows, columns)], people[np.ix_(rows, columns)])
-    levels = _named(values)
-    for (row, level), (column, name) in itertools.product(enumerate(LEVELS), enumerate(STATISTICS)):
-        own_drawn = drawn[:, row, column]
-        defined = own_drawn[~np.isnan(own_drawn)]
-        has_interval = len(defined) and (level != "by_system" or n >= _LEAST_INTERVAL)
-        ends = [float(end) for end in np.quantile(defined, [0.025, 0.975])] if has_interval else None
-        levels[level] |= {f"{name}_ci": ends, f"{name}_undefined": n_resamples - len(defined)}
+    draws = [_drawn(size, n_resamples, generator) for size in own.shape]
     has_score, has_rating = ~np.isnan(scores), ~np.isnan(rated)
+    without = np.isnan(_statistics(_terms(own, people).sum(axis=1))[0])
     counts = {
         "systems": n, "documents": width, "answers": (has_score & has_rating).sum(),
         "answers without a rating": (has_score & ~has_rating).sum(),
         "ratings without a score": (has_rating & ~has_score).sum(),
-        "documents without an order": np.isnan(_agreement(own, people)[0]).sum(),
+        "documents without an order": without.sum(),
     }  # fmt: skip
-    if counts["documents without an order"] == width:
-        within = _means(_agreement(own.T, people.T), axis=1).tolist()
-        levels[_WITHIN] = dict(zip(STATISTICS, within, strict=True))
+    drawn = dict(zip(LEVELS, _levels(own, people, *draws).swapaxes(0, 1), strict=True))
+    if n and without.all():
+        drawn[WITHIN] = _within_system(own, people, draws[1])
+    levels: dict[str, dict[str, Any]] = {}
+    for level, table in drawn.items():
+        value, *resamples = table
+        levels[level] = dict(zip(STATISTICS, value.tolist(), strict=True))
+        for name, column in zip(STATISTICS, np.array(resamples).T, strict=True):
+            defined = column[~np.isnan(column)]
+            has_interval = len(defined) and (level != "by_system" or n >= _LEAST_INTERVAL)
+            ends = np.quantile(defined, [0.025, 0.975]).tolist() if has_interval else None
+            levels[level] |= {f"{name}_ci": ends, f"{name}_undefined": n_resamples - len(defined)}
     near = _near(*(_means(table, axis=1)[:, None] for table in (own, people)))
     return {"counts": {name: int(value) for name, value in counts.items()}, **levels, "near": near}
 
 
-def _named(values: Table) -> dict[str, dict[str, Any]]:
-    return {level: dict(zip(STATISTICS, row, strict=True)) for level, row in zip(LEVELS, values.tolist(), strict=True)}
+def _drawn(size: int, n_resamples: int, generator: random.Random) -> Table:
+    """Return how often each is drawn, a row a resample; the first row is what was observed: each once."""
+    drawn = (generator.choices(range(size), k=size) for _ in range(n_resamples))
+    return np.array([np.ones(size), *(np.bincount(np.array(places, int), minlength=size) for places in drawn)])
 
 
-def _levels(scores: Table, people: Table) -> Table:
-    """A row a level, a column a statistic; NaN where nothing has an order."""
-    systems = _agreement(*(_means(table, axis=1)[:, None] for table in (scores, people)))[:, 0]
-    if len(scores) < _LEAST:
-        systems[:] = math.nan
-    return np.array([systems, _means(_agreement(scores, people), axis=1)])
+def _levels(scores: Table, people: Table, systems: Table | None = None, documents: Table | None = None) -> Table:
+    """Return the agreement by system and by document: (resample, level, statistic); NaN where nothing has an order.
+
+    Args:
+        scores: A row a system, a column a document.
+        people: Their ratings.
+        systems: How often each is drawn, a row a resample; None: once.
+        documents: The same of documents.
+    """
+    draws = systems if systems is not None else np.ones((1, len(scores)))
+    times = documents if documents is not None else np.ones((len(draws), scores.shape[1]))
+    return np.stack([_by_system(scores, people, draws, times), _by_document(scores, people, draws, times)], axis=1)
 
 
-def _agreement(scores: Table, people: Table) -> Table:
-    """Each statistic (a row) of each column, over all pairs of rows that have both."""
+def _by_system(scores: Table, people: Table, systems: Table, documents: Table) -> Table:
+    """Return the agreement of the systems' means, as :func:`_levels` does."""
+    there = (~np.isnan(scores)).astype(float)
+    n_drawn = there @ documents.T
+    means = (np.nan_to_num(table * there) @ documents.T / n_drawn for table in (scores, people))
+    first, second = np.triu_indices(len(scores), 1)
+    weights = (systems[:, first] * systems[:, second]).T
+    sums = (_terms(*means) * weights).sum(axis=1)
+    return np.transpose(_statistics(sums if len(scores) >= _LEAST else sums * math.nan))
+
+
+def _by_document(scores: Table, people: Table, systems: Table, documents: Table) -> Table:
+    """Return the agreement of the answers to one document, averaged over documents, as :func:`_levels` does."""
+    terms, (first, second) = _terms(scores, people), np.triu_indices(len(scores), 1)
+    at_once, means = max(1, _AT_ONCE // max(terms.shape)), []
+    for start in range(0, len(systems), at_once):
+        draws, times = systems[start : start + at_once], documents[start : start + at_once]
+        found = _statistics((draws[:, first] * draws[:, second]) @ terms)
+        weights = times * ~np.isnan(found)
+        means.append((np.nan_to_num(found) * weights).sum(axis=2) / weights.sum(axis=2))
+    return np.transpose(np.concatenate(means, axis=1))
+
+
+def _within_system(scores: Table, people: Table, documents: Table) -> Table:
+    """Return the agreement of each system's answers, averaged over systems: (resample, statistic)."""
+    found = []
+    for own in zip(scores, people, strict=True):
+        has_score = ~np.isnan(own[0])
+        terms, draws, n = _terms(*(row[has_score, None] for row in own)), documents[:, has_score], has_score.sum()
+        by_pair = np.zeros((len(terms), n, n))  # one product for each sum: there are many pairs of documents
+        first, second = np.triu_indices(n, 1)
+        by_pair[:, first, second] = terms[:, :, 0]
+        found.append(_statistics(np.array([((draws @ table) * draws).sum(axis=1) for table in by_pair])))
+    return np.transpose(_means(np.array(found), axis=0))
+
+
+def _terms(scores: Table, people: Table) -> Table:
+    """Return what each pair of rows adds to the six sums of :func:`_statistics`: (sum, pair, column)."""
     gaps, wanted = _gaps(scores), _gaps(people)
     neither = np.isnan(gaps + wanted)
     gaps[neither] = wanted[neither] = 0  # a pair that adds nothing to any sum
     signs, order = np.sign(gaps), np.sign(wanted)
-    pairs = ((signs, order), (gaps, wanted))
-    cosines = [(a * b).sum(axis=0) / np.sqrt((a**2).sum(axis=0) * (b**2).sum(axis=0)) for a, b in pairs]
-    # Pairs that people tie say nothing; those that the metric ties are half right.
-    accuracy = ((1 + signs * order) / 2 * abs(order)).sum(axis=0) / abs(order).sum(axis=0)
-    return np.array([*cosines, accuracy])
+    return np.array([signs * order, abs(signs), abs(order), gaps * wanted, gaps**2, wanted**2])
+
+
+def _statistics(sums: Table) -> Table:
+    """Return the three statistics of six sums over pairs.
+
+    In the share of pairs in people's order a pair that people tie says nothing, one that the metric ties is half right.
+    """
+    agreeing, untied, ordered, products, squares, wanted = sums
+    return np.array(
+        [agreeing / np.sqrt(untied * ordered), products / np.sqrt(squares * wanted), (1 + agreeing / ordered) / 2]
+    )
 
 
 def _gaps(values: Table) -> Table:
@@ -226,19 +300,33 @@ def _near(scores: Table, people: Table) -> list[dict[str, Any]]:
     return rows
 
 
-def _test(first: Table, second: Table, rated: Table, n_permutations: int, seed: int) -> dict[str, Any]:
-    """Whether one metric agrees better than another: both standardised, each cell exchanged or not."""
+def _test(first: Table, second: Table, rated: Table, n_permutations: int, seed: int, swap: str) -> dict[str, Any]:
+    """Return whether one metric agrees better than another: both standardised, systems or cells exchanged or not."""
     left, right, people = _common(first, second, rated)
-    observed = _levels(left, people) - _levels(right, people)
+    observed = np.subtract(*(_levels(own, people) for own in (left, right)))
     left, right = (own - _means(own, axis=None) for own in (left, right))
     left, right = (own / np.sqrt(_means(own**2, axis=None)) for own in (left, right))
-    generator, drawn = random.Random(seed), np.empty((n_permutations, *observed.shape))
-    for place in range(n_permutations):
-        swap = np.frombuffer(generator.randbytes(left.size), np.uint8).reshape(left.shape) % 2 == 1
-        drawn[place] = _levels(np.where(swap, right, left), people) - _levels(np.where(swap, left, right), people)
+    generator, n = random.Random(seed), len(left)
+    if is_exact := swap == "systems" and n <= MOST_EXACT:
+        swaps = np.array(list(itertools.product((0.0,), *[(0.0, 1.0)] * (n - 1))))  # the other half mirrors these
+    elif swap == "systems":
+        swaps = np.array([generator.choices((0.0, 1.0), k=n) for _ in range(n_permutations)])
+    if swap == "systems":  # each system is drawn from one of two tables below each other, and from the other one
+        stacked = np.vstack([left, right]), np.vstack([people, people])
+        drawn = np.subtract(*(_levels(*stacked, np.hstack([1 - own, own])) for own in (swaps, 1 - swaps)))
+    else:
+        masks = (np.frombuffer(generator.randbytes(left.size), np.uint8).reshape(left.shape) % 2 == 1
+                 for _ in range(n_permutations))  # fmt: skip
+        pairs = ((np.where(mask, right, left), np.where(mask, left, right)) for mask in masks)
+        drawn = np.concatenate([np.subtract(*(_levels(own, people) for own in pair)) for pair in pairs])
     hits, n_defined = (abs(drawn) >= abs(observed) - _SAME).sum(axis=0), (~np.isnan(drawn)).sum(axis=0)
-    p_values = np.where(np.isnan(observed), math.nan, (1 + hits) / (1 + n_defined))
-    return {"difference": _named(observed), "p_value": _named(p_values)}
+    more = 0 if is_exact else 1  # the observed assignment is one of the random ones
+    p_values = np.where(np.isnan(observed[0]), math.nan, (more + hits) / (more + n_defined))
+    found = {"difference": observed[0].tolist(), "p_value": p_values.tolist()}
+    return {
+        name: {level: dict(zip(STATISTICS, row, strict=True)) for level, row in zip(LEVELS, rows, strict=True)}
+        for name, rows in found.items()
+    }
 
 
 def references_among_themselves(name: str, **options: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.after.comparisons import System, TaskComparison, compare_systems, read_system
+from tls_tasks.after.planning import plan
 from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, say, write_json
 from tls_tasks.core.atomic import atomic_write_text
 from tls_tasks.core.errors import InputError, OptionError
@@ -19,6 +20,9 @@ from tls_tasks.registry import METRICS
 
 Table = Sequence[Sequence[str]]
 
+_PLAN = "A true difference of that size is found at .05 by four of five paired tests on so many"
+_PLAN_OF_ONE = f"{_PLAN}, if the other run has nothing in common with this one; plan with two runs, which need fewer"
+
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
@@ -26,6 +30,8 @@ def add_parser(subparsers: Subparsers) -> None:
     add("systems", nargs="+", type=Path, metavar="RUN", help="a log, or the folder of one run")
     add("--task", action="append", metavar="NAME", help="only this task (repeatable)")
     add("--metric", action="append", metavar="KEY", help="only this metric (repeatable)")
+    plan = "instead, tell how many documents, topics or repeats would show a difference of D (also of one RUN)"
+    add("--plan", type=float, metavar="D", help=plan)
     add("--permutations", type=int, default=10_000, metavar="N", help="random exchanges (10000)")
     add("--confidence", type=float, default=0.95, metavar="P", help="of the intervals (0.95)")
     worse = "exit with 3 if a later run is worse than the first by more than MARGIN (0), its whole interval"
@@ -52,12 +58,15 @@ def _run(args: argparse.Namespace) -> int:
 
     Examples:
       tls-tasks compare out/base out/better
+      tls-tasks compare out/base --plan .01
       tls-tasks compare out/a out/b out/c --metric ar1_f1 --metric date_f1 --json comparison.json
       tls-tasks compare out/base out/new --task gsm8k --fail-if-worse exact_match,strict-match:0.01
     """
     gates = dict(map(_gate, args.fail_if_worse))
     settings = Settings(args.permutations, confidence=args.confidence)
     systems = [read_system(path, tasks=args.task, progress=progress) for path in args.systems]
+    if args.plan is not None:
+        return _print_plan(args, systems)
     comparisons = compare_systems(systems, args.metric or (), settings)
     problems = [problem for system in systems for task in system.tasks.values() for problem in task.problems]
     verdicts = list(_verdicts(comparisons, gates))
@@ -78,6 +87,27 @@ def _run(args: argparse.Namespace) -> int:
             atomic_write_text(args.markdown, f"{text}\n")
     note("compare", *[message for _, message in verdicts])
     return 3 if any(is_worse for is_worse, _ in verdicts) else int(bool(problems))
+
+
+def _print_plan(args: argparse.Namespace, systems: Sequence[System]) -> int:
+    """Print what one or two runs can show, and what it takes to show a difference."""
+    if not 0 < args.plan < math.inf or len(systems) > 2:
+        raise InputError("--plan", None, f"{args.plan:g} of {count(len(systems), 'run')}", "more than 0, of one or two")
+    plans = list(plan(systems, args.plan, args.metric or ()))
+    if args.json is not None:
+        write_json(args.json, list(map(dataclasses.asdict, plans)))
+    rows = [
+        ["task", "metric", "there are", "they show", f"{args.plan:g} needs", "or repeats", "variance within documents"]
+    ]
+    for own in plans:
+        needed = "-" if own.units is None else count(own.units, own.unit)
+        repeats = "-" if math.isnan(own.within) else str(own.repeats or "none")
+        within = "-" if math.isnan(own.within) else f"{own.within:.0%}"
+        now = [count(own.n_units, own.unit), number(own.detectable).replace("NaN", "-")]
+        rows.append([own.task, own.metric, *now, needed, repeats, within])
+    if str(args.json) != "-":
+        say(f"{text_table(rows)}\n\n{_PLAN if len(systems) > 1 else _PLAN_OF_ONE}")
+    return 0
 
 
 def _gate(text: str) -> tuple[str, float]:
@@ -132,7 +162,8 @@ def _text(comparison: TaskComparison, holm: bool, families: Mapping[str, str], *
     as_text, gap, mark = (_markdown_table, "\n\n", "**") if is_markdown else (text_table, "\n", "")
     results = as_text(_table(comparison, holm))
     people = _people(comparison, families[comparison.task])
-    return gap.join([f"{mark}{_head(comparison)}{mark}", results, *people, *comparison.warnings]) + "\n"
+    lines = [_power(comparison), f"{mark}{_head(comparison)}{mark}", results, *people, *comparison.warnings]
+    return gap.join(lines) + "\n"
 
 
 def _markdown_table(rows: Table) -> str:
@@ -146,6 +177,15 @@ def _head(comparison: TaskComparison) -> str:
     if comparison.n_units < comparison.n_documents:
         sizes += f", {count(comparison.n_units, comparison.unit)}"
     return f"{comparison.task}: first {visible(comparison.first)}, second {visible(comparison.second)}; {sizes}"
+
+
+def _power(comparison: TaskComparison) -> str:
+    """Return what so many documents can show, by the first metric."""
+    key, metric = next(iter(comparison.metrics.items()))
+    units, least = count(comparison.n_units, comparison.unit), metric.result.detectable
+    if math.isnan(least):
+        return f"{units} can't show a difference in {key}: they say nothing of others"
+    return f"{units} show a true difference in {key} of {number(least)} or more, four times in five"
 
 
 def _table(comparison: TaskComparison, holm: bool) -> Table:

@@ -2,11 +2,12 @@
 
 import argparse
 import csv
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.after.logs import find_runs
+from tls_tasks.after.logs import RunFiles, find_runs
 from tls_tasks.after.page import page
 from tls_tasks.after.run import Run
 from tls_tasks.after.scored_runs import ScoredTask, read_runs
@@ -18,6 +19,8 @@ from tls_tasks.core.errors import InputError, OptionError, check_whole_number
 from tls_tasks.core.intervals import caution
 from tls_tasks.core.terminal import visible
 from tls_tasks.hosts.discovery import task_files
+
+_LARGE = 200 << 20  # bytes of a samples file that is scored block by block, whatever is asked
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -48,9 +51,9 @@ def _run_score(args: argparse.Namespace) -> int:
     gives the numbers that lm_eval printed. Broken lines, missing or repeated documents, and numbers that differ
     from the results file are reported on stderr.
 
-    With -o, samples files of any size are scored block by block on all cores. FOLDER keeps the units of each document
-    (what the results are sums of) as Parquet, those of each of several files in a folder of its name; the same command
-    goes on where it was stopped. --ray scores on many machines.
+    With -o, and where one has more than 200 MB, samples files are scored block by block on all cores. FOLDER keeps the
+    units of each document (what the results are sums of) as Parquet, those of each of several files in a folder of its
+    name; the same command goes on where it was stopped. --ray scores on many machines.
 
     In the table of --csv, text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a
     carriage return) begins with an apostrophe; --json holds it as it is.
@@ -67,8 +70,13 @@ def _run_score(args: argparse.Namespace) -> int:
     for name in ("workers", "ray"):
         if getattr(args, name) is not None and args.units is None:
             raise InputError(f"--{name}", None, "it without -o", "both")
+    found = find_runs(args.files, task=args.task, newest=args.newest)
     if args.units is not None:
-        return _score_streamed(args)
+        return _score_streamed(args, found)
+    if any(path.stat().st_size > _LARGE for _, name, path in _ours(found, args.task)):
+        with tempfile.TemporaryDirectory() as scratch:
+            args.units = Path(scratch)
+            return _score_streamed(args, found)
     return _print_runs(read_runs(args.files, task=args.task, newest=args.newest, progress=progress), args)
 
 
@@ -92,15 +100,19 @@ def _print_runs(runs: Iterable[Run], args: argparse.Namespace) -> int:
     return int(any(run.problems for run in scored))
 
 
-def _score_streamed(args: argparse.Namespace) -> int:
+def _ours(found: Iterable[RunFiles], task: str | None) -> list[tuple[RunFiles, str, Path]]:
+    """Return the samples files of our tasks, each with its run and task."""
+    logs = ((run, task or name, path) for run in found if run.host == "lm_eval" for name, path in run.samples.items())
+    return [log for log in logs if log[1] in task_files()]
+
+
+def _score_streamed(args: argparse.Namespace, found: Sequence[RunFiles]) -> int:
     """Score logs in blocks: one into the folder of units, each of several into a folder in it."""
     if args.workers is not None:
         check_whole_number("--workers", args.workers)
-    found = find_runs(args.files, task=args.task, newest=args.newest)
-    logs = [(run, args.task or name, path) for run in found for name, path in run.samples.items()]
-    ours = [log for log in logs if log[1] in task_files() and log[0].host == "lm_eval"]
+    ours, all_logs = _ours(found, args.task), [log for run in found for log in run.samples.items()]
     if not ours:
-        raise OptionError.unknown("--task", ", ".join(name for _, name, _ in logs) or "no samples", task_files())
+        raise OptionError.unknown("--task", ", ".join(name for name, _ in all_logs) or "no samples", task_files())
     engine = on_ray(args.ray, args.workers) if args.ray is not None else in_processes(args.workers)
     folders = [args.units / run.folder.name / path.stem if len(ours) > 1 else args.units for run, _, path in ours]
     runs = (
@@ -108,9 +120,9 @@ def _score_streamed(args: argparse.Namespace) -> int:
         for folder, (run, name, path) in zip(folders, ours, strict=True)
     )
     code = _print_runs(runs, args)
-    return (
-        note("score", *(f"{log[2]} left out: {log[1]} is no task of ours" for log in logs if log not in ours)) or code
-    )
+    scored = {path for _, _, path in ours}
+    others = [f"{path} left out: {name} is no task of ours" for name, path in all_logs if path not in scored]
+    return note("score", *others) or code
 
 
 def _text(run: Run, intervals: Intervals) -> str:

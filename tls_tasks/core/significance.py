@@ -112,18 +112,18 @@ def compare(first: Sums, second: Sums, keys: Sequence[str], *, settings: Setting
 
     firsts, seconds = first.values(first_rows.sum(axis=0), keys), second.values(second_rows.sum(axis=0), keys)
     p = _p_values(first, second, keys, settings)
-    differences = _differences(first, second, keys)
-    intervals = differences.intervals(settings.confidence, settings.n_resamples, settings.seed)
-    errors = differences.standard_errors()
+    gained = differences(first, second, keys)
+    intervals = gained.intervals(settings.confidence, settings.n_resamples, settings.seed)
+    errors = gained.standard_errors()
     exact, n = len(first_rows) <= MOST_EXACT, len(first_rows)
     return [
-        Difference(key, firsts[key], seconds[key], p[key], intervals.get(key), _detectable(errors[key], n), n, exact)
+        Difference(key, firsts[key], seconds[key], p[key], intervals.get(key), detectable(errors[key], n), n, exact)
         for key in keys
     ]
 
 
-def _detectable(error: float, n_units: int) -> float:
-    """Return the true difference that 80 % of tests would find (Cohen, Statistical Power Analysis, 1988)."""
+def detectable(error: float, n_units: int) -> float:
+    """Return the true difference that 80 % of tests find, by its standard error (Cohen, Power Analysis, 1988)."""
     from scipy.special import stdtrit  # imported late, since it is slow to import
 
     return float(error * (stdtrit(n_units - 1, 0.975) + stdtrit(n_units - 1, 0.8))) if n_units > 1 else math.nan
@@ -178,7 +178,7 @@ def _exchanges(gains: Table, settings: Settings) -> Iterator[Table]:
         yield np.unpackbits(bits, axis=1, count=n, bitorder="little") @ gains
 
 
-def _differences(first: Sums, second: Sums, keys: Sequence[str]) -> Statistics:
+def differences(first: Sums, second: Sums, keys: Sequence[str]) -> Statistics:
     """Return the differences second minus first, as functions of the sums of pairs of units."""
     width = first.rows.shape[1]
 

@@ -200,10 +200,12 @@ def open_documents(paths: Iterable[str | Path], cited: Iterable[str]) -> dict[st
         cited: The ids of the cited documents.
 
     Raises:
-        DataError: A file or row that can't be read, a repeated id, or collections named in some rows only.
+        DataError: A file or row that can't be read or is empty, a repeated id, or collections named in some rows only.
     """
     pages, by_collection = {normalize_url(doc_id) for doc_id in cited}, dict[str, dict[str, Any]]()
     for path in map(Path, paths):
+        if path.is_file() and not path.stat().st_size:
+            raise DataError(f"{path}: it is empty, expected documents, a row each: id and text")
         for where, row in _pickled_rows(path) if path.suffix == ".pkl" else file_rows(path):
             document = read_model(DocumentRow, row, where)
             if normalize_url(document.id) not in pages:

@@ -2,7 +2,8 @@
 
 The score of a report is the points of the criteria that it meets by all positive points; criteria with negative points
 name faults, so that it may be below 0. The arithmetic is that of HealthBench (openai/simple-evals): a report whose
-criteria have no positive points is left out, and the mean over reports is clipped to [0, 1].
+criteria have no positive points is left out and counted, and the mean over reports is clipped to [0, 1]. Each tag of a
+criterion has a result of its own: HealthBench's ``tags`` and ``example_tags``, ResearchRubrics' ``axis``.
 
 A missing verdict could move the score either way: the report then has none and is left out, and the criterion is
 counted in ``criteria_unscored``.
@@ -37,7 +38,9 @@ def as_rubric(given: Any, where: str) -> Rubric:
     rows = given.get("rubrics", given) if isinstance(given, Mapping) else given
     if not isinstance(rows, list | tuple):
         raise InputError(where, None, describe(rows), f"the criteria of one report: {_FORM}")
-    return tuple(_criterion(row, f"{where}[{number}]") for number, row in enumerate(rows))
+    # What HealthBench says of a whole example is the score of all its criteria: each of them has its tags.
+    themes = _tags(given.get("example_tags"), f"{where}.example_tags") if isinstance(given, Mapping) else ()
+    return tuple(_criterion(row, f"{where}[{number}]", themes) for number, row in enumerate(rows))
 
 
 def rubrics_of(rubrics: Any, rows: Sequence[ReportRow]) -> list[Rubric | None] | None:
@@ -55,19 +58,24 @@ def rubrics_of(rubrics: Any, rows: Sequence[ReportRow]) -> list[Rubric | None] |
     ]
 
 
-def _criterion(row: Any, where: str) -> Criterion:
+def _criterion(row: Any, where: str, themes: Sequence[str]) -> Criterion:
     if isinstance(row, Criterion):
         return row
     fields = row if isinstance(row, Mapping) else {}
-    text, tags = first_text(fields, ("criterion", "title")), fields.get("tags") or ()
+    text, axis = first_text(fields, ("criterion", "title")), fields.get("axis")
     points = fields["points"] if "points" in fields else fields.get("weight")
     if not text.strip():
         raise InputError(f"{where}.criterion", None, describe(fields.get("criterion", row)), "the criterion's text")
     if isinstance(points, bool) or not isinstance(points, int | float) or not math.isfinite(points):
         raise InputError(f"{where}.points", None, describe(points), "a number: points or weight, below 0 for a fault")
-    if not isinstance(tags, list | tuple) or not all(isinstance(tag, str) for tag in tags):
-        raise InputError(f"{where}.tags", None, describe(tags), "a list of str")
+    tags = (*_tags(fields.get("tags"), f"{where}.tags"), *_tags([axis] if axis else (), f"{where}.axis"), *themes)
     return Criterion(text, points, tuple(dict.fromkeys(tags)))
+
+
+def _tags(tags: Any, where: str) -> Sequence[str]:
+    if not isinstance(tags or (), list | tuple) or not all(isinstance(tag, str) for tag in tags or ()):
+        raise InputError(where, None, describe(tags), "a list of str")
+    return tags or ()
 
 
 def criteria_walk(report: Report | None, rubric: Rubric | None, request: ReportRequest) -> Walk[Outcome]:
@@ -90,7 +98,7 @@ def with_rubrics(
     ends = walk_together([[criteria_walk(row.report, own, row.request)] for row, own in pairs], judge)
     judged = zip(items, pairs, ends, strict=True)
     more = [_with_rubric(item, row.report, own, end, tags) for item, (row, own), (end,) in judged]
-    return more, rubric_table(tags), ends
+    return more, {**rubric_table(tags), "reports_without_rubric": total("reports_without_rubric", better=None)}, ends
 
 
 def _with_rubric(
@@ -103,6 +111,7 @@ def _with_rubric(
     known = [value for value in values if value is not None]
     unit: dict[str, float] = {"criteria_unscored": len(values) - len(known)}
     unit |= {"criteria_met_hits": known.count(1.0), "criteria_met_of": len(known)}
+    unit["reports_without_rubric"] = not any(one.points > 0 for one in rubric or ())
     scores = {"rubric_score": _points(pairs)}
     for tag in tags:
         scores[f"rubric_score_{tag}"] = _points([pair for pair in pairs if tag in pair[0].tags])

@@ -265,8 +265,11 @@ class Score(Shown):
 
     @cached_property
     def results(self) -> dict[str, float]:
-        """The numbers: result key -> value; NaN where undefined or unscored."""
-        return values(self.definitions, self.units, self.topics)
+        """The numbers: result key -> value; NaN where undefined or unscored. With ``as_lists``, a list, one a unit."""
+        if not self.as_lists:
+            return values(self.definitions, self.units, self.topics)
+        lists: Any = {key: [result.value([unit]) for unit in self.units] for key, result in self.definitions.items()}
+        return lists  # type: ignore[no-any-return]
 
     def by_topic(self) -> dict[Hashable, dict[str, float]]:
         """The results of each topic.
@@ -297,9 +300,8 @@ class Score(Shown):
         return plain | {"parse_failures": self.parse_failures, "problems": problems, "notes": notes}
 
     def _result(self, key: str) -> Any:
-        if self.as_lists:
-            return [self._plain(key, self.definitions[key].value([unit])) for unit in self.units]
-        return self._plain(key, self.results[key])
+        value: Any = self.results[key]
+        return [self._plain(key, one) for one in value] if self.as_lists else self._plain(key, value)
 
     def _plain(self, key: str, value: float) -> Any:
         if math.isnan(value):

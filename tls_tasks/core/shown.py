@@ -92,7 +92,9 @@ class Shown:
         return "\n".join(lines[:-1])
 
 
-def _number(value: float, is_count: bool) -> str:
+def _number(value: float | list[float], is_count: bool) -> str:
+    if isinstance(value, list):
+        return f"[{len(value)} values]"
     if math.isnan(value):
         return "NaN"
     return str(int(value)) if is_count else f"{value:.4f}"

@@ -45,8 +45,10 @@ def add_parser(subparsers: base.Subparsers) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """The command ``report-eval REPORTS NUGGETS OUT``, with the options of ``tls-tasks reports``."""
     layout = argparse.RawDescriptionHelpFormatter
-    text = inspect.cleandoc(_run.__doc__ or "")
-    parser = argparse.ArgumentParser("report-eval", description=text, formatter_class=layout)
+    text = inspect.cleandoc(_run.__doc__ or "").partition("Examples:")[0]
+    usage = "report-eval REPORTS NUGGETS OUT [options]"
+    example = f"{text}Example:\n  report-eval r.jsonl n.jsonl out --documents d.jsonl -p openai -m gpt-4o --verbose"
+    parser = argparse.ArgumentParser("report-eval", usage, example, formatter_class=layout)
     parser.set_defaults(run=_run, command="report-eval")
     for name, metavar in (("predictions", "REPORTS"), ("references", "NUGGETS"), ("output", "OUT")):
         parser.add_argument(name, metavar=metavar, type=Path)
@@ -115,13 +117,13 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks reports --predictions r.jsonl --references n.jsonl --documents d.jsonl -o out --base-url URL -m NAME
       tls-tasks reports --predictions samples_report_generation_2025-01-01.jsonl -o out -p openai -m gpt-4o
       tls-tasks reports --predictions r.jsonl --references n.jsonl --documents d.jsonl --recorded out/verdicts.jsonl
-      report-eval r.jsonl n.jsonl out --batch-size 1 --verbose
     """
     if args.verbose:
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(base.VisibleFormatter("%(message)s"))
         logging.basicConfig(level=logging.INFO, handlers=[handler])
-        logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
+        for name in ("httpx", "openai"):  # a line per request otherwise
+            logging.getLogger(name).setLevel(logging.WARNING)
     if (out := args.output) is None and not args.recorded:
         raise InputError("output", None, "nothing", "one folder: -o OUT (none with --recorded)")
     reports = read_run(args.predictions, args.references or args.rubrics, args.rubrics)

@@ -11,6 +11,7 @@ chat model becomes an error after which ``openai`` tries again.
 
 import asyncio
 import json
+import time
 from collections import Counter
 from contextlib import aclosing, suppress
 from typing import Any, NamedTuple
@@ -26,6 +27,11 @@ LIMIT = 4_000_000
 
 _OUT_OF_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 """Error codes that waiting doesn't cure, though they come with status 429."""
+
+_UNREACHED = "unreached"
+"""The code of the error that we make of a server that nobody has reached."""
+_CONNECT_SECONDS = 4
+"""How long a server that has not answered yet may take to accept a connection."""
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -50,7 +56,7 @@ class ChatClient:
     """A connection to an endpoint, ``openai`` to be closed after use; ``stats`` counts requests and tokens."""
 
     def __init__(self, url: str, stats: Counter[str], *, api_key: str | None, timeout: float, max_tries: int) -> None:
-        self._url, self._key, self._stats = url, api_key, stats
+        self._url, self._key, self._stats, self._is_refused = url, api_key, stats, False
         http_client: Any = _LimitedClient(url, stats, timeout)  # openai 3 prefers httpx2
         self.openai = AsyncOpenAI(
             base_url=url,
@@ -100,11 +106,16 @@ class ChatClient:
             words = self._shown(f"it is redirected to {headers['location']}")
         if "retry-after" in headers:  # which openai obeys up to a minute
             words += f" (retry after {headers['retry-after']} s)"
-        if code not in _OUT_OF_CREDIT:
+        if code not in _OUT_OF_CREDIT | {_UNREACHED}:
             if status == 413 or code in _OF_ONE_QUESTION:
                 return Answer(f"{status} {words}", "refused")
             if status in (408, 409, 425, 429) or status >= 500:
                 return Answer(f"{status} {words}", "rate_limit" if status == 429 else "server", True)
+        if self._is_refused:  # which one question says, and the others that are under way don't repeat
+            return Answer(words, "refused")
+        self._is_refused = True
+        if code == _UNREACHED:
+            raise JudgeError(f"judge {model} at {self._url} can't be reached: {words}")
         raise JudgeError.refused(f"{model} at {self._url}", status, words)
 
     def _shown(self, words: str) -> str:
@@ -122,6 +133,7 @@ class _LimitedClient(httpx.AsyncClient):
             limits=httpx.Limits(),  # the judge keeps its own
         )
         self._stats, self._seconds = stats, timeout
+        self._is_reached, self._start = stats["answered"] > 0, time.monotonic()
 
     async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         """Send one request.
@@ -132,11 +144,20 @@ class _LimitedClient(httpx.AsyncClient):
         """
         self._stats["tries"] += 1
         request.headers["Accept-Encoding"] = "identity"
+        if not self._is_reached:
+            request.extensions["timeout"]["connect"] = min(self._seconds, _CONNECT_SECONDS)
         try:
             response, content = await asyncio.wait_for(self._exchange(request), self._seconds)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            if self._is_reached or time.monotonic() - self._start < 1:
+                raise  # openai tries again
+            told = {"code": _UNREACHED, "message": str(error) or f"no connection within {_CONNECT_SECONDS} s"}
+            headers = {"Content-Type": "application/json", "x-should-retry": "false"}
+            return httpx.Response(503, headers=headers, json={"error": told}, request=request)
         # Not the builtin TimeoutError before Python 3.11; httpx may notice it first, and says nothing of it.
         except (asyncio.TimeoutError, httpx.TimeoutException):
             raise httpx.ReadTimeout(f"no answer within {self._seconds:g} s") from None
+        self._is_reached = True
         kept = ("retry-after", "retry-after-ms", "location")
         headers = {name: response.headers[name] for name in kept if name in response.headers}
         error, is_completion = None, False

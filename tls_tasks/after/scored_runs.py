@@ -302,9 +302,9 @@ def task_of(file: TaskFile, path: Path, samples: Sequence[Sample]) -> tuple[Task
         DataError: If the first document is none of the task's.
     """
     task: Task = find_task(file.name)
-    if samples:
-        task = _of_document(path, samples[0], task.for_document)
-    return task, {key: task.table[key] for key in file.metrics if key in task.table}
+    own = _of_document(path, samples[0], task.for_document) if samples else task
+    listed = {key: own.table[key] for key in file.metrics if key in own.table}
+    return own, {**listed, **{key: result for key, result in own.table.items() if key not in task.table}}
 
 
 def score_sample(task: Task, path: Path, sample: Sample) -> tuple[dict[str, float], LogProblem | None]:

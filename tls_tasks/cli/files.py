@@ -74,6 +74,7 @@ def _timelines(args: argparse.Namespace) -> None:
       a folder with a file a topic: TOPIC.txt, TOPIC.json
       rows in JSON Lines, JSON, CSV or Parquet: {"topic": "egypt", "timeline": [{"date": "2011-01-25", "text": "…"}]};
         several timelines of a topic as "timelines"; a model's text as "prediction", "answer", "output" or "response"
+      a sheet with a row an event, CSV or Parquet: Topic, Date, Event (or Text)
       one document: a timelines.jsonl, JSON, or the text that a model wrote
     A topic's prediction is scored against each of its references; or there are as many, in the same order. A topic
     without a prediction scores 0, and a prediction of a topic without a reference is an error.

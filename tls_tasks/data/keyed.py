@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError, InputError, json_fault, nearest
-from tls_tasks.data.files import ENDINGS, field_of, file_rows, json_or_text, text_lines
+from tls_tasks.data.files import ENDINGS, field_of, file_rows, json_or_text, text_lines, utf16_advice
 
 PREDICTION_FIELDS = ("prediction", "answer", "output", "response")
 """Fields of a row that may hold what a model said, in every family; the first one present is read."""
@@ -107,10 +107,11 @@ def read_document(file: Path, of_a_model: bool = False) -> str:
     Raises:
         DataError: If it is no UTF-8, unless a model wrote it.
     """
+    advice = utf16_advice(file)
     try:
-        return file.read_bytes().decode("utf-8", "replace" if of_a_model else "strict").removeprefix("\ufeff")
+        return file.read_bytes().decode("utf-8", "replace" if of_a_model and not advice else "strict").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        raise DataError(f"{file}: no UTF-8 at byte {error.start}, expected a text file in UTF-8") from None
+        raise DataError(f"{file}: no UTF-8 at byte {error.start}, expected a text file in UTF-8{advice}") from None
 
 
 @contextmanager

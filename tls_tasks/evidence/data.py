@@ -226,9 +226,6 @@ ALL_SETS, DATA_SETS = read_catalogue(__file__)
 """The data sets with the name under which a user's own runs, and without it."""
 
 
-_OWN = "which the task's YAML reports; for other attributes copy the YAML and name them in its metric_list"
-
-
 def load_documents(
     data_set: str,
     /,
@@ -238,7 +235,6 @@ def load_documents(
     schema: Mapping[str, Any] | str | Path | None = None,
     edition: str | None = None,
     context_budget: int = DEFAULT_CONTEXT_BUDGET,
-    accuracies: Sequence[str] | None = None,
     postprocess: str | None = None,
     provenance: MutableMapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
@@ -255,7 +251,6 @@ def load_documents(
         edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
         context_budget: How many characters of a document a prompt shows; the rest is cut off, and gold objects in it
             are missed.
-        accuracies: The accuracies that the task's ``metric_list`` reports; None if unknown.
         postprocess: ``keep``, ``drop`` or ``uncertain``: answers are scored after
             :func:`~tls_tasks.evidence.postprocess.postprocess`, with this for ungrounded objects.
         provenance: Filled with ``edition`` and ``origin`` of the data, and so shown in the results file.
@@ -267,8 +262,7 @@ def load_documents(
 
     Raises:
         DataError: If the data that was asked for can't be used, or no source has any; says how to get it.
-        InputError: If an option has an impossible value, or the schema has other attributes than ``accuracies``, which
-            would make the run fail at its very end. OptionError for an unknown name or edition.
+        InputError: If an option has an impossible value; OptionError for an unknown name or edition.
 
     Example:
         >>> import warnings
@@ -284,8 +278,6 @@ def load_documents(
         other = read_schema(schema) if isinstance(schema, Mapping) else schema_at(Path(schema).expanduser())
     loaded = _load_evidence(data_set, data, edition, other).noted(provenance, name)
     own = other or schema_of(ALL_SETS[data_set])
-    if accuracies is not None and sorted(accuracies) != sorted(own.accuracy_names):
-        raise InputError("schema", None, f"accuracies {own.accuracy_names}", f"{list(accuracies)}, {_OWN}")
     check_choice("postprocess", postprocess, (None, *UNGROUNDED))
     check_uncertain("postprocess", postprocess, own)
     rows = [_row(data_set, document, own, loaded.edition, budget) for document in loaded.documents]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tls_tasks.core.errors import DataError, warn_of_repeated
 from tls_tasks.core.parsed import Parsed
-from tls_tasks.data.files import ENDINGS
+from tls_tasks.data.files import ENDINGS, file_rows
 from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed, said_of
 from tls_tasks.timelines.rows import read_prediction, read_references
 from tls_tasks.timelines.topics import TIMELINES_FILE, read_timelines
@@ -19,6 +19,7 @@ from tls_tasks.timelines.types import Timeline
 
 _ID_FIELDS = ("topic", "id")
 _REFERENCE_FIELDS = ("gold_timelines", "timelines", "timeline")
+_EVENT_FIELDS = ("text", "event", "summary", "description")
 _PREDICTED_FIELDS = ("timelines", "timeline", *PREDICTION_FIELDS)
 
 
@@ -84,6 +85,8 @@ def _read(place: Path, of_a_model: bool = False) -> Keyed:
 
 def _document(file: Path, of_a_model: bool) -> Keyed:
     """A file of rows by topic, or of one topic's timelines."""
+    if events := _events(file):
+        return Keyed(file, events, by_order=file.stem in events)
     rows = read_keyed(file, _ID_FIELDS, of_a_model=of_a_model)
     if not file.name.endswith(ENDINGS):
         return rows
@@ -96,6 +99,19 @@ def _document(file: Path, of_a_model: bool) -> Keyed:
     else:
         return rows
     return Keyed(file, {name: row}, by_order=True)
+
+
+def _events(file: Path) -> dict[str, Row] | None:
+    """Topic (the file's name without one) -> the entries of a sheet with a row an event; None of any other file."""
+    topics: dict[str, Row] = {}
+    for where, value in file_rows(file) if file.is_file() and file.name.endswith((".csv", ".jsonl", ".parquet")) else ():
+        row = {str(name).strip().lower(): cell for name, cell in value.items()} if isinstance(value, Mapping) else {}
+        text = next((name for name in _EVENT_FIELDS if name in row), None)
+        if text is None or "date" not in row:
+            return None
+        topic = str(row.get("topic", file.stem))
+        topics.setdefault(topic, Row(where, [])).value.append({"date": row["date"], "text": row[text] or ""})
+    return topics or None
 
 
 def _news_tls(file: Path, of_a_model: bool) -> Row:

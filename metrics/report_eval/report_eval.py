@@ -26,7 +26,7 @@ class ReportEval(evaluate_module.Module):
         ...     ],
         ... )
         >>> print(results["recall"], results["precision"], results["nugget_coverage"])
-        0.5 1.0 1.0
+        1.0 1.0 1.0
         >>> print(results["signature"])
         report_eval|agg:macro|judge:recorded#59676aed|v:4
     """

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.conftest import ROOT
 from tests.cli.conftest import run
+from tests.conftest import ROOT
 from tests.harness_parts import manager, run_here
 from tests.made_runs import make_run
 from tests.timelines.test_task import read

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.after.aggregates import paired, table_of
+from tls_tasks.after.logs import labelled
 from tls_tasks.after.run import Progress, Run
 from tls_tasks.after.scored_runs import ScoredTask, read_runs
 from tls_tasks.core.errors import DataError, InputError, OptionError
@@ -85,19 +86,24 @@ class TaskComparison:
     warnings: tuple[str, ...]
 
 
-def read_system(place: Path, *, tasks: Collection[str] | None = None, progress: Progress | None = None) -> System:
-    """One system's newest samples: our tasks scored again, others' as they were logged.
+def read_systems(
+    place: str | Path, *, tasks: Collection[str] | None = None, progress: Progress | None = None
+) -> list[System]:
+    """The systems in a place, one a model: the newest samples of our tasks scored again, others' as they were logged.
 
     Args:
-        place: A log, or a folder of logs.
+        place: A log, or a folder of logs, perhaps as ``LABEL=PLACE``.
         tasks: The tasks to read alone; None: all.
         progress: Shows how far it is.
 
     Raises:
         DataError: If there are none, or none of the tasks that were asked for.
     """
-    by_task = {run.name: run for run in read_runs([place], only=tasks, newest=True, progress=progress)}
-    return System(f"{next(iter(by_task.values())).model} ({place})", by_task)
+    by_model: dict[str, dict[str, Run]] = {}
+    for run in read_runs([place], only=tasks, newest=True, progress=progress):
+        by_model.setdefault(run.model, {})[run.name] = run
+    label, path = labelled(place)
+    return [System(label or f"{model} ({path})", by_task) for model, by_task in by_model.items()]
 
 
 _USUAL = Settings()
@@ -204,7 +210,7 @@ def _joined(name: str, systems: Sequence[System]) -> list[Score]:
             raise InputError(f"{system.name} of {name}", None, got, expected)
         orders.append([places[key] for key in keys[0]])
     ordered = list(zip(runs, orders, strict=True))
-    if True in ours:
+    if True in ours or all(run.run.host == "files" for run in runs):
         return [
             replace(run.score, units=_taken(run.score.units, order), topics=_taken(run.topics, order))
             for run, order in ordered

@@ -195,7 +195,7 @@ def read_runs(
         task: Take every samples file of the harness as one of this task, for a user's task that includes ours.
         only: Read these tasks alone; None: all.
         ours: Read our tasks in the harness's runs alone.
-        newest: Of several runs in a folder take the newest samples of each task only.
+        newest: Of several runs of a model take the newest samples of each task only.
         progress: Shows how far it is.
 
     Raises:
@@ -204,8 +204,12 @@ def read_runs(
     """
     only = task_files() if ours else only
     runs = [run for run in find_runs(places, task=task, newest=newest) if not ours or run.host == "lm_eval"]
+    logged = (run for files in runs for run in logged_runs(files, task=task, tasks=None if task else only))
+    every: Iterable[Run] = (replace(run, model=run.run.label or run.model) for run in logged)
+    if newest:
+        every = {(run.model, run.name): run for run in every}.values()  # the oldest come first
     run = None
-    for run in (run for files in runs for run in logged_runs(files, task=task, tasks=None if task else only)):
+    for run in every:
         taken_as = (task if run.run.host == "lm_eval" else None) or run.name
         is_ours = taken_as == task or (run.run.host in _ANSWERS and taken_as in task_files())
         yield _score_again(run, task_file(taken_as), progress) if is_ours else _with_table(run)

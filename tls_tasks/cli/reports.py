@@ -13,6 +13,7 @@ from typing import Any, cast
 from tls_tasks.cli import base
 from tls_tasks.cli import main as tls_tasks_main
 from tls_tasks.cli.base import count, note, number, plain, say, write_json
+from tls_tasks.cli.printed import add_outputs, gate, score_rows, write_csv
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.terminal import text_table, visible
 from tls_tasks.data.keyed import some
@@ -65,6 +66,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
     add("--compat", choices=(PROGRAM,), help="that program's arithmetic, given the same verdicts")
     add("--json", action="store_true", help="print the scores as JSON")
+    add_outputs(add)
     add("-v", "--verbose", action="store_true", help="log progress, with a line per report")
     add = parser.add_argument_group("the judge").add_argument
     add("-p", "--provider", choices=[*choose.HOSTS], help=f"whose model judges ({DEFAULT_PROVIDER})")
@@ -111,6 +113,7 @@ def _run(args: argparse.Namespace) -> int:
       1  scored, but a sentence or a criterion has no verdict, or something in REPORTS or NUGGETS could not be read:
          file, line and keys are named, with the known forms
       2  not scored: wrong arguments or files, or a judge that can't be used (wrong key, unknown model)
+      3  scored, and a result is too low (--fail-if-below)
 
     Examples:
       tls-tasks reports --predictions r.jsonl --references n.jsonl --documents d.jsonl -o out -p openai -m gpt-4o
@@ -145,6 +148,8 @@ def _run(args: argparse.Namespace) -> int:
     if out is not None:
         write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
         write_rows(out / "scores.json", [plain(scores)])
+    if args.csv is not None:
+        write_csv(args.csv, [*score_rows(score, [f"{item.run_id}/{item.request_id}" for item in score.items])])
     if args.json:
         write_json(Path("-"), scores)
     else:
@@ -155,7 +160,7 @@ def _run(args: argparse.Namespace) -> int:
         remedy = "The recording lacks them" if args.recorded else "Run the command again: only what is missing is asked"
         share = n_unscored / scores["counts"]["sentences"]
         return note(args.command, f"{share:.1%} of the sentences have no score, since verdicts are missing. {remedy}")
-    return int(bool(reports.bad or scores.get("criteria_unscored")))
+    return gate(args, [score.results]) or int(bool(reports.bad or scores.get("criteria_unscored")))
 
 
 def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | str:
@@ -173,6 +178,12 @@ def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | 
     if not {"recorded", "harness"} & spec.keys():
         spec |= {} if args.batch_size is None else {"max_in_flight": args.batch_size}
         spec.setdefault("cache", False if out is None else str(out / "verdicts.sqlite"))
+        if not {"base_url", "provider", "model"} & spec.keys():
+            try:
+                choose.read_key(f"{DEFAULT_PROVIDER.upper()}_API_KEY")
+            except InputError as error:
+                error.expected += "; or another judge: -p PROVIDER -m MODEL, --base-url URL -m MODEL, --recorded FILE"
+                raise
         if "base_url" not in spec and spec.setdefault("provider", DEFAULT_PROVIDER) == DEFAULT_PROVIDER:
             spec.setdefault("model", DEFAULT_MODEL)
     return spec

@@ -109,7 +109,11 @@ def read_document(file: Path, of_a_model: bool = False) -> str:
     """
     advice = utf16_advice(file)
     try:
-        return file.read_bytes().decode("utf-8", "replace" if of_a_model and not advice else "strict").removeprefix("\ufeff")
+        return (
+            file.read_bytes()
+            .decode("utf-8", "replace" if of_a_model and not advice else "strict")
+            .removeprefix("\ufeff")
+        )
     except UnicodeDecodeError as error:
         raise DataError(f"{file}: no UTF-8 at byte {error.start}, expected a text file in UTF-8{advice}") from None
 
@@ -198,6 +202,11 @@ def files_in(place: Path) -> list[Path]:
 def _read_rows(file: Path, id_fields: Sequence[str], needs_ids: bool) -> Keyed:
     found = [Row(*row) for row in file_rows(file)]
     have_ids = any(isinstance(row.value, Mapping) and not row.value.keys().isdisjoint(id_fields) for row in found)
+    only = found[0].value if len(found) == 1 and ".jsonl" in file.name else None
+    if isinstance(only, list) and any(
+        isinstance(row, Mapping) and not row.keys().isdisjoint(id_fields) for row in only
+    ):
+        raise DataError(f"{file}: a JSON array in one line, expected a row a line; name the file .json")
     if found and not needs_ids and not have_ids:
         return _numbered(file, found)
     return _named(file, ((str(field_of(row.value, id_fields, row.where)), row) for row in found))

@@ -4,7 +4,7 @@ A task looks for its data as :mod:`tls_tasks.data.order` says. One document is o
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path

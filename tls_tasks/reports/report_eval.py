@@ -117,7 +117,7 @@ def report_eval(
         ... )
         >>> result = score.as_dict()
         >>> result["recall"], result["precision"], result["nugget_coverage"], result["f1"]
-        (0.5, 1.0, 1.0, 1.0)
+        (1.0, 1.0, 1.0, 1.0)
         >>> score.signature
         'report_eval|agg:macro|judge:custom(<lambda>)|v:4'
     """
@@ -154,7 +154,7 @@ def report_eval(
     warn_of_unread([item.row for item in items if item.unit["parse_failures"]], len(items), "reports")
     signed = options.signature("report_eval", settings, VERSION)
     score = Score("report_eval", signed, definitions=table, **scores.from_items(items), interval=interval)
-    _warn_of_unscored([outcome for of_report in outcomes for outcome in of_report])
+    _warn_of_unscored([outcome for of_report in outcomes for outcome in of_report], judge is None)
     return score
 
 
@@ -194,12 +194,13 @@ def _as_judge(judge: Any) -> Judge:
     raise InputError("judge", None, describe(judge), _JUDGE_FORMS)
 
 
-def _warn_of_unscored(outcomes: Sequence[Outcome]) -> None:
+def _warn_of_unscored(outcomes: Sequence[Outcome], has_no_judge: bool) -> None:
     verdicts = [verdict for outcome in outcomes for _, verdict in outcome.verdicts]
     lacking = [verdict for verdict in verdicts if verdict.value is None]
     if lacking:
         reasons = Counter(" ".join(filter(None, (verdict.reason, verdict.raw))) for verdict in lacking)
         shown = ", ".join(f"{reason} ({n})" for reason, n in reasons.most_common(3))
         n, n_asked, n_sentences = len(lacking), len(verdicts), sum(outcome.score is None for outcome in outcomes)
+        shown = f"no judge was given, judge={_JUDGE_FORMS}" if has_no_judge else shown
         told = f"report_eval: no verdict on {n} of {n_asked} questions: {shown}; sentences unscored: {n_sentences}"
         warn_caller(f"{told}; they are left out, and coverage and recall can only be higher", UnscoredWarning)

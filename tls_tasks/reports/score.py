@@ -24,7 +24,7 @@ RATIOS = ("recall", "precision", "sentence_support", "citation_support", "nugget
 - ``precision``: rewarded sentences / rewarded and penalised ones; undefined where the request has no nuggets.
 - ``sentence_support``: sentences whose every citation holds / sentences that cite or need a citation.
 - ``citation_support``: citations that hold / citations.
-- ``nugget_coverage``: questions answered / questions, also by sentences of which one citation holds; ``nugget_coverage_weighted``: the same by weight.
+- ``nugget_coverage``: the same, also by sentences of which one citation holds; ``nugget_coverage_weighted``: by weight.
 """
 KEYS = (*RATIOS, "f1")
 """The results; ``f1`` is the harmonic mean of sentence_support and nugget_coverage."""

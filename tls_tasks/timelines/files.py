@@ -104,7 +104,9 @@ def _document(file: Path, of_a_model: bool) -> Keyed:
 def _events(file: Path) -> dict[str, Row] | None:
     """Topic (the file's name without one) -> the entries of a sheet with a row an event; None of any other file."""
     topics: dict[str, Row] = {}
-    for where, value in file_rows(file) if file.is_file() and file.name.endswith((".csv", ".jsonl", ".parquet")) else ():
+    if not file.is_file() or not file.name.endswith((".csv", ".jsonl", ".parquet")):
+        return None
+    for where, value in file_rows(file):
         row = {str(name).strip().lower(): cell for name, cell in value.items()} if isinstance(value, Mapping) else {}
         text = next((name for name in _EVENT_FIELDS if name in row), None)
         if text is None or "date" not in row:

@@ -14,8 +14,8 @@ REPORT = {
     "collection_ids": ["c"],
     "sentences": [{"text": "Suicides rose by 3.7%.", "citations": ["d1"]}, {"text": "They rose.", "citations": ["d2"]}],
 }
-NUGGETS = {"query_id": "300", "items": [
-    {"question_text": "How much?", "gold_answers": ["3.7%", "by 3.7 percent"], "info": {"importance": "vital"}}]}  # fmt: skip
+NUGGET = {"question_text": "How much?", "gold_answers": ["3.7%", "by 3.7 percent"], "info": {"importance": "vital"}}
+NUGGETS = {"query_id": "300", "items": [NUGGET]}
 
 
 def judge(query):

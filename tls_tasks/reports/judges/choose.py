@@ -211,7 +211,8 @@ def evaluate_report(
         "metrics": {**results, **item["counts"]},
         "citation_documents": {doc_id: text for doc_id, text in texts.items() if text is not None},
         "sentence_results": [
-            {"sentence_index": one.pop("index"), "sentence": one.pop("text"), **one} for one in item.get("sentences", ())
+            {"sentence_index": one.pop("index"), "sentence": one.pop("text"), **one}
+            for one in item.get("sentences", ())
         ],
         "signature": score.signature,
     }

@@ -148,10 +148,10 @@ class _LimitedClient(httpx.AsyncClient):
             request.extensions["timeout"]["connect"] = min(self._seconds, _CONNECT_SECONDS)
         try:
             response, content = await asyncio.wait_for(self._exchange(request), self._seconds)
-        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+        except (httpx.ConnectError, httpx.ConnectTimeout) as lost:
             if self._is_reached or time.monotonic() - self._start < 1:
                 raise  # openai tries again
-            told = {"code": _UNREACHED, "message": str(error) or f"no connection within {_CONNECT_SECONDS} s"}
+            told = {"code": _UNREACHED, "message": str(lost) or f"no connection within {_CONNECT_SECONDS} s"}
             headers = {"Content-Type": "application/json", "x-should-retry": "false"}
             return httpx.Response(503, headers=headers, json={"error": told}, request=request)
         # Not the builtin TimeoutError before Python 3.11; httpx may notice it first, and says nothing of it.

@@ -99,11 +99,15 @@ def read_systems(
     Raises:
         DataError: If there are none, or none of the tasks that were asked for.
     """
-    by_model: dict[str, dict[str, Run]] = {}
-    for run in read_runs([place], only=tasks, newest=True, progress=progress):
-        by_model.setdefault(run.model, {})[run.name] = run
     label, path = labelled(place)
-    return [System(label or f"{model} ({path})", by_task) for model, by_task in by_model.items()]
+    found: list[tuple[Run, dict[str, Run]]] = []
+    for run in read_runs([place], only=tasks, newest=True, progress=progress):
+        fitting = (one for first, one in found if first.model == run.model and (label or run.name not in one))
+        if (by_task := next(fitting, None)) is None:
+            found.append((run, by_task := {}))
+        by_task[run.name] = run
+    places = [path if len(found) == 1 else first.run.folder for first, _ in found]
+    return [System(label or f"{first.model} ({at})", one) for at, (first, one) in zip(places, found, strict=True)]
 
 
 _USUAL = Settings()

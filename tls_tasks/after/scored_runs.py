@@ -195,7 +195,7 @@ def read_runs(
         task: Take every samples file of the harness as one of this task, for a user's task that includes ours.
         only: Read these tasks alone; None: all.
         ours: Read our tasks in the harness's runs alone.
-        newest: Of several runs of a model take the newest samples of each task only.
+        newest: Of several runs of a model in a folder take the newest samples of each task only.
         progress: Shows how far it is.
 
     Raises:
@@ -207,7 +207,7 @@ def read_runs(
     logged = (run for files in runs for run in logged_runs(files, task=task, tasks=None if task else only))
     every: Iterable[Run] = (replace(run, model=run.run.label or run.model) for run in logged)
     if newest:
-        every = {(run.model, run.name): run for run in every}.values()  # the oldest come first
+        every = {(run.run.folder, run.model, run.name): run for run in every}.values()  # the oldest come first
     run = None
     for run in every:
         taken_as = (task if run.run.host == "lm_eval" else None) or run.name

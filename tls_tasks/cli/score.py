@@ -159,7 +159,7 @@ def _run_page(args: argparse.Namespace) -> int:
 
     The page shows the runs with confidence intervals and, for each document, a view that explains its score. It is one
     file that needs no network and can be sent by mail. RUN is what lm_eval --output_path OUT --log_samples wrote; of a
-    folder the newest run of each model counts.
+    folder the newest run of each model in each folder counts.
 
     Where topics or documents have several references, a row "people against people" has the mean of what each
     scores against the others: above that a metric can't tell a system from a person.

@@ -33,7 +33,7 @@ DATA = Path(os.environ.get("OPEN_TLS", ROOT.parent / "shared" / "data" / "open_t
 def read_timeline(path: Path) -> Timeline:
     """The first reference timeline of a topic; a date without its day is the first of the month."""
     rows = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
-    return Timeline.of([(_day(date), sentences) for date, sentences in rows])
+    return Timeline.from_days([(_day(date), sentences) for date, sentences in rows])
 
 
 def _day(text: str) -> datetime.date:
@@ -50,7 +50,7 @@ def perturb(timeline: Timeline, generator: random.Random) -> Timeline:
         shift = generator.randint(-5, 5) if generator.random() < 0.33 else 0
         words = [word for word in " ".join(entry.sentences).split() if generator.random() > 0.33]
         days.setdefault(entry.date + datetime.timedelta(days=shift), []).append(" ".join(words))
-    return Timeline.of(days)
+    return Timeline.from_days(days)
 
 
 def make_long(n_dates: int, seed: int) -> Timeline:
@@ -60,7 +60,7 @@ def make_long(n_dates: int, seed: int) -> Timeline:
     weights = [1 / (rank + 1) for rank in range(5000)]
     start = datetime.date(2000, 1, 1).toordinal()
     days = generator.sample(range(start, start + 4 * n_dates), n_dates)
-    return Timeline.of(
+    return Timeline.from_days(
         {
             datetime.date.fromordinal(day): [" ".join(generator.choices(vocabulary, weights, k=25)) + " ."]
             for day in days

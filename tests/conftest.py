@@ -49,7 +49,7 @@ class ByFamily(dict):
 
 def timeline_of(rows):
     """``[[iso date, [sentence, …]], …]``, as the oracles write timelines."""
-    return Timeline.of([(datetime.date.fromisoformat(day), sentences) for day, sentences in rows])
+    return Timeline.from_days([(datetime.date.fromisoformat(day), sentences) for day, sentences in rows])
 
 
 def read_jsonl(path):
@@ -63,7 +63,7 @@ WORDS = (
 
 SENTENCES = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)
 DAYS = st.dates(datetime.date(2011, 1, 20), datetime.date(2011, 2, 20))
-TIMELINES = st.dictionaries(DAYS, st.lists(SENTENCES, max_size=2), max_size=5).map(Timeline.of)
+TIMELINES = st.dictionaries(DAYS, st.lists(SENTENCES, max_size=2), max_size=5).map(Timeline.from_days)
 
 
 @pytest.fixture

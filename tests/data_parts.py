@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tls_tasks.cli.prepare import read_prepared
-from tls_tasks.data import order
+from tls_tasks.data import sources
 
 SHARED = Path(__file__).parents[1] / "../shared/data"
 
@@ -18,14 +18,14 @@ def isolated(monkeypatch, tmp_path):
     import datasets
     import huggingface_hub
 
-    monkeypatch.delenv(order.DATA_VARIABLE, raising=False)
+    monkeypatch.delenv(sources.DATA_VARIABLE, raising=False)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     for module in (huggingface_hub.constants, huggingface_hub.file_download):  # older releases have a copy of it there
         monkeypatch.setattr(module, "HF_HUB_CACHE", str(tmp_path / "hub-cache"), raising=False)
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "datasets-cache")
-    monkeypatch.setattr(order, "_warned", set())
+    monkeypatch.setattr(sources, "_warned", set())
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def make_timeline(generator):
     words = "police clash protest president army city child resign talk vote border camp ship oil court".split(" ")
     start, days = datetime.date(2011, 1, 1), generator.sample(range(60), 4)
     entries = {start + datetime.timedelta(days=day): [" ".join(generator.sample(words, 5))] for day in days}
-    return Timeline.of(entries)
+    return Timeline.from_days(entries)
 
 
 def timeline_cases():
@@ -46,7 +46,7 @@ def timeline_cases():
         "empty": Timeline(),
         "unparsable": REFUSAL,
         "shuffled": lambda timeline: timeline.as_rows()[::-1],
-        "special": Timeline.of({day: ["Talks end without result."] for day in days}),
+        "special": Timeline.from_days({day: ["Talks end without result."] for day in days}),
     }
 
 

@@ -15,7 +15,7 @@ import tls_tasks
 from tests.data_parts import write_lines, write_topic
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.data import hub
-from tls_tasks.data.order import EMBEDDED, EmbeddedEditionWarning
+from tls_tasks.data.sources import EMBEDDED, EmbeddedEditionWarning
 from tls_tasks.registry import FAMILIES
 
 pytestmark = pytest.mark.usefixtures("isolated")

@@ -19,7 +19,7 @@ from tests.harness_parts import manager
 from tests.hostile import HOSTILE
 from tls_tasks.core.errors import OptionError
 from tls_tasks.core.score import Score, parts_of, unscored, values
-from tls_tasks.data.order import EMBEDDED
+from tls_tasks.data.sources import EMBEDDED
 from tls_tasks.hosts.discovery import group_files, task_files
 from tls_tasks.hosts.lm_eval import process_results
 from tls_tasks.registry import FAMILIES

@@ -79,7 +79,7 @@ def chat_runs(tmp_path_factory):
 
 def make_chat_runs(folder):
     from tests.made_runs import make_run
-    from tls_tasks.data.order import EMBEDDED
+    from tls_tasks.data.sources import EMBEDDED
 
     for name in TASKS:
         shutil.copytree(EMBEDDED / name, folder / "data" / name)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.conftest import scoring, write
 from tests.conftest import read_jsonl
-from tls_tasks.data.order import EMBEDDED
+from tls_tasks.data.sources import EMBEDDED
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.types import EvidenceSchema
 

@@ -9,7 +9,7 @@ import yaml
 from tests.cli import conftest
 from tests.data_parts import prepare
 from tls_tasks.core.errors import DataError
-from tls_tasks.data.order import EMBEDDED
+from tls_tasks.data.sources import EMBEDDED
 from tls_tasks.evidence.data import _load_evidence
 from tls_tasks.evidence.types import Attribute, EvidenceSchema
 from tls_tasks.registry import find_task

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.conftest import scoring, write
 from tests.conftest import read_jsonl
-from tls_tasks.data.order import EMBEDDED
+from tls_tasks.data.sources import EMBEDDED
 from tls_tasks.summaries.rouge_l import rouge_l
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))

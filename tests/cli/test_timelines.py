@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import scoring, write
-from tls_tasks.data.order import EMBEDDED
+from tls_tasks.data.sources import EMBEDDED
 from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.date_f1 import date_f1
 from tls_tasks.timelines.topics import read_data_set

@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 import tls_tasks
-from tls_tasks.data.editions import EDITIONS_FILE, Edition, editions_of, golds_hash, status
-from tls_tasks.data.order import EMBEDDED
+from tls_tasks.data.editions import EDITIONS_FILE, Edition, golds_hash, read_editions, status
+from tls_tasks.data.sources import EMBEDDED
 from tls_tasks.hosts.discovery import data_sets
 from tls_tasks.registry import FAMILIES
 
@@ -31,10 +31,10 @@ def all_sets():
 
 @pytest.mark.parametrize("name", PINNED)
 def test_the_embedded_edition_has_the_pinned_fingerprint_wherever_it_lies(name, tmp_path):
-    assert loaded(name, edition="embedded") == (editions_of(name)["embedded"], None)
+    assert loaded(name, edition="embedded") == (read_editions(name)["embedded"], None)
     shutil.copytree(EMBEDDED / SAME.get(name, name), tmp_path / SAME.get(name, name))
     assert loaded(name, data=str(tmp_path)) == (
-        editions_of(name)["embedded"],
+        read_editions(name)["embedded"],
         None if name in SELF_CONTAINED else "embedded",
     )
 
@@ -45,7 +45,7 @@ def test_the_embedded_edition_has_the_pinned_fingerprint_wherever_it_lies(name, 
 )
 def test_the_real_data_has_the_pinned_fingerprint(shared_data, name, folder, label):
     found, called = loaded(f"{name}_closed_book", data=str(shared_data / folder))
-    pinned = editions_of(name)[label]
+    pinned = read_editions(name)[label]
     assert called is None and (found.fingerprint, found.documents, found.golds) == (
         pinned.fingerprint,
         pinned.documents,
@@ -54,7 +54,7 @@ def test_the_real_data_has_the_pinned_fingerprint(shared_data, name, folder, lab
 
 
 def test_every_public_data_set_has_an_entry():
-    known = {name: data_set for name, data_set in all_sets().items() if not data_set.own}
+    known = {name: data_set for name, data_set in all_sets().items() if not data_set.custom}
     assert known.keys() == PINNED.keys()
     assert {name for name, data_set in known.items() if data_set.self_contained} == SELF_CONTAINED
     lacking = {name for name, data_set in known.items() if data_set.hub is not None}

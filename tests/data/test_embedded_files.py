@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tls_tasks.data.order import EMBEDDED
+from tls_tasks.data.sources import EMBEDDED
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 

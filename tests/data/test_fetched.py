@@ -22,7 +22,7 @@ from tls_tasks.cli import main
 from tls_tasks.core.errors import DataError
 from tls_tasks.data import fetched
 from tls_tasks.data.files import file_rows
-from tls_tasks.data.order import EmbeddedEditionWarning
+from tls_tasks.data.sources import EmbeddedEditionWarning
 from tls_tasks.timelines.data import PUBLIC, _load_topics
 from tls_tasks.timelines.topics import read_data_set, read_rows
 
@@ -140,7 +140,7 @@ def test_failures_are_one_line_with_advice(made_up, mirror, monkeypatch, capsys,
     def fails():
         assert main(["fetch", "tls_timeline17"]) == 2
         [message] = capsys.readouterr().err.splitlines()
-        assert not made_up.is_there
+        assert not made_up.is_fetched
         return message
 
     path = next(iter(mirror.files))
@@ -163,7 +163,7 @@ def test_a_reader_that_fails_leaves_nothing_that_counts(made_up, mirror, monkeyp
     monkeypatch.setitem(PUBLIC, "tls_timeline17", copy)
     assert main(["fetch", "tls_timeline17"]) == 2
     assert "expected a list of sentences, got \"__import__('os')\"" in capsys.readouterr().err
-    assert not copy.is_there and list(copy.folder.parent.iterdir()) == []
+    assert not copy.is_fetched and list(copy.folder.parent.iterdir()) == []
 
 
 # ---- other processes

@@ -9,7 +9,7 @@ import tls_tasks
 from tests.data_parts import prepare
 from tests.harness_parts import manager, run_here
 from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.data.order import EMBEDDED
+from tls_tasks.data.sources import EMBEDDED
 from tls_tasks.timelines.data import _load_topics
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -38,7 +38,7 @@ def test_it_bears_the_name_that_it_is_given(task):
     place = str(EMBEDDED / CUSTOM[task])
     assert provenance_of(task, data=place, name="ours")["data"] == "ours"
     assert provenance_of(task, data=place)["data"] == "own data"
-    with pytest.raises(InputError, match="name: got 7, expected what the results are to call your data"):
+    with pytest.raises(InputError, match="name: got 7, expected a name for your data in the results"):
         provenance_of(task, data=place, name=7)
     with pytest.raises(DataError, match=r'_custom: runs on data of yours: --metadata .*"name": "ours"'):
         tls_tasks.task(task).documents()

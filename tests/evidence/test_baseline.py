@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tls_tasks.evidence.baseline import KEYWORDS, answer
-from tls_tasks.evidence.data import DATA_SETS, load_documents, prompt, schema_of
+from tls_tasks.evidence.data import DATA_SETS, data_set_schema, load_documents, prompt
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.read import parse_evidence
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 NAMES = list(DATA_SETS)
-SCHEMAS = {name: schema_of(data_set) for name, data_set in DATA_SETS.items()}
+SCHEMAS = {name: data_set_schema(data_set) for name, data_set in DATA_SETS.items()}
 
 
 def doc(text, name="evidence_journals"):

@@ -7,17 +7,17 @@ import pytest
 
 from tests.data.hub_parts import hub_file, numbered
 from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.data.order import EmbeddedEditionWarning
+from tls_tasks.data.sources import EmbeddedEditionWarning
 from tls_tasks.evidence.data import (
     DATA_SETS,
     EvidenceDocument,
     _load_evidence,
+    data_set_schema,
     load_documents,
     prompt,
+    read_files,
     read_rows,
-    read_three,
-    schema_at,
-    schema_of,
+    read_schema_file,
 )
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceSchema
 
@@ -161,7 +161,7 @@ def test_journals_without_the_file_of_gold(tmp_path):
 def three(tmp_path, predictions, **files):
     write_pair(tmp_path, **files)
     predictions = write(tmp_path / "p.jsonl", predictions)
-    return read_three(tmp_path / "journals.jsonl", tmp_path / "gold.jsonl", predictions, JOURNAL_SCHEMA)
+    return read_files(tmp_path / "journals.jsonl", tmp_path / "gold.jsonl", predictions, JOURNAL_SCHEMA)
 
 
 def test_three_files_in_the_order_of_the_journals(tmp_path):
@@ -182,13 +182,13 @@ def test_three_files_that_do_not_fit_are_errors_that_name_file_and_line(tmp_path
 
 def test_a_schema_file(tmp_path):
     file = write(tmp_path / "s.json", json.dumps(PLANTS.as_dict()))
-    assert schema_at(file) == PLANTS
+    assert read_schema_file(file) == PLANTS
     with pytest.raises(DataError, match=r"s\.json: not JSON"):
-        schema_at(write(file, "{"))
+        read_schema_file(write(file, "{"))
     with pytest.raises(InputError, match="schema"):
-        schema_at(write(file, '{"domains": 3}'))
+        read_schema_file(write(file, '{"domains": 3}'))
     with pytest.raises(DataError, match=r"none\.json"):
-        schema_at(tmp_path / "none.json")
+        read_schema_file(tmp_path / "none.json")
 
 
 # ---- the order
@@ -235,12 +235,12 @@ def test_a_schema_of_ones_own_goes_all_the_way(tmp_path):
 
 @every_set
 def test_the_prompt_states_the_schema_and_puts_the_instruction_last(name):
-    schema = schema_of(DATA_SETS[name])
+    schema = data_set_schema(DATA_SETS[name])
     for doc in load_documents(name, edition="embedded"):
         text = prompt(doc)
         assert text.startswith(f"<document>\n{doc['text']}\n</document>\n\n") and text.endswith("\n\nJSON:")
         stated = text.removeprefix(f"<document>\n{doc['text']}\n</document>")
-        keys = {attribute.field_of(domain) for attribute in schema.attributes for domain in schema.domains}
+        keys = {attribute.key_for(domain) for attribute in schema.attributes for domain in schema.domains}
         values = {value for attribute in schema.attributes for value in attribute.values}
         for word in {"domain", "evidence_span", *schema.domains, *keys, *values}:
             assert f'"{word}"' in stated

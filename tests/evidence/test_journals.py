@@ -6,8 +6,8 @@ import json
 import pytest
 
 from tests.conftest import read_jsonl
-from tls_tasks.data.order import EMBEDDED
-from tls_tasks.evidence.data import DATA_SETS, schema_of
+from tls_tasks.data.sources import EMBEDDED
+from tls_tasks.evidence.data import DATA_SETS, data_set_schema
 from tls_tasks.evidence.types import JOURNAL_SCHEMA
 
 pytestmark = pytest.mark.usefixtures("isolated")
@@ -20,7 +20,7 @@ ITEMS = [(row, item) for row in JOURNALS for item in GOLD[row["journal_id"]]]
 
 
 def value(attribute, item):
-    return item.get(attribute.field_of(item["domain"]))
+    return item.get(attribute.key_for(item["domain"]))
 
 
 def n_words(text):
@@ -49,7 +49,7 @@ def test_every_quote_stands_verbatim_once_and_no_two_overlap():
 def test_every_object_has_the_keys_of_its_domain_and_values_of_the_schema():
     for row, item in ITEMS:
         assert item["domain"] in JOURNAL_SCHEMA.domains
-        keys = [attribute.field_of(item["domain"]) for attribute in JOURNAL_SCHEMA.attributes]
+        keys = [attribute.key_for(item["domain"]) for attribute in JOURNAL_SCHEMA.attributes]
         assert list(item) == ["domain", "evidence_span", *keys], row["journal_id"]
         assert all(value(attribute, item) in attribute.values for attribute in JOURNAL_SCHEMA.attributes)
 
@@ -62,6 +62,6 @@ def test_the_case_reports_have_the_form_of_maccrobat():
         for entity in document["ner_info"]:
             assert document["full_text"][entity["start"] : entity["end"]] == entity["text"]
             labels[entity["label"]] += 1
-    domains = schema_of(DATA_SETS["evidence_maccrobat"]).domains
+    domains = data_set_schema(DATA_SETS["evidence_maccrobat"]).domains
     assert len(documents) >= 3 and set(domains) < set(labels)
     assert min(labels[domain] for domain in domains) >= 4

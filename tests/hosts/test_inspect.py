@@ -13,7 +13,7 @@ from tests.data.test_own_data import CUSTOM
 from tests.harness_parts import in_thread, manager, run_here
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.score import Score
-from tls_tasks.data.order import EMBEDDED
+from tls_tasks.data.sources import EMBEDDED
 from tls_tasks.hosts.discovery import task_files
 
 pytest.importorskip("lm_eval")

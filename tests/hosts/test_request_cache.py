@@ -8,7 +8,7 @@ from tests.made_runs import make_run
 from tls_tasks.after.scored_runs import score_places
 from tls_tasks.after.submission.checks import refusals
 from tls_tasks.cli import main
-from tls_tasks.data.order import EMBEDDED
+from tls_tasks.data.sources import EMBEDDED
 
 pytest.importorskip("lm_eval")
 

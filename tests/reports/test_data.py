@@ -8,7 +8,7 @@ import pytest
 
 from tests.data_parts import write_lines
 from tls_tasks.core.errors import DataError
-from tls_tasks.data.order import EMBEDDED, EmbeddedEditionWarning
+from tls_tasks.data.sources import EMBEDDED, EmbeddedEditionWarning
 from tls_tasks.reports.data import load_documents, prompt
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))

@@ -10,7 +10,7 @@ from tests.data.hub_parts import hub_file, numbered
 from tests.data_parts import write_lines
 from tests.test_data import write_parquet
 from tls_tasks.core.errors import DataError
-from tls_tasks.data.order import EMBEDDED, EmbeddedEditionWarning
+from tls_tasks.data.sources import EMBEDDED, EmbeddedEditionWarning
 from tls_tasks.summaries.data import (
     DATA_SETS,
     Document,

@@ -133,7 +133,7 @@ def test_the_same_reference_twice_changes_nothing(prediction, reference):
 
 @given(TIMELINES, TIMELINES)
 def test_sentence_borders_are_irrelevant(prediction, reference):
-    joined = Timeline.of({entry.date: [" ".join(entry.sentences)] for entry in prediction})
+    joined = Timeline.from_days({entry.date: [" ".join(entry.sentences)] for entry in prediction})
     assert one(joined, reference).as_dict() == one(prediction, reference).as_dict()
 
 
@@ -147,16 +147,18 @@ def drop(timeline):
 
 
 def add(timeline):
-    return Timeline.of([*timeline, (datetime.date(2011, 6, 1), ["Bakeries announce cheaper croissants downtown."])])
+    return Timeline.from_days(
+        [*timeline, (datetime.date(2011, 6, 1), ["Bakeries announce cheaper croissants downtown."])]
+    )
 
 
 def merge(timeline):
     (first, one_text), (_, other_text), *rest = timeline.entries
-    return Timeline.of([(first, one_text + other_text), *rest])
+    return Timeline.from_days([(first, one_text + other_text), *rest])
 
 
 def shift(timeline, days):
-    return Timeline.of([(day + datetime.timedelta(days=days), text) for day, text in timeline])
+    return Timeline.from_days([(day + datetime.timedelta(days=days), text) for day, text in timeline])
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -186,7 +188,7 @@ def test_shifting_dates_costs_all_but_concat_and_more_the_further(variant):
 
 def test_a_perfect_timeline_with_one_text_on_two_dates_is_below_1_under_m1():
     text = ["Talks in Geneva end without a result."]
-    twice = Timeline.of({datetime.date(2018, 1, 1): text, datetime.date(2018, 2, 1): text})
+    twice = Timeline.from_days({datetime.date(2018, 1, 1): text, datetime.date(2018, 2, 1): text})
     assert one(twice, twice).as_dict()["ar1_f1"] < 1.0
     assert one(twice, twice, variant="align+").as_dict()["ar1_f1"] == 1.0
 

@@ -24,7 +24,7 @@ DAY = datetime.date
 def with_articles(topics, room=None):
     room = room or Room()
     return documents(
-        topics, "local", {"egypt": "the crisis in Egypt"}, room, {t.name: room.show(t, {}) for t in topics}
+        topics, "local", {"egypt": "the crisis in Egypt"}, room, {t.name: room.select_context(t, {}) for t in topics}
     )
 
 
@@ -47,7 +47,7 @@ def test_closed_book_shows_no_articles_but_has_their_time(crisis):
 
 
 def test_without_articles_the_time_is_that_of_whole_years():
-    timeline = Timeline.of({DAY(2009, 12, 30): ["A."], DAY(2011, 2, 11): ["B."]})
+    timeline = Timeline.from_days({DAY(2009, 12, 30): ["A."], DAY(2011, 2, 11): ["B."]})
     (row,) = documents([Topic("x", (), (), (timeline,))], "local", {}, Room())
     assert (row["start_date"], row["end_date"]) == ("2009-01-01", "2011-12-31")
 
@@ -69,7 +69,7 @@ def test_no_more_dates_are_asked_for_than_are_shown(crisis, size, asked):
 )
 def test_sentences_per_date_rounds_halves_to_even_as_python_and_news_tls_do(lengths, expected):
     days = {DAY(2011, 1, 1 + number): ["S."] * length for number, length in enumerate(lengths)}
-    (row,) = documents([Topic("egypt", (), (), (Timeline.of(days),))], "local", {}, Room())
+    (row,) = documents([Topic("egypt", (), (), (Timeline.from_days(days),))], "local", {}, Room())
     assert row["n_sentences"] == expected
 
 
@@ -82,7 +82,7 @@ def test_sentences_per_date_rounds_halves_to_even_as_python_and_news_tls_do(leng
     ],
 )
 def test_query_is_the_keywords_or_the_name(name, keywords, query):
-    timeline = Timeline.of({DAY(2011, 1, 25): ["Protests."]})
+    timeline = Timeline.from_days({DAY(2011, 1, 25): ["Protests."]})
     (row,) = documents([Topic(name, keywords, (), (timeline,))], "local", {}, Room())
     assert row["query"] == query
 

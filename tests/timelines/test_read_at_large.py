@@ -20,7 +20,7 @@ CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 DATA = Path(__file__).parents[2] / "../shared/data"
 RULE = "-" * 32
 
-DOCUMENT = Timeline.of(
+DOCUMENT = Timeline.from_days(
     {
         datetime.date(2011, 1, 25): ['Protests, "day of rage": 10:30 a.m.', "Cairo's square [1]."],
         datetime.date(2011, 1, 28): ["The army {is} deployed."],
@@ -46,7 +46,7 @@ def test_a_list_cut_anywhere_keeps_its_whole_entries(indent: int | None, start: 
 
 DAYS = st.dates()
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=200)
-TIMELINES = st.dictionaries(DAYS, st.lists(ANY_TEXT, max_size=3), max_size=4).map(Timeline.of)
+TIMELINES = st.dictionaries(DAYS, st.lists(ANY_TEXT, max_size=3), max_size=4).map(Timeline.from_days)
 PLAIN_LINES = st.lists(st.from_regex(r"[A-Za-z]{1,9}", fullmatch=True), min_size=1, max_size=9).map(" ".join)
 
 
@@ -57,7 +57,9 @@ def test_json_rows_come_back_as_they_were(timeline: Timeline, ascii_only: bool) 
     assert set(parsed.kinds()) <= {"empty_entry"}
 
 
-@given(st.dictionaries(DAYS, st.lists(PLAIN_LINES, min_size=1, max_size=1), min_size=1, max_size=4).map(Timeline.of))
+@given(
+    st.dictionaries(DAYS, st.lists(PLAIN_LINES, min_size=1, max_size=1), min_size=1, max_size=4).map(Timeline.from_days)
+)
 def test_other_forms_come_back_as_they_were(timeline: Timeline) -> None:
     rows = [(str(day), sentences[0]) for day, sentences in timeline]
     for text in (

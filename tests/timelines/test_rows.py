@@ -19,7 +19,7 @@ from tls_tasks.timelines.types import Timeline
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 DAY = datetime.date(2011, 1, 25)
-ONE = Timeline.of({DAY: ["Protests begin."]})
+ONE = Timeline.from_days({DAY: ["Protests begin."]})
 
 FORMS = [
     ONE,
@@ -64,7 +64,7 @@ def test_an_empty_list_is_one_empty_timeline():
 
 def test_repeated_dates_are_merged():
     rows = [{"date": "2011-01-25", "text": "a"}, {"date": DAY, "text": "b"}]
-    assert read_prediction(rows, 0).value == Timeline.of({DAY: ["a", "b"]})
+    assert read_prediction(rows, 0).value == Timeline.from_days({DAY: ["a", "b"]})
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ import pytest
 from tests.data.hub_parts import hub_file
 from tests.data_parts import prepare
 from tls_tasks.core.errors import DataError
-from tls_tasks.data import hub, order
-from tls_tasks.data.order import EmbeddedEditionWarning
+from tls_tasks.data import hub, sources
+from tls_tasks.data.sources import EmbeddedEditionWarning
 from tls_tasks.timelines.data import ALL_SETS, DATA_SETS, _load_topics
 from tls_tasks.timelines.public_files import read_events
 from tls_tasks.timelines.topics import read_data_set
@@ -215,7 +215,7 @@ def test_edition_that_is_not_there_is_an_error(crisis, monkeypatch):
 
 
 def test_missing_embedded_edition_is_an_error_that_lists_what_was_tried(tmp_path, monkeypatch):
-    monkeypatch.setattr(order, "EMBEDDED", tmp_path)
+    monkeypatch.setattr(sources, "EMBEDDED", tmp_path)
     with pytest.raises(DataError, match=r"TLS_TASKS_DATA is not set; .*no articles; it has no embedded edition"):
         _load_topics("tls_crisis")
 

@@ -8,10 +8,10 @@ FIRST, SECOND = datetime.date(2011, 1, 25), datetime.date(2011, 1, 28)
 
 
 def test_days_are_sorted_and_merged():
-    timeline = Timeline.of([(SECOND, ["c"]), (FIRST, ["a"]), (SECOND, ["d"]), (FIRST, [])])
+    timeline = Timeline.from_days([(SECOND, ["c"]), (FIRST, ["a"]), (SECOND, ["d"]), (FIRST, [])])
     assert timeline.entries == (TimelineEntry(FIRST, ("a",)), TimelineEntry(SECOND, ("c", "d")))
-    assert timeline == Timeline.of({FIRST: ["a"], SECOND: ["c", "d"]})
-    assert hash(timeline) == hash(Timeline.of({FIRST: ["a"], SECOND: ["c", "d"]}))
+    assert timeline == Timeline.from_days({FIRST: ["a"], SECOND: ["c", "d"]})
+    assert hash(timeline) == hash(Timeline.from_days({FIRST: ["a"], SECOND: ["c", "d"]}))
 
 
 @pytest.mark.parametrize("dates", [(SECOND, FIRST), (FIRST, FIRST)])
@@ -21,5 +21,5 @@ def test_dates_must_rise(dates):
 
 
 def test_rows():
-    assert Timeline.of({FIRST: ["a", "b"]}).as_rows() == [{"date": "2011-01-25", "text": ["a", "b"]}]
+    assert Timeline.from_days({FIRST: ["a", "b"]}).as_rows() == [{"date": "2011-01-25", "text": ["a", "b"]}]
     assert not Timeline()

@@ -9,7 +9,7 @@ from tests.data.hub_parts import hub_file, numbered
 from tests.data_parts import write_lines
 from tests.test_data import write_parquet
 from tls_tasks.core.errors import DataError
-from tls_tasks.data.order import EmbeddedEditionWarning
+from tls_tasks.data.sources import EmbeddedEditionWarning
 from tls_tasks.trees.data import DATA_SETS, TreeDocument, _load_trees, _prompt_schema, load_documents, prompt, read_rows
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.conftest import read_jsonl
-from tls_tasks.data.order import EMBEDDED
+from tls_tasks.data.sources import EMBEDDED
 from tls_tasks.trees.compliance import complies
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.types import Branch, ListOf

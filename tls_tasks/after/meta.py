@@ -23,8 +23,8 @@ from tls_tasks.core.intervals import Table
 from tls_tasks.core.score import Score, grouped
 from tls_tasks.core.task import Doc, Task
 from tls_tasks.data.files import file_rows
-from tls_tasks.data.keyed import some
 from tls_tasks.data.models import DataRow, Id, read_models
+from tls_tasks.data.rows_by_id import some
 from tls_tasks.registry import find_task
 
 Scores = Mapping[str, Mapping[Any, Any]]

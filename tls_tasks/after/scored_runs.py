@@ -24,7 +24,7 @@ from tls_tasks.core.errors import DataError, without_warnings
 from tls_tasks.core.parsed import leaves
 from tls_tasks.core.score import Result, Score, mean_unit, unscored
 from tls_tasks.core.task import Task, answer_text, answers_in, frame_of
-from tls_tasks.data.editions import Edition, edition_with, status
+from tls_tasks.data.editions import Edition, find_edition, status
 from tls_tasks.hosts.discovery import TaskFile, data_set_of, task_file, task_files
 from tls_tasks.registry import find_task
 
@@ -101,7 +101,7 @@ class ScoredTask(Run):
     @property
     def pinned(self) -> Edition | None:
         """The edition that has the fingerprint of its data; None if this release knows none."""
-        return edition_with(data_set_of(self.task).name, self.conditions.fingerprint)
+        return find_edition(data_set_of(self.task).name, self.conditions.fingerprint)
 
     @property
     def status(self) -> str:

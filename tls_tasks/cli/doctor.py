@@ -9,7 +9,7 @@ from pathlib import Path
 
 import tls_tasks
 from tls_tasks.cli.base import Subparsers, add_command, say
-from tls_tasks.data.order import EMBEDDED
+from tls_tasks.data.sources import EMBEDDED
 from tls_tasks.hosts import discovery
 
 _GROUPS = json.loads(Path(__file__).with_name("doctor.json").read_text(encoding="utf-8"))

@@ -10,8 +10,8 @@ from typing import Any
 import tls_tasks
 from tls_tasks.cli import base, printed
 from tls_tasks.core.errors import InputError, ParseFailureWarning, without_warnings
-from tls_tasks.data.keyed import Row, missing_note, read_document, said_of, some
-from tls_tasks.evidence.data import read_three, schema_at
+from tls_tasks.data.rows_by_id import Row, error_context, missing_note, read_document, some
+from tls_tasks.evidence.data import read_files, read_schema_file
 from tls_tasks.evidence.types import JOURNAL_SCHEMA
 from tls_tasks.summaries.data import read_summaries
 from tls_tasks.timelines import score as score_timelines
@@ -94,8 +94,8 @@ def _timelines(args: argparse.Namespace) -> int:
     with base.warnings_as_notes(args.command):
         rows = read_topics(args.references, args.predictions)
         both = score_timelines([row.prediction for row in rows], [row.references for row in rows], **options)
-    base.note("timelines", *missing_note(((row.topic, row.told) for row in rows), "topics", "scored 0"))
-    if unread := {row.topic: row.told.problems for row in rows if row.told is not None and row.told.failed}:
+    base.note("timelines", *missing_note(((row.topic, row.parsed) for row in rows), "topics", "scored 0"))
+    if unread := {row.topic: row.parsed.problems for row in rows if row.parsed is not None and row.parsed.failed}:
         why = "".join(f" ({noted.kind}: {noted.detail})" for noted in next(iter(unread.values()))[:1])
         base.note("timelines", f"no timeline can be read in the prediction of {some([*unread])}: scored 0{why}")
     # with the results that the timeline tasks have; each topic has a vote in the means of F
@@ -151,8 +151,8 @@ def _evidence(args: argparse.Namespace) -> int:
     Example:
       tls-tasks evidence --predictions answers.jsonl --references gold.jsonl --sources journals.jsonl --detailed
     """
-    schema = JOURNAL_SCHEMA if args.schema is None else schema_at(args.schema)
-    journals, answers = read_three(args.sources, args.references, args.predictions, schema)
+    schema = JOURNAL_SCHEMA if args.schema is None else read_schema_file(args.schema)
+    journals, answers = read_files(args.sources, args.references, args.predictions, schema)
     predictions = ["[]" if answer is None else answer for answer in answers.values()]
     sources = args.sources and [journal.text for journal in journals]
     columns = predictions, [journal.objects for journal in journals], sources
@@ -221,7 +221,7 @@ def _read_trees(
 ) -> tuple[bool, Any, list[TreeRow]]:
     """Whether there are many trees, the schema if there is one, and the trees."""
     many, node = holds_many(predictions) or holds_many(references), None
-    with said_of(Row(str(schema), None)):
+    with error_context(Row(str(schema), None)):
         if schema is not None:
             node = read_schema(json.loads(read_document(schema)), type_names=type_names)
     return many, node, (read_trees if many else _read_two)(predictions, references, *sources)
@@ -229,10 +229,10 @@ def _read_trees(
 
 def _read_two(prediction: Path, reference: Path, source: Path | None = None) -> list[TreeRow]:
     """A tree that a model wrote, its reference, and the text."""
-    with said_of(Row(str(reference), None)):
+    with error_context(Row(str(reference), None)):
         right = read_reference(read_document(reference), None)
     text = source and read_document(source)
-    return [TreeRow(str(prediction), read_document(prediction, of_a_model=True), right, text)]
+    return [TreeRow(str(prediction), read_document(prediction, from_model=True), right, text)]
 
 
 def _leaf_metrics(arguments: list[str], node: Any) -> dict[Any, list[str]] | None:

@@ -14,7 +14,7 @@ from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.core.terminal import text_table
 from tls_tasks.data.fetched import public_copies
 from tls_tasks.data.hub import is_cached
-from tls_tasks.data.order import DATA_VARIABLE, own_folder
+from tls_tasks.data.sources import DATA_VARIABLE, find_folder
 from tls_tasks.hosts.discovery import TaskFile, data_set_of, data_sets, group_files, task_files
 from tls_tasks.registry import FAMILIES, METRICS
 
@@ -80,16 +80,16 @@ def _row(task: TaskFile) -> dict[str, Any]:
     if (source := data_set.hub) is not None and not lacks_articles:
         cached = all(is_cached(source.repo_id, source.revision, file) for file in source.files)
         hub = source.origin + ("" if cached else " (not in the cache)")
-    folder = own_folder(data_set, Path(root).expanduser()) if (root := os.environ.get(DATA_VARIABLE)) else None
+    folder = find_folder(data_set, Path(root).expanduser()) if (root := os.environ.get(DATA_VARIABLE)) else None
     public = PUBLIC.get(data_set.name)
     if public is not None and lacks_articles and not public.has_articles:
         public = None
-    fetched = public is not None and public.is_there
+    fetched = public is not None and public.is_fetched
     data = f"local {folder}" if folder else "fetched" if fetched else "hub" if cached else "embedded"
     command = f"tls-tasks fetch {data_set.name}"
     fetch = "no public copy" if public is None else "fetched" if fetched else command
     obtain = data_set.obtain if public is None else f"{command}; or {data_set.obtain}"
-    places = {"data": "yours" if data_set.own else data, "fetch": fetch, "hub": hub, "obtain": obtain}
+    places = {"data": "yours" if data_set.custom else data, "fetch": fetch, "hub": hub, "obtain": obtain}
     head = {"name": task.name, "family": task.family, "version": task.version}
     return {**head, **places, "metrics": task.metrics}
 
@@ -123,7 +123,7 @@ def _run_fetch(args: argparse.Namespace) -> None:
             how = f"its tasks get it from the hub by themselves ({hub.origin})"
         raise DataError(f"{name}: has no public copy that could be fetched: {how}")
     for copy in map(copies.__getitem__, names):
-        if copy.is_there:
+        if copy.is_fetched:
             say(f"{copy.name}: is there: {copy.folder}")
             continue
         n_files = sum(len(source.files) for source in copy.sources)

@@ -13,8 +13,8 @@ from tls_tasks.cli.base import Subparsers, add_command, count, say
 from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.data.cards import Prepared
 from tls_tasks.data.catalogue import find_data_set
-from tls_tasks.data.order import Loaded, read_place
-from tls_tasks.evidence.data import schema_at
+from tls_tasks.data.sources import LoadedData, read_path
+from tls_tasks.evidence.data import read_schema_file
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceSchema
 from tls_tasks.registry import find_task
 from tls_tasks.reports.data import folder_rows
@@ -85,8 +85,8 @@ def read_prepared(name: str, source: Path, schema: Path | None = None) -> Prepar
         return _timelines(name, source)
     about = _ABOUT[name]
     family = importlib.import_module(f"tls_tasks.{name}.data")
-    with_schema = [JOURNAL_SCHEMA if schema is None else schema_at(schema)] if name == "evidence" else []
-    found = read_place(family.reading(find_data_set(family.ALL_SETS, about["task"]), *with_schema), source)
+    with_schema = [JOURNAL_SCHEMA if schema is None else read_schema_file(schema)] if name == "evidence" else []
+    found = read_path(family.make_reader(find_data_set(family.ALL_SETS, about["task"]), *with_schema), source)
     given = {"counts": count(len(found.documents), "document"), **_MAKERS[name](found, *with_schema)}
     return Prepared(found, **about, **given)
 
@@ -94,7 +94,7 @@ def read_prepared(name: str, source: Path, schema: Path | None = None) -> Prepar
 def _timelines(name: str, source: Path) -> Prepared:
     """Topics, one a row; without articles the task is the closed-book form."""
     wanted = find_data_set(timelines.ALL_SETS, name)
-    found = read_place(timelines.reading(wanted, need_articles=True), source)
+    found = read_path(timelines.make_reader(wanted, need_articles=True), source)
     topics = found.documents
     n_timelines, n_articles = (sum(len(getattr(topic, part)) for topic in topics) for part in ("timelines", "articles"))
     return Prepared(
@@ -109,11 +109,11 @@ def _timelines(name: str, source: Path) -> Prepared:
     )
 
 
-def _summaries(found: Loaded[Any]) -> dict[str, Any]:
+def _summaries(found: LoadedData[Any]) -> dict[str, Any]:
     return {"rows": [{**asdict(document), "references": list(document.references)} for document in found.documents]}
 
 
-def _evidence(found: Loaded[Any], schema: EvidenceSchema) -> dict[str, Any]:
+def _evidence(found: LoadedData[Any], schema: EvidenceSchema) -> dict[str, Any]:
     """Documents with their objects as JSON text: a struct column would give each of them the keys of all."""
     n_objects = sum(len(document.objects) for document in found.documents)
     rows = [
@@ -128,12 +128,12 @@ def _evidence(found: Loaded[Any], schema: EvidenceSchema) -> dict[str, Any]:
     }
 
 
-def _trees(found: Loaded[Any]) -> dict[str, Any]:
+def _trees(found: LoadedData[Any]) -> dict[str, Any]:
     rows = [asdict(document) for document in found.documents]
     return {"rows": [{"title": row.pop("kind"), **row} for row in rows]}
 
 
-def _reports(found: Loaded[Any]) -> dict[str, Any]:
+def _reports(found: LoadedData[Any]) -> dict[str, Any]:
     """The three files as they are, their nuggets checked."""
     asked, texts, counts = {doc["doc_id"] for doc in found.documents}, {}, []
     for name in ("requests", "nuggets", "documents"):

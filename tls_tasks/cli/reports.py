@@ -16,7 +16,7 @@ from tls_tasks.cli.base import count, note, number, plain, say, write_json
 from tls_tasks.cli.printed import add_outputs, gate, score_rows, write_csv
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.terminal import text_table, visible
-from tls_tasks.data.keyed import some
+from tls_tasks.data.rows_by_id import some
 from tls_tasks.reports.documents import PLACES, find_lookup, open_documents
 from tls_tasks.reports.json_lines import write_rows
 from tls_tasks.reports.judges import Recorder, choose

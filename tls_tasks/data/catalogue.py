@@ -1,4 +1,4 @@
-"""What is known of a data set before any of it is read: each family's ``data_sets.json`` as typed records."""
+"""Descriptions of data sets: each family's ``data_sets.json`` as typed records."""
 
 import json
 from collections.abc import Mapping
@@ -12,15 +12,15 @@ from tls_tasks.core.errors import OptionError
 
 @dataclass(frozen=True, slots=True)
 class HubFiles:
-    """Where a data set lies on the Hugging Face hub.
+    """The files of a data set on the Hugging Face hub.
 
     Attributes:
         repo_id: Data set repository, ``org/name``.
         revision: Commit of the repository.
         files: Paths in the repository.
-        rows: How many rows there must be; None for what the commit pins.
-        sha256: Hash of the file in hexadecimal, where it is pinned by it.
-        settings: What else the family must know: the keys that are no attribute.
+        rows: The number of rows that there must be; None if the commit alone pins them.
+        sha256: Hash of the file in hexadecimal; empty if the commit alone pins it.
+        settings: Further settings for the family, from keys that are no attribute.
     """
 
     repo_id: str
@@ -42,17 +42,17 @@ class DataSet:
 
     Attributes:
         name: Name of the task and of the embedded edition: ``tls_crisis``, ``summ_dialogsum`` …
-        title: The field's name of it.
-        folders: Names that its folder has where people keep it.
+        title: The data set's usual name.
+        folders: Usual names of its folder.
         licence: Licence of the original, or ``none stated``.
         citation: Paper.
-        homepage: Where it comes from.
+        homepage: Address of the original.
         obtain: How to get the original, a sentence without capital and full stop.
         split: The split that has references and is scored.
         hub: The published source; None if there is none.
-        own: It stands for a user's own data, which must be named, and may be of any name.
-        self_contained: The embedded edition is the data set: there is no other to compare with.
-        settings: What else the family must know: the keys that are no attribute.
+        custom: Whether it stands for a user's data, which ``data`` must name and whose folder may have any name.
+        self_contained: Whether the embedded edition is the data set itself, without a larger original.
+        settings: Further settings for the family, from keys that are no attribute.
     """
 
     name: str
@@ -64,36 +64,37 @@ class DataSet:
     obtain: str
     split: str = "test"
     hub: HubFiles | None = None
-    own: bool = False
+    custom: bool = False
     self_contained: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @cache
 def read_catalogue(module: str) -> tuple[dict[str, DataSet], dict[str, DataSet]]:
-    """The data sets of the ``data_sets.json`` beside a module, by name; keys that are no attribute become ``settings``.
+    """Read the ``data_sets.json`` beside a module; keys that are no attribute become ``settings``.
 
     Returns:
-        All of them; and those that others have too, without the names that stand for a user's own data.
+        Name -> data set: all of them, and all but those that stand for a user's data.
     """
-    given = json.loads(Path(module).with_name("data_sets.json").read_text(encoding="utf-8"))
-    hubs = {name: _entry(HubFiles, entry.get("hub")) for name, entry in given.items()}
-    all_sets = {name: _entry(DataSet, {**entry, "name": name, "hub": hubs[name]}) for name, entry in given.items()}
-    return all_sets, {name: data_set for name, data_set in all_sets.items() if not data_set.own}
+    entries = json.loads(Path(module).with_name("data_sets.json").read_text(encoding="utf-8"))
+    hubs = {name: _build(HubFiles, entry.get("hub")) for name, entry in entries.items()}
+    all_sets = {name: _build(DataSet, {**entry, "name": name, "hub": hubs[name]}) for name, entry in entries.items()}
+    return all_sets, {name: data_set for name, data_set in all_sets.items() if not data_set.custom}
 
 
-def _entry(kind: Any, given: Mapping[str, Any] | None) -> Any:
-    names = {own.name for own in fields(kind)}
-    known = {name: value for name, value in (given or {}).items() if name in names}
-    settings = {name: value for name, value in (given or {}).items() if name not in names}
-    return kind(**known, settings=settings) if given else None
+def _build(kind: Any, entry: Mapping[str, Any] | None) -> Any:
+    """Build a dataclass from an entry of the catalogue; None for no entry."""
+    names = {attribute.name for attribute in fields(kind)}
+    attributes = {name: value for name, value in (entry or {}).items() if name in names}
+    settings = {name: value for name, value in (entry or {}).items() if name not in names}
+    return kind(**attributes, settings=settings) if entry else None
 
 
 def find_data_set(catalogue: Mapping[str, DataSet], name: str) -> DataSet:
-    """The data set called ``name``.
+    """Return the data set called ``name``.
 
     Raises:
-        OptionError: If there is none of that name; the message lists those that exist.
+        OptionError: If there is no such data set; the message lists those that exist.
     """
     if name not in catalogue:
         raise OptionError.unknown("data set", name, catalogue)

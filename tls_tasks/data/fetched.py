@@ -2,9 +2,9 @@
 
 This package contains addresses and hashes, and none of the data. In the cache::
 
-    raw/OWNER/NAME/COMMIT/PATH          the files as they came
-    sets/NAME/COMMITS/rows.parquet      what the family made of them, which its tasks read; people's ratings: logs, CSV
-    sets/NAME/COMMITS/origin.json       where it came from
+    raw/OWNER/NAME/COMMIT/PATH          the downloaded files
+    sets/NAME/COMMITS/rows.parquet      the rows that tasks read (people's ratings: logs and CSV instead)
+    sets/NAME/COMMITS/origin.json       the origin
 """
 
 import hashlib
@@ -37,9 +37,9 @@ class RemoteFile:
     """One file of a repository.
 
     Attributes:
-        path: Where it is in the repository.
-        bytes: Its size.
-        sha256: Its hash in hexadecimal.
+        path: Path in the repository.
+        bytes: Size.
+        sha256: Hash in hexadecimal.
     """
 
     path: str
@@ -54,7 +54,7 @@ class Source:
     Attributes:
         repository: ``owner/name`` on GitHub.
         commit: The commit.
-        licence: What the repository says of them; ``none stated`` if it says nothing.
+        licence: The licence that the repository states, or ``none stated``.
         holds: ``references``, ``articles`` or ``ratings``.
         files: The files.
     """
@@ -73,13 +73,14 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class PublicCopy:
-    """A data set as it can be fetched.
+    """A data set that can be fetched.
 
     Attributes:
         name: The data set.
-        sources: Where its files are.
-        settings: What the family must know besides.
-        maker: The module whose ``write`` makes the family's files: (this, path in the repository -> file, the folder).
+        sources: The repositories with its files.
+        settings: Further settings for the family.
+        maker: The module whose ``write(copy, files, folder)`` writes the family's files; ``files`` maps paths in the
+            repository to downloaded files.
     """
 
     name: str
@@ -95,11 +96,11 @@ class PublicCopy:
     @property
     def terms(self) -> str:
         """The repositories, what they hold and under which licence."""
-        return "; ".join(f"{one.holds} from {one.origin}, licence: {one.licence}" for one in self.sources)
+        return "; ".join(f"{source.holds} from {source.origin}, licence: {source.licence}" for source in self.sources)
 
     @property
     def has_articles(self) -> bool:
-        """Whether there are texts besides references."""
+        """Whether the copy has articles besides references."""
         return any(source.holds == "articles" for source in self.sources)
 
     @property
@@ -109,41 +110,41 @@ class PublicCopy:
 
     @property
     def folder(self) -> Path:
-        """Where it is once it has been fetched."""
+        """The folder of the fetched data set, whether or not it exists yet."""
         commits = "-".join(dict.fromkeys(source.commit[:12] for source in self.sources))
         return cache_folder() / "sets" / self.name / commits
 
     @property
-    def is_there(self) -> bool:
-        """Whether it has been fetched: a folder is there as a whole or not at all."""
+    def is_fetched(self) -> bool:
+        """Whether the data set has been fetched; its folder is written completely or not at all."""
         return self.folder.is_dir()
 
     def fetch(self) -> Path:
-        """Download what is missing and make the family's files of it; nothing is asked for if it is there.
+        """Download missing files and write the family's files from them, unless the data set has been fetched.
 
         Returns:
             The folder, which the family reads.
 
         Raises:
-            DataError: If a file can't be had or written; one line that says what to do.
+            DataError: If a file can't be downloaded or written; the message says what to do.
         """
         folder, files = self.folder, {}
-        if self.is_there:
+        if self.is_fetched:
             return folder
         try:
             for source in self.sources:
-                place = f"{source.repository}/{source.commit}"
+                repository = f"{source.repository}/{source.commit}"
                 for file in source.files:
-                    files[file.path] = cache_folder() / "raw" / place / file.path
+                    files[file.path] = cache_folder() / "raw" / repository / file.path
                     host = os.environ.get(MIRROR_VARIABLE) or _HOST
-                    url = f"{host.rstrip('/')}/{place}/{urllib.parse.quote(file.path)}"
+                    url = f"{host.rstrip('/')}/{repository}/{urllib.parse.quote(file.path)}"
                     download(url, files[file.path], file.sha256)
-            with made_folder(folder) as made:
-                importlib.import_module(self.maker).write(self, files, made)
+            with made_folder(folder) as unfinished:
+                importlib.import_module(self.maker).write(self, files, unfinished)
                 origin = {"data_set": self.name, "origin": self.terms}
-                (made / _ORIGIN).write_text(json.dumps(origin, indent=2) + "\n", encoding="utf-8")
+                (unfinished / _ORIGIN).write_text(json.dumps(origin, indent=2) + "\n", encoding="utf-8")
         except OSError as error:
-            if not self.is_there:  # another process may have been faster
+            if not self.is_fetched:  # another process may have been faster
                 problem = f"{error.filename or folder}: can't be written: {error.strerror or error}"
                 advice = f"make room, or set {CACHE_VARIABLE} to another folder, and run the same command again"
                 raise DataError(f"{problem}; {advice}: what has arrived is kept") from error
@@ -152,44 +153,44 @@ class PublicCopy:
 
 @cache
 def public_copies(family: str) -> dict[str, PublicCopy]:
-    """What the ``public_files.json`` of a family lists, by name; it imports nothing of the family."""
+    """Read the ``public_files.json`` of a family: name -> copy; nothing of the family is imported."""
     file = Path(__file__).parents[1] / family / "public_files.json"
-    given = json.loads(file.read_text(encoding="utf-8"))
-    return {name: public_copy(name, entry, f"tls_tasks.{family}.public_files") for name, entry in given.items()}
+    entries = json.loads(file.read_text(encoding="utf-8"))
+    return {name: public_copy(name, entry, f"tls_tasks.{family}.public_files") for name, entry in entries.items()}
 
 
-def public_copy(name: str, given: Mapping[str, Any], maker: str) -> PublicCopy:
-    """One entry of a list of public files."""
-    files = ([RemoteFile(**file) for file in source["files"]] for source in given["sources"])
-    sources = (Source(**{**source, "files": tuple(own)}) for source, own in zip(given["sources"], files, strict=True))
-    return PublicCopy(name, tuple(sources), {key: value for key, value in given.items() if key != "sources"}, maker)
+def public_copy(name: str, entry: Mapping[str, Any], maker: str) -> PublicCopy:
+    """Build a copy from its entry in a ``public_files.json``."""
+    files = (tuple(RemoteFile(**file) for file in source["files"]) for source in entry["sources"])
+    sources = (Source(**{**source, "files": paths}) for source, paths in zip(entry["sources"], files, strict=True))
+    return PublicCopy(name, tuple(sources), {key: value for key, value in entry.items() if key != "sources"}, maker)
 
 
 def cache_folder() -> Path:
-    """Where fetched data is kept: ``TLS_TASKS_CACHE``, or a folder ``tls-tasks`` where the platform has its caches.
+    """Return the folder of fetched data: ``TLS_TASKS_CACHE``, or ``tls-tasks`` in the platform's folder of caches.
 
     Raises:
         DataError: If the user has no home folder.
     """
-    if given := os.environ.get(CACHE_VARIABLE):
-        return Path(os.path.abspath(os.path.expanduser(given)))  # noqa: PTH100, PTH111 - pathlib raises without a home
+    if path := os.environ.get(CACHE_VARIABLE):
+        return Path(os.path.abspath(os.path.expanduser(path)))  # noqa: PTH100, PTH111 - pathlib raises without a home
     folder = Path(platformdirs.user_cache_dir("tls-tasks"))
     if not folder.is_absolute():
         raise DataError(f"no home folder for a cache; set {CACHE_VARIABLE} to a folder for fetched data")
     return folder
 
 
-def sha256_of(file: Path) -> str:
-    """The hash of a file in hexadecimal; empty if there is no such file."""
+def file_sha256(file: Path) -> str:
+    """Return the hash of a file in hexadecimal; empty if there is no such file."""
     return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
 
 
 def download(url: str, target: Path, sha256: str) -> None:
-    """Put a file at ``target``, unless it is there already with the right hash.
+    """Download a file to ``target``, unless the target exists with the right hash.
 
     Raises:
-        DataError: It can't be downloaded, or is another file; one line that says what to do.
-        OSError: It can't be written.
+        DataError: The file can't be downloaded, or has another hash; the message says what to do.
+        OSError: The file can't be written.
     """
     import pooch
     import requests

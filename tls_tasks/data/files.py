@@ -1,6 +1,7 @@
-"""Rows of the files that data sets come in: JSON Lines, JSON, CSV, Parquet, zip, pairs of text files; plain or gzip.
+"""Readers of rows from files of data sets: JSON Lines, JSON, CSV, Parquet, zip, pairs of text files; plain or gzip.
 
-Each row comes with its place for messages. The JSON builder of ``datasets`` is not used: it guesses types.
+Each row is a pair (where, value); "where" is file and line for messages. The JSON builder of ``datasets`` is not used,
+since it guesses types.
 """
 
 import codecs
@@ -19,43 +20,43 @@ from typing import Any
 from tls_tasks.core.errors import DataError, json_fault
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".csv", ".parquet")
-"""How the names of files with rows end."""
+"""Endings of the names of files with rows."""
 
 _SPLITS = {"train": "train", "valid": "validation", "dev": "validation", "test": "test"}
-"""What is in the names of files -> the split."""
+"""Part of a file's name -> the split."""
 
 Rows = Iterable[tuple[str, Any]]
 
 
-def split_files(place: Path, split: str) -> list[Path]:
-    """The files to read in a folder, or the file itself.
+def split_files(path: Path, split: str) -> list[Path]:
+    """Return the files of a split in a folder, or the file itself.
 
     Args:
-        place: A file, or a folder with files of :data:`ENDINGS` in it or in its folder ``data`` or ``document``, as
+        path: A file, or a folder with files of :data:`ENDINGS` in it or in its folder ``data`` or ``document``, as
             copies of hub repositories have them.
-        split: The split that is wanted. Files that are named after another one are never read; where none is named
-            after a split, all are.
+        split: The split. Files that are named after another split are never read; if no file is named after a split,
+            all are.
 
     Raises:
         DataError: If there are none.
     """
-    if place.is_file():
-        return [place]
-    # No deeper: a folder of data sets that lacks this one must not give another one's rows.
-    folders = (place, place / "data", place / "document")
-    found = sorted(file for folder in folders for file in folder.glob("*") if file.name.endswith(ENDINGS))
-    named: dict[str | None, list[Path]] = {}
-    for file in found:
-        named.setdefault(next((_SPLITS[part] for part in _SPLITS if part in file.name.lower()), None), []).append(file)
-    files = named.get(split) or named.get(None)
+    if path.is_file():
+        return [path]
+    # Deeper folders are not searched: a folder of data sets that lacks this one must not give another one's rows.
+    folders = (path, path / "data", path / "document")
+    candidates = sorted(file for folder in folders for file in folder.glob("*") if file.name.endswith(ENDINGS))
+    by_split: dict[str | None, list[Path]] = {}
+    for file in candidates:
+        by_split.setdefault(next((_SPLITS[key] for key in _SPLITS if key in file.name.lower()), None), []).append(file)
+    files = by_split.get(split) or by_split.get(None)
     if not files:
-        others = ", ".join(file.name for file in found) or "no file of rows"
-        raise DataError(f"{place}: no file of the split {split} ({', '.join(ENDINGS)}); there is {others}")
+        names = ", ".join(file.name for file in candidates) or "no file of rows"
+        raise DataError(f"{path}: no file of the split {split} ({', '.join(ENDINGS)}); there is {names}")
     return files
 
 
-def field_of(row: Any, names: Iterable[str], where: str) -> Any:
-    """The value of the first of these fields that a row has.
+def first_value(row: Any, names: Iterable[str], where: str) -> Any:
+    """Return the value of the first of these fields that a row has.
 
     Raises:
         DataError: The row is not an object or has none of the fields.
@@ -70,7 +71,7 @@ def field_of(row: Any, names: Iterable[str], where: str) -> Any:
 
 
 def file_rows(file: Path, member: str | None = None) -> Rows:
-    """The rows of one file, by the ending of its name.
+    """Return (where, row) pairs of one file, which is read by the ending of its name.
 
     Args:
         file: The file.
@@ -89,7 +90,7 @@ def file_rows(file: Path, member: str | None = None) -> Rows:
 
 
 def json_lines(path: Path) -> Rows:
-    """The values of a JSON Lines file, each with its place for messages; empty lines are passed over.
+    """Return (where, value) pairs of a JSON Lines file; empty lines are skipped.
 
     Raises:
         DataError: If the file can't be read or a line isn't JSON.
@@ -98,19 +99,19 @@ def json_lines(path: Path) -> Rows:
 
 
 def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a JSON Lines file, decompressed if its name ends in ``.gz``, each with its place for errors.
+    """Yield (where, object) pairs of a JSON Lines file, decompressed if its name ends in ``.gz``.
 
     Raises:
-        DataError: A file that can't be read, or a line that is not a JSON object; names file and line.
+        DataError: The file can't be read, or a line is not a JSON object.
     """
-    for place, value in json_lines(path):
+    for where, value in json_lines(path):
         if not isinstance(value, dict):
-            raise DataError(f"{place}: expected an object, got {type(value).__name__}")
-        yield place, value
+            raise DataError(f"{where}: expected an object, got {type(value).__name__}")
+        yield where, value
 
 
-def _json_values(lines: Iterable[str], where: str) -> Rows:
-    """The values of JSON lines, each with its place for messages; empty lines are passed over.
+def _json_values(lines: Iterable[str], source: str) -> Rows:
+    """Yield (where, value) pairs of JSON lines; empty lines are skipped.
 
     Example:
         >>> list(_json_values(['{"a": 1}', ""], "x.jsonl"))
@@ -118,21 +119,21 @@ def _json_values(lines: Iterable[str], where: str) -> Rows:
     """
     for number, line in enumerate(lines, start=1):
         if line.strip():
-            place = f"{where}, line {number}"
+            where = f"{source}, line {number}"
             try:
                 value = json.loads(line)
             except (ValueError, RecursionError) as error:
                 is_array = number == 1 and line.lstrip().startswith("[")
                 advice = "; if the file is a JSON array, name it .json" if is_array else ""
-                raise DataError(f"{place}: not JSON: {json_fault(error)}{advice}") from error
-            yield place, value
+                raise DataError(f"{where}: not JSON: {json_fault(error)}{advice}") from error
+            yield where, value
 
 
 def text_lines(path: Path) -> Iterator[str]:
-    """The lines of a UTF-8 text file, unpacked if its name ends in ``.gz``.
+    """Yield the lines of a UTF-8 text file, decompressed if its name ends in ``.gz``.
 
     Raises:
-        DataError: If the file can't be read; says which line is no UTF-8, or after which line reading failed.
+        DataError: If the file can't be read; the message names the line that is not UTF-8, or the last line read.
     """
     n_read = 0
     try:
@@ -143,7 +144,7 @@ def text_lines(path: Path) -> Iterator[str]:
     except FileNotFoundError as error:
         raise DataError(f"{path}: no such file") from error
     except UnicodeDecodeError as error:
-        n_read += len(error.object[: error.start + 1].splitlines())  # decoded in blocks of lines
+        n_read += len(error.object[: error.start + 1].splitlines())  # the decoder gets blocks of lines
         raise DataError(f"{path}, line {n_read}: can't be read: {error}; expected UTF-8{utf16_advice(path)}") from error
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path}, after line {n_read}: can't be read: {error}") from error
@@ -151,17 +152,17 @@ def text_lines(path: Path) -> Iterator[str]:
 
 @contextmanager
 def readable(file: object, form: str, *kinds: type[Exception]) -> Iterator[None]:
-    """Raise errors of the system, of UTF-8 and of these kinds as a DataError: which file can't be read as what."""
-    broken: tuple[type[Exception], ...] = (OSError, UnicodeDecodeError, *kinds)
+    """Turn errors of the system, of UTF-8 and of these kinds into a DataError: the file can't be read as ``form``."""
+    errors: tuple[type[Exception], ...] = (OSError, UnicodeDecodeError, *kinds)
     try:
         yield
-    except broken as error:
+    except errors as error:
         advice = utf16_advice(Path(str(file))) if isinstance(error, UnicodeDecodeError) else ""
         raise DataError(f"{file}: can't be read as {form}: {error}{advice}") from error
 
 
 def utf16_advice(file: Path) -> str:
-    """What to do about a file that begins as UTF-16 does; empty for any other."""
+    """Return what to do about a file that begins as UTF-16 does; empty for any other."""
     with suppress(OSError), file.open("rb") as content:
         if content.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             return f"; it is UTF-16: iconv -f UTF-16 -t UTF-8 {file.name} > NEW"
@@ -182,10 +183,10 @@ def _numbered(file: Path, rows: Iterable[Any]) -> Rows:
 
 
 def csv_table(lines: Iterator[str]) -> "csv.DictReader[str]":
-    """The rows of CSV by the names in its first line; commas, semicolons or tabs set them apart, as spreadsheets do.
+    """Return the rows of CSV by the names in its first line; the separator is comma, semicolon or tab.
 
     Raises:
-        csv.Error: Two columns have the same name; later, a row whose quotation marks don't fit.
+        csv.Error: Two columns have the same name; while reading, a row has unbalanced quotation marks.
     """
     csv.field_size_limit(2**31 - 1)  # a document may be longer than the module's default
     head = next(lines, "")
@@ -209,7 +210,7 @@ def _csv_rows(file: Path) -> Rows:
 
 
 def json_rows(file: Path) -> Rows:
-    """A list of objects, an object with one as ``data`` (MACCROBAT), or JSON Lines by another name (MeetingBank)."""
+    """Yield (where, row) of a list, of a list as ``data`` in an object (MACCROBAT), or of JSON Lines (MeetingBank)."""
     value = json_or_text(text := "".join(text_lines(file)))
     rows = value.get("data") if isinstance(value, dict) else value
     if isinstance(rows, list):
@@ -219,7 +220,7 @@ def json_rows(file: Path) -> Rows:
 
 
 def json_or_text(text: Any) -> Any:
-    """The list or object in a JSON string; any other string, and what is none, as it is.
+    """Return the list or object in a JSON string; any other string or value as it is.
 
     Example:
         >>> json_or_text('{"a": 1}'), json_or_text("2011"), json_or_text("[1, ")
@@ -239,17 +240,17 @@ def _zip_rows(file: Path, member: str) -> Rows:
 
 
 def example_rows(module: str, name: str) -> tuple[str, list[tuple[str, Any]]]:
-    """The rows of ``fewshot.json`` beside a module, each with its place; of another data set if this has none.
+    """Read the rows of ``fewshot.json`` beside a module; those of its first data set if this one has none.
 
     Returns:
-        Whose they are, and the rows.
+        The name of the data set that has them, and (where, row) pairs.
     """
     file = Path(module).with_name("fewshot.json")
     by_name = json.loads(file.read_text(encoding="utf-8"))
-    own = name if name in by_name else next(iter(by_name))
-    return own, [(file.name, row) for row in by_name[own]]
+    data_set = name if name in by_name else next(iter(by_name))
+    return data_set, [(file.name, row) for row in by_name[data_set]]
 
 
 def filled_text(file: Path, **fields: Any) -> str:
-    """The text of a file of the package, such as a prompt, with its fields ``{name}`` filled in."""
+    """Return the text of a file of the package, such as a prompt, with its fields ``{name}`` filled in."""
     return file.read_text(encoding="utf-8").removesuffix("\n").format(**fields)

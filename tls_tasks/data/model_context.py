@@ -17,7 +17,7 @@ _STATED = ("max_length", "max_model_len")
 _NO_LENGTH = 10**9  # tokenizers without a length say 10^30
 _SIZES = ("n_positions", "max_position_embeddings", "n_ctx")
 _BYTES_A_TOKEN = 3.0
-"""For models whose tokenizer isn't at hand; English has 4 or more, so that this errs on the safe side."""
+"""Used for models whose tokenizer is unavailable; English has 4 or more, so that estimates err on the safe side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +25,11 @@ class ModelContext:
     """A model's context.
 
     Attributes:
-        size: How many tokens prompt and answer may have together.
+        size: The number of tokens that prompt and answer may have together.
         count: Text -> its number of tokens.
         examples: Tokens of the few-shot examples, which stand before each prompt.
-        source: Who states the size.
-        likely: What the size may really be where nobody states it.
+        source: The source of the size, such as an option or a configuration.
+        likely: The probable size if no option states it.
 
     Example:
         >>> context = ModelContext(4096, len)
@@ -44,14 +44,14 @@ class ModelContext:
     likely: int = 0
 
     def __str__(self) -> str:
-        """The size and who states it."""
+        """Return the size and its source."""
         return f"{self.size} tokens ({self.source})"
 
     def check_stated(self, name: str) -> None:
-        """Refuse to shorten the documents of a task for a size that nobody states.
+        """Raise InputError if documents would be shortened for a size that no option states.
 
         Raises:
-            InputError: Says what to type.
+            InputError: The message says what to type.
         """
         if self.source == NOBODY:
             size = self.likely if self.likely > self.size else "TOKENS"
@@ -59,26 +59,26 @@ class ModelContext:
             raise InputError("the model's context", None, f"{self}: too few for {name}", expected)
 
     def answer(self, share: float) -> int:
-        """The room for the answer, ``max_gen_toks``: a share of the context."""
+        """Return the number of tokens for the answer, ``max_gen_toks``: a share of the context."""
         return max(1, min(LONGEST_ANSWER, int(self.size * share)))
 
     def prompt(self, answer: int) -> int:
-        """What is left for the prompt: a sixteenth is for the chat template and a system instruction."""
+        """Return the number of tokens for the prompt; a sixteenth is reserved for chat template and system text."""
         return max(0, self.size - answer - self.size // 16 - self.examples)
 
 
 def model_context(options: Mapping[str, Any]) -> ModelContext | None:
-    """The context of the model that the harness runs.
+    """Return the context of the model that the harness runs.
 
     Args:
-        options: What the harness hands to a task's load: all of ``--model_args`` and ``--metadata``; as ``lm`` the
+        options: The options of a task's loader: all of ``--model_args`` and ``--metadata``; as ``lm`` the
             model object, which cuts prompts to its ``max_length``, unless it is an API that gets them as text. Then,
             and without an object, ``max_length`` (or vLLM's ``max_model_len``) is taken if it is stated, else what the
             configuration of ``pretrained`` or ``tokenizer`` says, or the tokenizer. Nothing is fetched. ``examples`` is
             the text of the few-shot examples.
 
     Returns:
-        None where nothing is known: of a model behind an API, or without transformers.
+        None if no size can be determined, as for a model behind an API, or without transformers.
 
     Example:
         >>> model_context({"max_length": 4096}).size
@@ -94,7 +94,7 @@ def model_context(options: Mapping[str, Any]) -> ModelContext | None:
     stated = {text: key for key in _STATED if (text := str(options.get(key) or "")).isdecimal()}
     is_api = hasattr(lm, "tokenized_requests")
     if lm is not None and (not is_api or lm.tokenized_requests):
-        size = lm.max_length + is_api  # an API's is without the answer's first token
+        size = lm.max_length + is_api  # an API's length lacks the answer's first token
         source = stated.get(str(size), NOBODY if is_api else type(lm).__name__)
     else:
         size, source = next(((int(text), key) for text, key in stated.items()), (configured, source))
@@ -110,7 +110,7 @@ def _estimate(text: str) -> int:
 
 
 def _attempt(kind: str, name: Any, options: Mapping[str, Any]) -> Any:
-    """What transformers finds on this machine; None for everything else, which the harness says in its own words."""
+    """Load an object of transformers from this machine; None if that fails, since the harness reports it itself."""
     if not isinstance(name, str) or not name:
         return None
     extra = {key: options[key] for key in ("revision", "trust_remote_code") if key in options}
@@ -118,12 +118,12 @@ def _attempt(kind: str, name: Any, options: Mapping[str, Any]) -> Any:
         import transformers
 
         return getattr(transformers, kind).from_pretrained(name, local_files_only=True, **extra)
-    except Exception:  # other people's files and, where the user allowed it, code: whatever fails, the task must load
+    except Exception:  # foreign files, and code if the user allows it, can raise anything, and the task must load
         return None
 
 
 def _configured(options: Mapping[str, Any], tokenizer: Any) -> tuple[int, str]:
-    """A size as the harness's ``hf`` finds it; a configuration of several models has the text model's below."""
+    """Return (size, source) as the harness's ``hf`` finds them; the size is 0 if there is none."""
     for key in ("pretrained", "tokenizer"):
         config = _attempt("AutoConfig", options.get(key), options)
         text = getattr(config, "text_config", None) or config

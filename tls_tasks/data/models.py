@@ -1,7 +1,7 @@
 """Rows of data sets as pydantic models: one reader for every family, whose errors name file, line and field.
 
-A field has the names that data sets give it, the first that a row has counts, and null is as good as absent: Arrow and
-CSV fill in what a row lacks. Fields that a model doesn't have are passed over.
+A field may have several names, of which the first that a row has counts. Null counts as absent, since Arrow and CSV
+fill in the fields that a row lacks. Fields that a model doesn't have are ignored.
 """
 
 import ast
@@ -17,14 +17,14 @@ from tls_tasks.core.errors import DataError
 RowT = TypeVar("RowT", bound="DataRow")
 
 
-def listed(value: Any) -> Any:
-    """The list that a text is, as JSON or as Python prints it, such as a cell of CSV; any other value as it is.
+def parse_list(value: Any) -> Any:
+    """Parse a list of texts from JSON or Python's notation, such as a cell of CSV; return any other value as it is.
 
     Raises:
-        ValueError: A text that begins and ends like a list of texts and is none.
+        ValueError: A text begins and ends like a list of texts, but is none.
 
     Example:
-        >>> listed('["It rains.", "Rain."]'), listed("['It rains.', 'Rain.']"), listed("[sic] It rains.")
+        >>> parse_list('["It rains.", "Rain."]'), parse_list("['It rains.', 'Rain.']"), parse_list("[sic] It rains.")
         (['It rains.', 'Rain.'], ['It rains.', 'Rain.'], '[sic] It rains.')
     """
     is_list = isinstance(value, str) and value[:2] in ("['", '["') and value[-2:] in ("']", '"]')
@@ -40,25 +40,25 @@ def listed(value: Any) -> Any:
         raise
 
 
-Texts = Annotated[list[str], BeforeValidator(lambda it: own if isinstance(own := listed(it), list) and own else [own])]
-"""One text, or a list of at least one, also in a text."""
+Texts = Annotated[list[str], BeforeValidator(lambda raw: x if isinstance(x := parse_list(raw), list) and x else [x])]
+"""One text, or a list of at least one, also a list that is written as text."""
 
 Id = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
 """Text, or a number for it: ids are compared as text."""
 
 
 def named(*names: str, **options: Any) -> Any:
-    """A field that a row may have under any of these names.
+    """Declare a field that a row may have under any of these names.
 
     Args:
         *names: The names; the first that a row has counts.
-        **options: Those of ``pydantic.Field``; without ``default`` the field is required.
+        **options: Options of ``pydantic.Field``; without ``default`` the field is required.
     """
     return Field(validation_alias=AliasChoices(*names), **options)
 
 
 class DataRow(BaseModel):
-    """The base of the rows of all data sets: strict types, unknown fields passed over.
+    """The base of the rows of all data sets: strict types, unknown fields ignored.
 
     Example:
         >>> class Song(DataRow):
@@ -75,11 +75,11 @@ class DataRow(BaseModel):
 
 
 def read_models(model: type[RowT], rows: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, RowT]]:
-    """Rows as models, each with its place for messages.
+    """Yield (where, model) for each row.
 
     Args:
-        model: What a row must be.
-        rows: Place and value of each row, as :func:`~tls_tasks.data.files.file_rows` gives them.
+        model: The type of a row.
+        rows: (where, value) pairs, as :func:`~tls_tasks.data.files.file_rows` returns them.
 
     Raises:
         DataError: A row is no object, lacks a required field, or has a value of another type.
@@ -88,7 +88,7 @@ def read_models(model: type[RowT], rows: Iterable[tuple[str, Any]]) -> Iterator[
 
 
 def read_model(model: type[RowT], row: Any, where: str) -> RowT:
-    """One row; see :func:`read_models`."""
+    """Read one row; see :func:`read_models`."""
     if not isinstance(row, Mapping):
         raise DataError(f"{where}: expected an object, got {type(row).__name__}")
     try:
@@ -98,24 +98,25 @@ def read_model(model: type[RowT], row: Any, where: str) -> RowT:
 
 
 def _message(model: type[DataRow], row: Mapping[Any, Any], error: ValidationError) -> str:
-    """The first thing that is wrong, by the names that the field may have."""
+    """Return a message about the first error, with all names of the field."""
     first = error.errors(include_url=False)[0]
     # pydantic names a missing field by the first of its names, and a wrong value by the name that the row has.
-    by_name = {name: names for names in map(_names, model.model_fields.items()) for name in names}
+    by_name = {name: names for names in map(_accepted_names, model.model_fields.items()) for name in names}
     names = by_name.get(str(first["loc"][0]), (str(first["loc"][0]),)) if first["loc"] else ()
     if first["type"] == "missing" and len(first["loc"]) == 1:
         return f"no field {' or '.join(names)}; there are {', '.join(map(str, row)) or 'none'}"
     path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"][1:])
-    place = f"{'/'.join(names)}{path}"
+    field = f"{'/'.join(names)}{path}"
     if first["type"] == "missing":
-        return f"{place} is missing"
+        return f"{field} is missing"
     if first["type"] == "value_error":
-        return f"{place}{': ' * bool(names)}{first['ctx']['error']}"
+        return f"{field}{': ' * bool(names)}{first['ctx']['error']}"
     got = type(first["input"]).__name__
-    return f"{place} must be {first['msg'].removeprefix('Input should be ')}, got {got}"
+    return f"{field} must be {first['msg'].removeprefix('Input should be ')}, got {got}"
 
 
-def _names(field: tuple[str, Any]) -> tuple[str, ...]:
+def _accepted_names(field: tuple[str, Any]) -> tuple[str, ...]:
+    """Return all names under which a row may have a field."""
     name, info = field
     alias = info.validation_alias
     return tuple(map(str, alias.choices)) if isinstance(alias, AliasChoices) else (str(alias or name),)

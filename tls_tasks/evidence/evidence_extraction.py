@@ -1,8 +1,8 @@
-"""evidence_extraction: objects without canonical labels, matched by domain and by the span that they quote.
+"""evidence_extraction: extracted objects, matched one to one by their domain and by the words that they quote.
 
 Original: the scorer described in the user's document on evidence-grounded extraction (section 3) and the code that
-belongs to it. A match needs the same domain and a Jaccard overlap of the words of 1/2; attributes are judged on matches
-only; evidence coverage says how many quotes occur in the text at all.
+belongs to it. A match needs the same domain and a Jaccard overlap of words of at least 1/2; attributes are compared on
+matches only; evidence coverage is the share of quotes that occur in the text at all.
 """
 
 import math
@@ -43,7 +43,7 @@ class _EvidenceConfig:
 
 
 class TiedMatchWarning(UserWarning):
-    """Of some documents the number of matches depends on the order of objects with equal overlaps."""
+    """The number of matches of some documents depends on the order of objects with equal overlaps."""
 
 
 @options.signed_by(_EvidenceConfig, data=("predictions", "references", "sources"))
@@ -69,11 +69,11 @@ def evidence_extraction(
         sources: The documents' texts; None if a text is unknown. If no text is known, coverage is None.
         schema: Domains, attributes and keys: a schema, its name, or a mapping, see
             :func:`~tls_tasks.evidence.types.read_schema`.
-        threshold: The least overlap of a match, from 0 to 1: words in common, of all words, as sets (Jaccard). Also as
-            text such as ``"3/10"``.
+        threshold: The least Jaccard overlap of a match, from 0 to 1: distinct words in both / in either. Also as text
+            such as ``"3/10"``.
         tokenizer: ``whitespace`` (lower case, punctuation stays on words), ``strip_punct``, ``unicode``, or a function:
             text -> words.
-        matching: ``greedy``: the greatest overlap first, ties by the lowest reference, then prediction position.
+        matching: ``greedy``: the greatest overlap first, ties by the lowest reference, then prediction index.
             ``optimal``: as many matches as possible, then the greatest sum of overlaps.
         postprocess: Run :func:`~tls_tasks.evidence.postprocess.postprocess` first; ``keep``, ``drop`` or
             ``uncertain`` says what happens to ungrounded objects. ``schema_invalid`` counts the model's own objects.
@@ -93,53 +93,53 @@ def evidence_extraction(
         OptionError: An option that doesn't exist.
 
     Warns:
-        TiedMatchWarning: Greedy matching meets equal overlaps, and another order of the objects has other matches.
+        TiedMatchWarning: With equal overlaps, another order of the objects gives greedy matching another number.
 
     Example:
         >>> gold = {"domain": "food", "evidence_span": "had tea", "polarity": "present", "time_bucket": "today"}
-        >>> told = [{**gold, "evidence_span": "Had tea twice"}, {**gold, "domain": "mind", "evidence_span": "sleepy"}]
-        >>> result = evidence_extraction([told], [[gold]], ["Had tea twice."]).as_dict()
+        >>> tea, mind = {**gold, "evidence_span": "Had tea twice"}, {**gold, "domain": "mind", "evidence_span": "tired"}
+        >>> result = evidence_extraction([[tea, mind]], [[gold]], ["Had tea twice."]).as_dict()
         >>> result["f1"], result["polarity_accuracy"], result["evidence_coverage"]
         (0.6666666666666666, 1.0, 0.5)
         >>> result["signature"]
         'evidence_extraction|schema:journal|overlap:jaccard|tok:whitespace|threshold:0.5|matching:greedy|agg:micro|v:4'
     """
-    read = read_schema(schema)
-    limit = _read_threshold(threshold)
+    schema = read_schema(schema)
+    least_overlap = _read_threshold(threshold)
     check_choice("matching", matching, MATCHINGS)
     check_choice("postprocess", postprocess, (None, *UNGROUNDED))
-    check_uncertain("postprocess", postprocess, read)
+    check_uncertain("postprocess", postprocess, schema)
     interval = options.interval_options(confidence_interval, n_resamples, seed)
     config = _EvidenceConfig(
-        read.label,
+        schema.label,
         tokenizer=tokenizer,
-        threshold=limit,
+        threshold=least_overlap,
         matching=matching,
         postprocess=postprocess,
         interval=options.interval_sign(interval),
     )
-    # Before a function of the caller's has been called.
+    # The signature is built before any function of the caller is called.
     signed = options.signature("evidence_extraction", config, VERSION)
-    matcher = Matcher(find_tokenizer(tokenizer, TOKENIZERS), limit, matching)
-    rows = enumerate(read_rows(predictions, references, sources, read))
-    documents = [_document(index, row, read, matcher, postprocess) for index, row in rows]
+    matcher = Matcher(find_tokenizer(tokenizer, TOKENIZERS), least_overlap, matching)
+    rows = enumerate(read_rows(predictions, references, sources, schema))
+    documents = [_document(index, row, schema, matcher, postprocess) for index, row in rows]
     unread = [document.row for document in documents if document.parsed.failed]
     warn_of_unread(unread, len(documents), "evidence")
-    quoted = [[entry.span or "" for entry in (*document.wanted, *document.predicted)] for document in documents]
-    warn_of_unseen(tokenizer, quoted)
+    spans = [[entry.span or "" for entry in (*document.gold, *document.predicted)] for document in documents]
+    warn_of_unseen(tokenizer, spans)
     if tied := [document.row for document in documents if matching == "greedy" and _is_tied(matcher, document)]:
-        told = f"in {len(tied)} of {len(documents)} documents the order of objects decides how many match"
-        warn_caller(f"{told} (rows {first_rows(tied)}): matching='optimal' does not depend on it", TiedMatchWarning)
+        message = f"in {len(tied)} of {len(documents)} documents the order of objects decides how many match"
+        warn_caller(f"{message} (rows {first_rows(tied)}): matching='optimal' does not depend on it", TiedMatchWarning)
     return Score(
         metric="evidence_extraction",
         signature=signed,
         units=[document.unit() for document in documents],
-        definitions=results(read),
+        definitions=results(schema),
         items=documents,
         problems={document.row: kinds for document in documents if (kinds := document.parsed.kinds())},
         parse_failures=sum(document.parsed.failed for document in documents),
-        details=partial(details, read),
-        more=partial(domains, read),
+        details=partial(details, schema),
+        more=partial(domains, schema),
         interval=interval,
         undefined=None,
         explanation=explanation,
@@ -147,22 +147,23 @@ def evidence_extraction(
 
 
 def _is_tied(matcher: Matcher, document: Document) -> bool:
-    """Return whether more or fewer objects match where of equal overlaps the last comes first."""
-    return len(matcher.match(document.wanted[::-1], document.predicted[::-1])) != len(document.matches)
+    """Return whether the number of matches changes if ties go to the highest indices instead of the lowest."""
+    return len(matcher.match(document.gold[::-1], document.predicted[::-1])) != len(document.matches)
 
 
 def _read_threshold(value: Any) -> float:
     try:
-        limit = math.nan if isinstance(value, bool) else float(Fraction(value))
+        threshold = math.nan if isinstance(value, bool) else float(Fraction(value))
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        limit = math.nan
-    if not 0 <= limit <= 1:
+        threshold = math.nan
+    if not 0 <= threshold <= 1:
         raise InputError("threshold", None, describe(value), "a number from 0 to 1, also as text such as '3/10'")
-    return limit
+    return threshold
 
 
 def _document(index: int, row: Row, schema: EvidenceSchema, matcher: Matcher, ungrounded: str | None) -> Document:
-    parsed, wanted, text = row
+    """Match the objects of one row, after post-processing if ``ungrounded`` is not None."""
+    parsed, gold, text = row
     predicted = parsed.value or ()
     if ungrounded is not None:
         if text is None:
@@ -170,5 +171,5 @@ def _document(index: int, row: Row, schema: EvidenceSchema, matcher: Matcher, un
         predicted = postprocessed(predicted, text, schema, ungrounded)
     source = None if text is None else Source(text)
     grounded = tuple(entry.span is not None and source.holds(entry.span) for entry in predicted) if source else ()
-    matches = tuple(matcher.match(wanted, predicted))
-    return Document(index, schema, parsed, wanted, predicted, matches, source, grounded)
+    matches = tuple(matcher.match(gold, predicted))
+    return Document(index, schema, parsed, gold, predicted, matches, source, grounded)

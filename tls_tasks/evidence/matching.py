@@ -1,4 +1,4 @@
-"""The overlap of two quoted spans by words, and objects matched one to one: greedily, or as many as possible."""
+"""One-to-one matching of objects by the word overlap of their quoted spans: greedy or optimal."""
 
 import string
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from tls_tasks.text.tokenizers import unicode_words, whitespace_words
 
 
 def _bare_words(text: str) -> list[str]:
-    """Lower-case words between blanks without punctuation at their ends; words of punctuation alone are dropped.
+    """Return lower-case words between blanks without punctuation at their ends; pure punctuation is dropped.
 
     Example:
         >>> _bare_words("“Seemed” half-asleep … today.")
@@ -30,7 +30,7 @@ TOKENIZERS: Mapping[str, Tokenizer] = {
     "strip_punct": _bare_words,
     "unicode": unicode_words,
 }
-"""The tokenisers by name: words between blanks, the same without punctuation at their ends, words of any script."""
+"""Name -> tokeniser: words between blanks, the same without punctuation at their ends, words of any script."""
 
 
 @lru_cache(maxsize=10_000)
@@ -39,42 +39,42 @@ def _bare(word: str) -> str:
 
 
 def _word_set(words: Sequence[Hashable]) -> frozenset[Hashable]:
-    """The set of the words; having none is a word of its own, so that two spans without words are alike."""
+    """Return the set of words; None stands for no words, so that two spans without words overlap fully."""
     return frozenset(words or (None,))
 
 
-def _jaccard(left: frozenset[Hashable], right: frozenset[Hashable]) -> float:
-    common = len(left & right)
-    return common / (len(left) + len(right) - common)
+def _jaccard(a: frozenset[Hashable], b: frozenset[Hashable]) -> float:
+    common = len(a & b)
+    return common / (len(a) + len(b) - common)
 
 
 class Match(NamedTuple):
-    """Two matched objects: their positions in the reference and in the prediction, and their overlap."""
+    """Two matched objects: their indices in the reference and in the prediction, and their overlap."""
 
     reference: int
     prediction: int
     overlap: float
 
 
-_Span = tuple[int, frozenset[Hashable]]  # an object's position in the document, and the words of its span
+_Span = tuple[int, frozenset[Hashable]]  # (index of an object in its document, set of the words that it quotes)
 
 
 @dataclass(frozen=True, slots=True)
 class Matcher:
-    """How the objects of a corpus are matched.
+    """The settings by which objects are matched.
 
     Attributes:
         words: Splits a span into words.
-        threshold: The least overlap of a match: words in common, of all words, as sets (Jaccard).
-        how: ``greedy``: the pair of greatest overlap first, of equal ones that of the lowest reference position, then
-            that of the lowest prediction position. ``optimal``: as many matches as possible, then the greatest sum of
-            overlaps, then the lowest positions, in order.
+        threshold: The least Jaccard overlap of a match: distinct words in both spans / in either.
+        strategy: ``greedy``: the pair of greatest overlap first, ties by the lowest reference index, then by the lowest
+            prediction index. ``optimal``: as many matches as possible, then the greatest sum of overlaps, then the
+            lowest indices.
 
     Example:
         >>> def objects(*spans):
         ...     return [EvidenceObject("food", span) for span in spans]
-        >>> for how in MATCHINGS:
-        ...     matcher = Matcher(str.split, 0.5, how)
+        >>> for strategy in MATCHINGS:
+        ...     matcher = Matcher(str.split, 0.5, strategy)
         ...     [match[:2] for match in matcher.match(objects("a b", "c d"), objects("a b c d", "a b x y"))]
         [(0, 0)]
         [(0, 1), (1, 0)]
@@ -82,46 +82,46 @@ class Matcher:
 
     words: Tokenizer
     threshold: float
-    how: str
+    strategy: str
 
-    def match(self, wanted: Sequence[EvidenceObject], predicted: Sequence[EvidenceObject]) -> list[Match]:
+    def match(self, gold: Sequence[EvidenceObject], predicted: Sequence[EvidenceObject]) -> list[Match]:
         """Match the objects of one document.
 
         Args:
-            wanted: The reference objects. Objects without domain or span are never matched.
-            predicted: The predicted objects, likewise. What an object lacks beyond these two has no influence: it is
-                counted where attributes are compared.
+            gold: The reference objects. Objects without domain or span are never matched.
+            predicted: The predicted objects, likewise. Attributes have no influence on matches.
 
         Returns:
             The matches, in the order of the reference.
         """
-        predicted_in = self._by_domain(predicted)
+        predicted_spans = self._group_spans(predicted)
         matches: list[Match] = []
-        for domain, references in self._by_domain(wanted).items():
-            if predictions := predicted_in.get(domain):
-                pairs = (_jaccard(left, right) for _, left in references for _, right in predictions)
+        for domain, references in self._group_spans(gold).items():
+            if predictions := predicted_spans.get(domain):
+                pairs = (_jaccard(a, b) for _, a in references for _, b in predictions)
                 overlaps = np.fromiter(pairs, float).reshape(len(references), len(predictions))
-                for row, column in MATCHINGS[self.how](overlaps, self.threshold):
+                for row, column in MATCHINGS[self.strategy](overlaps, self.threshold):
                     matches.append(Match(references[row][0], predictions[column][0], float(overlaps[row, column])))
         return sorted(matches)
 
-    def _by_domain(self, objects: Sequence[EvidenceObject]) -> dict[str, list[_Span]]:
+    def _group_spans(self, objects: Sequence[EvidenceObject]) -> dict[str, list[_Span]]:
+        """Return domain -> spans of the objects that have both."""
         domains: dict[str, list[_Span]] = {}
-        for position, entry in enumerate(objects):
+        for index, entry in enumerate(objects):
             if entry.domain is not None and entry.span is not None:
-                span = position, _word_set(self.words(entry.span))
+                span = index, _word_set(self.words(entry.span))
                 domains.setdefault(entry.domain, []).append(span)
         return domains
 
 
 def _greedy(overlaps: NDArray[np.float64], threshold: float) -> Iterator[tuple[int, int]]:
-    """The pair of greatest overlap first; a stable sort takes equal ones by row, then by column."""
+    """Yield (row, column), the greatest overlap first; the stable sort keeps ties in order of row, then column."""
     n_columns = overlaps.shape[1]
     n_enough = np.count_nonzero(overlaps >= threshold)
     rows: set[int] = set()
     columns: set[int] = set()
-    for place in np.argsort(-overlaps, axis=None, kind="stable")[:n_enough]:
-        row, column = divmod(int(place), n_columns)
+    for flat_index in np.argsort(-overlaps, axis=None, kind="stable")[:n_enough]:
+        row, column = divmod(int(flat_index), n_columns)
         if row not in rows and column not in columns:
             rows.add(row)
             columns.add(column)
@@ -129,14 +129,14 @@ def _greedy(overlaps: NDArray[np.float64], threshold: float) -> Iterator[tuple[i
 
 
 def _optimal(overlaps: NDArray[np.float64], threshold: float) -> Iterator[tuple[int, int]]:
-    """The cheapest one-to-one assignment."""
+    """Yield (row, column) of the cheapest one-to-one assignment."""
     from scipy.optimize import linear_sum_assignment  # takes longer to import than most corpora take to match
 
     n_rows, n_columns = overlaps.shape
     row, column = np.ogrid[:n_rows, :n_columns]
-    # Of equally good choices take the lowest positions, in order; too little to outweigh a difference of overlaps.
+    # Ties go to the lowest indices; the term is too small to outweigh a difference of overlaps.
     tie = (row * n_columns + column - row * column / overlaps.size) / overlaps.size
-    # A match costs 1 to 2, a pair that overlaps too little more than all matches together can differ.
+    # A match costs 1 to 2. A pair below the threshold costs more than all matches together can differ.
     costs = np.where(overlaps >= threshold, 2 - overlaps + 1e-8 * tie, 2.0 * n_rows + 3)
     for row, column in zip(*linear_sum_assignment(costs), strict=True):
         if overlaps[row, column] >= threshold:
@@ -144,4 +144,4 @@ def _optimal(overlaps: NDArray[np.float64], threshold: float) -> Iterator[tuple[
 
 
 MATCHINGS: Mapping[str, Callable[..., Iterator[tuple[int, int]]]] = {"greedy": _greedy, "optimal": _optimal}
-"""Name -> how (overlaps, the least overlap of a match) become pairs of a row and a column."""
+"""Name -> function of (overlaps, threshold) that yields (row, column) of each match."""

@@ -9,7 +9,7 @@ from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSch
 from tls_tasks.text.quotes import Source
 
 UNGROUNDED = ("keep", "drop", "uncertain")
-"""What can be done with an object whose quote is not in the text."""
+"""Treatments of an object whose quote is not in the text."""
 
 _UNCERTAIN = "uncertain"
 
@@ -26,8 +26,8 @@ def postprocess(
     Args:
         objects: A model's objects, as read by :func:`~tls_tasks.evidence.read.parse_evidence`.
         source: The text that they quote.
-        schema: What they may hold.
-        ungrounded: What happens to an object whose quote is not verbatim in the text: ``keep`` or ``drop`` it, or keep
+        schema: The schema of the objects.
+        ungrounded: The treatment of an object whose quote is not verbatim in the text: ``keep`` or ``drop`` it, or keep
             it and set the first attribute that can be ``uncertain`` to that value (``uncertain``).
 
     Raises:
@@ -47,7 +47,7 @@ def postprocess(
     text, reader = Source(source), ObjectReader(schema)
     fitted: list[EvidenceObject] = []
     for entry in objects:
-        fields = _fitted(entry.fields, schema)
+        fields = _fit_fields(entry.fields, schema)
         span, domain = fields.get(schema.span_field), fields.get(schema.domain_field)
         if isinstance(span, str) and not text.holds(span):
             if ungrounded == "drop":
@@ -60,28 +60,28 @@ def postprocess(
 
 
 def check_uncertain(option: str, value: str | None, schema: EvidenceSchema) -> None:
-    """Refuse ``uncertain`` if some domain of the schema has no attribute with that value."""
+    """Raise InputError for ``uncertain`` if some domain of the schema has no attribute with that value."""
     for domain in schema.domains if value == _UNCERTAIN else ():
         if _uncertain_key(schema, domain) is None:
-            place = f"schema {schema.name!r}, in which no attribute of domain {domain!r} may be {_UNCERTAIN!r}"
-            raise InputError(option, None, f"{_UNCERTAIN!r} with {place}", "'keep' or 'drop'")
+            got = f"schema {schema.name!r}, in which no attribute of domain {domain!r} may be {_UNCERTAIN!r}"
+            raise InputError(option, None, f"{_UNCERTAIN!r} with {got}", "'keep' or 'drop'")
 
 
 def _uncertain_key(schema: EvidenceSchema, domain: str) -> str | None:
-    """The key of the first attribute of a domain that can be ``uncertain``; None if there is none."""
-    return next((key for attribute, key in schema.fields_of(domain) if _UNCERTAIN in attribute.values), None)
+    """Return the key of the first attribute of a domain that can be ``uncertain``; None if no attribute can."""
+    return next((key for attribute, key in schema.keys_for(domain) if _UNCERTAIN in attribute.values), None)
 
 
-def _fitted(given: Mapping[str, Any], schema: EvidenceSchema) -> dict[str, Any]:
-    """The fields of an object, changed to fit the schema as far as possible."""
-    fields = dict(given)
+def _fit_fields(raw: Mapping[str, Any], schema: EvidenceSchema) -> dict[str, Any]:
+    """Return the fields of an object, changed to fit the schema as far as possible."""
+    fields = dict(raw)
     domain = fields.get(schema.domain_field)
     if not isinstance(domain, str):
         return fields
     domain = fields[schema.domain_field] = known_name(domain, schema.domains) or domain
-    for attribute, key in schema.fields_of(domain):
-        for other in dict.fromkeys(attribute.fields.values()):
-            value = fields.pop(other, None) if other != key else None
+    for attribute, key in schema.keys_for(domain):
+        for used_key in dict.fromkeys(attribute.fields.values()):
+            value = fields.pop(used_key, None) if used_key != key else None
             if fields.get(key) is None and value is not None:
                 fields[key] = value
         text = scalar_text(fields.get(key))

@@ -61,7 +61,7 @@ class ObjectReader:
         elif not span or span.isspace():
             issues.append("empty_span")
         if domain is not None:
-            for attribute, key in self.schema.fields_of(domain):
+            for attribute, key in self.schema.keys_for(domain):
                 value = fields.get(key)
                 if value is None:
                     misplaced = any(fields.get(other) is not None for other in attribute.fields.values())
@@ -139,7 +139,7 @@ class ObjectReader:
         domain = fields.get(self.domain)
         name = known_name(domain, self.schema.domains) if isinstance(domain, str) else None
         named = {self.domain: name} if name is not None else {}
-        for attribute, key in self.schema.fields_of(name or ""):
+        for attribute, key in self.schema.keys_for(name or ""):
             value = fields.get(key)
             if isinstance(value, str) and (known := known_name(value, attribute.values)) is not None:
                 named[key] = known

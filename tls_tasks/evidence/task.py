@@ -7,7 +7,7 @@ from typing import Any
 
 from tls_tasks.core.score import Result, Score, mean, total
 from tls_tasks.core.task import Task, shorter_text
-from tls_tasks.evidence.data import ALL_SETS, examples, load_documents, prompt, schema_of
+from tls_tasks.evidence.data import ALL_SETS, data_set_schema, examples, load_documents, prompt
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.picture import picture
 from tls_tasks.evidence.score import results
@@ -15,10 +15,10 @@ from tls_tasks.evidence.types import EvidenceSchema, read_schema
 
 
 def _results(schema: EvidenceSchema) -> dict[str, Result]:
-    """The table of a task: which accuracies there are follows from the schema."""
-    found = {key: result for key, result in results(schema).items() if not result.is_count}
+    """Return the table of a task; the schema's attributes determine its accuracies."""
+    shares = {key: result for key, result in results(schema).items() if not result.is_count}
     return {
-        **{f"evidence_{key.removeprefix('evidence_')}": result for key, result in found.items()},
+        **{f"evidence_{key.removeprefix('evidence_')}": result for key, result in shares.items()},
         "evidence_mean_f1": mean("macro/f1"),
         "evidence_schema_invalid": total("schema_invalid", better=False),
         "evidence_parse_failures": total("parse_failures", better=False),
@@ -28,20 +28,20 @@ def _results(schema: EvidenceSchema) -> dict[str, Result]:
 
 @lru_cache
 def _schema(text: str) -> EvidenceSchema:
-    """All documents of a task have one schema."""
+    """Read a schema from JSON, once for all documents of a task, which have the same."""
     return read_schema(json.loads(text))
 
 
 def _score(doc: Mapping[str, Any], answer: str) -> Score:
-    """The text is what the prompt showed: the source of the quotes."""
+    """Score one answer; its quotes are looked up in the part of the text that the prompt showed."""
     columns = [answer], [json.loads(doc["references"])], [doc["text"]]
     return evidence_extraction(*columns, schema=_schema(doc["schema"]), postprocess=doc.get("postprocess") or None)
 
 
 TASKS = {
     name: Task(
-        *(name, "evidence", _results(schema_of(data_set)), load_documents, prompt),
-        target=lambda doc: str(doc["references"]),  # the gold objects are what a model should write
+        *(name, "evidence", _results(data_set_schema(data_set)), load_documents, prompt),
+        target=lambda doc: str(doc["references"]),  # the gold objects are the ideal answer
         unit=lambda doc, answer: _score(doc, answer).units[0],
         scores=lambda doc, answer: {"evidence_extraction": _score(doc, answer)},
         picture=picture,

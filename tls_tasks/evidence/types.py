@@ -1,4 +1,4 @@
-"""Evidence-grounded objects, the schema that defines what they may hold, and schemas from plain values."""
+"""Evidence-grounded objects, the schema of their keys and values, and reading schemas from plain values."""
 
 import hashlib
 import json
@@ -16,11 +16,11 @@ from tls_tasks.core.errors import InputError, check_choice, describe
 from tls_tasks.core.parsed import folded
 
 _RESERVED_NAMES = ("bucket", "bucket_field")  # bucket_accuracy is the accuracy of several attributes together
-_MAX_BITS = 2000  # no scale has longer integers, and Python may refuse to turn them into text
+_MAX_BITS = 2000  # no scale has longer integers, and Python may refuse to convert them to text
 
 
 def scalar_text(value: Any) -> str | None:
-    """A JSON scalar as text, so that 3 on a scale equals "3"; None for anything else, including NaN and infinity.
+    """Return a JSON scalar as text, so that 3 on a scale equals "3"; None for anything else, even NaN and infinity.
 
     Example:
         >>> scalar_text("low"), scalar_text(3), scalar_text(True), scalar_text(float("nan")), scalar_text(["low"])
@@ -36,7 +36,7 @@ def scalar_text(value: Any) -> str | None:
 
 
 def known_name(text: str, names: Collection[str]) -> str | None:
-    """The name that a text stands for: an equal one, or the only one equal but for case, blanks and hyphens.
+    """Return the name that equals a text, or the only one that does up to case, blanks and hyphens; else None.
 
     Example:
         >>> known_name("Last night", ("today", "last_night")), known_name("a_b", ("A b", "a-b"))
@@ -44,12 +44,12 @@ def known_name(text: str, names: Collection[str]) -> str | None:
     """
     if text in names:
         return text
-    alike = [name for name in names if folded(name) == folded(text)]
-    return alike[0] if len(alike) == 1 else None
+    matches = [name for name in names if folded(name) == folded(text)]
+    return matches[0] if len(matches) == 1 else None
 
 
 def _with_fields(value: Any) -> Any:
-    """An attribute whose key is its name, or the one under ``field``."""
+    """Add ``fields`` to a raw attribute without them: its key is the one under ``field``, or its name."""
     if isinstance(value, Mapping) and "fields" not in value:
         key = value.get("field", value.get("name"))
         return {**{name: part for name, part in value.items() if name != "field"}, "fields": {"": key}}
@@ -57,7 +57,7 @@ def _with_fields(value: Any) -> Any:
 
 
 Scalar = Annotated[str, BeforeValidator(scalar_text)]
-"""Text; of a number its text."""
+"""Text, or a number that is read as text."""
 
 
 @with_config(extra="forbid")
@@ -68,7 +68,7 @@ class Attribute:
     Attributes:
         name: Name in results: ``polarity`` gives ``polarity_accuracy``.
         fields: Domain -> the key that holds it in objects of that domain; ``""`` stands for all other domains.
-        values: The values it may have, as text; numbers on a scale are compared as text too.
+        values: The allowed values, as text; numbers on a scale are compared as text too.
         default: The value of a missing key (or null). None: the key is required, and an object without it has the
             attribute wrong.
         bucket: Whether it is part of ``bucket_accuracy``, which counts a match if all such attributes are right.
@@ -79,7 +79,7 @@ class Attribute:
 
     Example:
         >>> level = Attribute("level", {"emotion": "arousal_bucket", "": "intensity_bucket"}, ("low", "high"))
-        >>> level.field_of("emotion"), level.field_of("food")
+        >>> level.key_for("emotion"), level.key_for("food")
         ('arousal_bucket', 'intensity_bucket')
     """
 
@@ -90,7 +90,7 @@ class Attribute:
     bucket: bool = False
 
     def __post_init__(self) -> None:
-        """Check the parts."""
+        """Raise ValueError if the parts contradict each other."""
         if not self.name or self.name in _RESERVED_NAMES:
             raise ValueError(f"an attribute can't have the name {self.name!r}")
         if not self.values or len(set(self.values)) < len(self.values):
@@ -98,20 +98,20 @@ class Attribute:
         if self.default is not None and self.default not in self.values:
             raise ValueError(f"attribute {self.name!r}: default {self.default!r} is none of {self.values!r}")
 
-    def field_of(self, domain: str) -> str | None:
-        """The key that holds the attribute in an object of this domain; None if such objects don't have it."""
+    def key_for(self, domain: str) -> str | None:
+        """Return the key of the attribute in an object of this domain; None if such objects don't have it."""
         return self.fields.get(domain, self.fields.get(""))
 
 
 @with_config(extra="forbid")
 @dataclass(frozen=True)
 class EvidenceSchema:
-    """What the objects of a task look like; users can define their own.
+    """The domains, attributes and keys of the objects of a task; users can define their own.
 
     Attributes:
         name: Part of the signature.
         domains: The domains; objects are matched within a domain.
-        attributes: What is compared on matched objects.
+        attributes: The attributes that are compared on matched objects.
         domain_field, span_field: The keys of the domain and of the quoted span.
 
     Raises:
@@ -134,46 +134,46 @@ class EvidenceSchema:
     span_field: str = "evidence_span"
 
     def __post_init__(self) -> None:
-        """Check that the parts fit together."""
+        """Raise ValueError if the parts contradict each other."""
         if not self.domains or not all(self.domains) or len(set(self.domains)) < len(self.domains):
             raise ValueError(f"domains must be one or more, all different and none empty, got {self.domains!r}")
         if len({attribute.name for attribute in self.attributes}) < len(self.attributes):
             raise ValueError("attributes must have different names")
         for attribute in self.attributes:
             if unknown := attribute.fields.keys() - {"", *self.domains}:
-                known = ", ".join(self.domains)
-                raise ValueError(f"attribute {attribute.name!r}: {min(unknown)!r} is no domain of the schema ({known})")
+                names = ", ".join(self.domains)
+                raise ValueError(f"attribute {attribute.name!r}: {min(unknown)!r} is no domain of the schema ({names})")
         for domain in self.domains:
-            keys = [self.domain_field, self.span_field, *(key for _, key in self.fields_of(domain))]
+            keys = [self.domain_field, self.span_field, *(key for _, key in self.keys_for(domain))]
             if not all(keys) or len(set(keys)) < len(keys):
                 raise ValueError(f"an object of domain {domain!r} would have two things under one key: {keys!r}")
 
-    def fields_of(self, domain: str) -> list[tuple[Attribute, str]]:
-        """The attributes of objects of this domain, each with its key."""
+    def keys_for(self, domain: str) -> list[tuple[Attribute, str]]:
+        """Return (attribute, key) of all attributes of objects of this domain."""
         return self._fields.get(domain, self._fields[""])
 
     @cached_property
     def _fields(self) -> dict[str, list[tuple[Attribute, str]]]:
-        """By domain; ``""`` stands for domains that are not in the schema."""
+        """The (attribute, key) pairs by domain; ``""`` stands for domains that are not in the schema."""
         return {
-            domain: [(attribute, key) for attribute in self.attributes if (key := attribute.field_of(domain))]
+            domain: [(attribute, key) for attribute in self.attributes if (key := attribute.key_for(domain))]
             for domain in (*self.domains, "")
         }
 
     @property
     def accuracy_names(self) -> list[str]:
-        """What has an accuracy over matched objects; ``bucket`` precedes the attributes that it combines.
+        """The names of all accuracies over matched objects; ``bucket`` precedes the attributes that it combines.
 
         Example:
             >>> JOURNAL_SCHEMA.accuracy_names
             ['polarity', 'bucket', 'level', 'time']
         """
-        alone = [attribute.name for attribute in self.attributes if not attribute.bucket]
+        single = [attribute.name for attribute in self.attributes if not attribute.bucket]
         buckets = [attribute.name for attribute in self.attributes if attribute.bucket]
-        return [*alone, "bucket", *buckets] if buckets else alone
+        return [*single, "bucket", *buckets] if buckets else single
 
     def as_dict(self) -> dict[str, Any]:
-        """The schema as plain values, as :func:`~tls_tasks.evidence.types.read_schema` takes it."""
+        """Return the schema as plain values, in the form of :func:`~tls_tasks.evidence.types.read_schema`."""
         return {
             "name": self.name,
             "domains": list(self.domains),
@@ -192,13 +192,13 @@ class EvidenceSchema:
 
 
 class EvidenceObject(NamedTuple):
-    """One extracted object; a tuple, since a corpus has hundreds of thousands.
+    """One extracted object; a tuple, to save memory in a corpus of hundreds of thousands.
 
     Attributes:
         domain: As written, whether or not it is in the schema; None if it is missing or not text.
         span: The quoted evidence; None if it is missing or not text.
         fields: All keys of the object as given, including those of domain and span.
-        issues: How it violates the schema, e.g. ``unknown_domain``, ``missing_polarity``; see
+        issues: Violations of the schema, e.g. ``unknown_domain``, ``missing_polarity``; see
             :meth:`~tls_tasks.evidence.read.ObjectReader.read`.
     """
 
@@ -218,7 +218,7 @@ _FORM = "an EvidenceSchema, the name of one, or a mapping with 'domains' and 'at
 
 
 def read_schema(value: Any) -> EvidenceSchema:
-    """The schema that a value stands for.
+    """Return the schema that a value names or describes.
 
     Args:
         value: A schema; ``journal``; or a mapping with ``domains`` (a list) and optionally ``attributes``, ``name``,
@@ -227,11 +227,11 @@ def read_schema(value: Any) -> EvidenceSchema:
             with ``""`` for all other domains). :class:`~tls_tasks.evidence.types.EvidenceSchema` says what they mean.
 
     Raises:
-        InputError: The value is not a schema; names the part and what was expected.
+        InputError: The value is not a schema; the message names the wrong part.
 
     Example:
         >>> schema = read_schema({"domains": ["food"], "attributes": [{"name": "meal", "values": ["lunch", "dinner"]}]})
-        >>> schema.attributes[0].field_of("food"), schema.span_field, schema.name
+        >>> schema.attributes[0].key_for("food"), schema.span_field, schema.name
         ('meal', 'evidence_span', 'custom')
         >>> read_schema({"domains": ["food"], "atributes": []})  # doctest: +ELLIPSIS
         Traceback (most recent call last):
@@ -251,5 +251,5 @@ def read_schema(value: Any) -> EvidenceSchema:
         return _ADAPTER.validate_python({"name": "custom", **value})
     except ValidationError as error:
         first = error.errors()[0]
-        place = "".join(f"[{step!r}]" for step in first["loc"])
-        raise InputError(f"schema{place}", None, f"{describe(first['input'])} ({first['msg']})", _FORM) from None
+        path = "".join(f"[{step!r}]" for step in first["loc"])
+        raise InputError(f"schema{path}", None, f"{describe(first['input'])} ({first['msg']})", _FORM) from None

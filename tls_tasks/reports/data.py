@@ -1,6 +1,6 @@
 """Data of the report task: where it comes from, the documents that a task asks about, and the prompt.
 
-A task looks for its data as :mod:`tls_tasks.data.order` says. A document of the task is a request, with its nuggets and
+A task looks for its data as in :mod:`tls_tasks.data.sources`. A document of the task is a request, with its nuggets and
 the documents that its prompt shows. There is no hub source: the requests of the TREC tracks (RAGTIME, NeuCLIR, RAG)
 come from their organisers, with collections of millions of documents under various licences.
 
@@ -31,7 +31,7 @@ from tls_tasks.core.terminal import beginning
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.files import example_rows, filled_text, read_objects
 from tls_tasks.data.models import DataRow, Id, named, read_model, read_models
-from tls_tasks.data.order import EMBEDDED, Reading, load
+from tls_tasks.data.sources import EMBEDDED, SetReader, load
 from tls_tasks.reports.documents import CollectionRow, DocumentRow
 
 DEFAULT_CONTEXT_BUDGET = 24_000
@@ -104,8 +104,8 @@ def load_documents(
         >>> documents[0]["doc_id"], len(json.loads(documents[0]["documents"]))
         ('e01', 22)
     """
-    how = reading(find_data_set(ALL_SETS, data_set), check_whole_number("context_budget", context_budget))
-    loaded = load(how, data, edition).noted(provenance, name)
+    how = make_reader(find_data_set(ALL_SETS, data_set), check_whole_number("context_budget", context_budget))
+    loaded = load(how, data, edition).record(provenance, name)
     return [_finished(document, judge, loaded.edition) for document in loaded.documents]
 
 
@@ -114,10 +114,10 @@ def _finished(document: Mapping[str, Any], judge: Any, edition: str) -> dict[str
     return {**kept, "judge": json.dumps(judge, sort_keys=True), "edition": edition}
 
 
-def reading(wanted: DataSet, budget: int = DEFAULT_CONTEXT_BUDGET) -> Reading[dict[str, Any]]:
+def make_reader(wanted: DataSet, budget: int = DEFAULT_CONTEXT_BUDGET) -> SetReader[dict[str, Any]]:
     """How a data set is read, wherever it lies."""
     read = partial(_read_at, budget=budget, criteria=wanted.settings.get("criteria", False))
-    return Reading(wanted, DATA_SETS.values(), read, place=_PLACE)
+    return SetReader(wanted, DATA_SETS.values(), read, not_found=_PLACE)
 
 
 def examples(name: str) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from tls_tasks.core.correction import correct
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.intervals import caution
-from tls_tasks.data.files import field_of, file_rows, read_objects
+from tls_tasks.data.files import file_rows, first_value, read_objects
 from tls_tasks.reports.documents import look_up, open_documents
 from tls_tasks.reports.judges.recordings import digest
 
@@ -162,7 +162,7 @@ def read_labels(path: Path, *judged: Items) -> Labels:
     for place, row in file_rows(path):
         if not any(row.values()):  # spreadsheets end in empty rows
             continue
-        kind, request_id, item_id, label, text = (field_of({name: "", **row}, [name], place) for name in _NEEDED)
+        kind, request_id, item_id, label, text = (first_value({name: "", **row}, [name], place) for name in _NEEDED)
         key, said = keys.get((kind, request_id.lstrip("'"), item_id)), label.strip().upper()
         texts = {" ".join(items[key].text[:_MOST_SHOWN].split()) for items in judged if key and key in items}
         if key is None or key in labels or (text and " ".join(text.lstrip("'").split()) not in texts):

@@ -13,7 +13,7 @@ from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Score, grouped
 from tls_tasks.core.task import answer_text
 from tls_tasks.data.files import read_objects, text_lines
-from tls_tasks.data.keyed import files_in, some
+from tls_tasks.data.rows_by_id import files_in, some
 from tls_tasks.reports.json_lines import BadRow, Read, T
 from tls_tasks.reports.nuggets import parse_request, read_requests
 from tls_tasks.reports.read import read_reports

@@ -14,12 +14,11 @@ def answer(prompt: str, n: int = 3) -> str:
     r"""Answer a summary prompt with the first sentences of its document.
 
     Args:
-        prompt: What :func:`tls_tasks.summaries.data.prompt` makes; see
-            :func:`~tls_tasks.core.task.read_prompt`.
-        n: How many sentences.
+        prompt: A prompt of :func:`tls_tasks.summaries.data.prompt`.
+        n: Number of sentences.
 
     Returns:
-        The sentences, joined by blanks; empty if there is no document in the prompt.
+        The sentences, joined by spaces; empty if there is no document in the prompt.
 
     Example:
         >>> answer("<document>\nDr. Hale left. It rained.\nThen it stopped.\n</document>\n\nSummary:", n=2)

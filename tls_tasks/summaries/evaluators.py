@@ -8,7 +8,7 @@ from tls_tasks.summaries import rouge_l as scorer
 
 
 def rouge_l(prediction: str, reference: str) -> dict[str, float]:
-    """ROUGE-L of one prediction, words between blanks in lower case; a side without words scores 0.
+    """Return ROUGE-L of one prediction by lower-case words between blanks; a side without words scores 0.
 
     Args:
         prediction: The generated summary.
@@ -46,13 +46,13 @@ class SummarizationQuality:
 
         Args:
             original: The example, with the reference summary as ``answer``.
-            processed: What the system gave, with the generated summary as ``response``.
+            processed: The system's output, with the generated summary as ``response``.
 
         Returns:
             ``rouge_l_precision``, ``rouge_l_recall`` and ``rouge_l_f1`` in [0, 1], not rounded.
 
         Raises:
-            InputError: A key holds no text; KeyError: it is absent.
+            InputError: A key holds no text; KeyError for an absent key.
         """
         answer = read_text(original["answer"], "original['answer']", None)
         return _one_pair(read_text(processed["response"], "processed['response']", None), answer, "one")

@@ -1,9 +1,9 @@
-"""Summaries that people have rated, as others have published them: what ``tls-tasks fetch summeval`` and ``qags`` get.
+"""Published summaries with ratings by people, for ``tls-tasks fetch summeval`` and ``tls-tasks fetch qags``.
 
-Of each system a log of the task ``summ_custom``, which all that reads logs can read, and ``people.csv``, the ratings as
-``tls-tasks meta --people`` takes them. In SummEval twelve systems summarise each article, and each expert has a row. In
+Each system gets a log of the task ``summ_custom``, as if it had run it; ``people.csv`` holds the ratings in the form of
+``tls-tasks meta --people``. In SummEval twelve systems summarise each article, and each expert has a row. In
 QAGS one system summarises articles of CNN/DM and another those of XSum; the rating is the share of a summary's
-sentences that hold by a majority of three, and the source stands for the reference, of which there is none.
+sentences that two of three raters find consistent; the source takes the place of the reference, which is absent.
 """
 
 import csv
@@ -22,7 +22,7 @@ _TASK = "summ_custom"
 
 
 class _Rated(NamedTuple):
-    """A summary, and its ratings: aspect, rating, rater."""
+    """A summary with its ratings (aspect, rating, rater)."""
 
     system: str
     id: str
@@ -33,16 +33,16 @@ class _Rated(NamedTuple):
 
 
 def _summeval(files: Mapping[str, Path]) -> Iterator[_Rated]:
-    """A file a system, a line an article."""
+    """Yield the summaries of SummEval: one file a system, one line an article."""
     for file in files.values():
         for _, row in json_lines(file):
             raters = enumerate(row["expert_annotations"], start=1)
-            ratings = [(aspect, value, f"expert {n}") for n, own in raters for aspect, value in own.items()]
+            ratings = [(aspect, value, f"expert {n}") for n, values in raters for aspect, value in values.items()]
             yield _Rated(row["model_id"], row["id"], row["text"], row["references"], row["decoded"], ratings)
 
 
 def _qags(files: Mapping[str, Path]) -> Iterator[_Rated]:
-    """A file a system."""
+    """Yield the summaries of QAGS: one file a system."""
     for file in files.values():
         system = file.stem.removeprefix("qags_")
         for row in json.loads(file.read_text(encoding="utf-8")):
@@ -52,17 +52,17 @@ def _qags(files: Mapping[str, Path]) -> Iterator[_Rated]:
 
 
 def write(copy: PublicCopy, files: Mapping[str, Path], folder: Path) -> None:
-    """Ratings as a table, answers as the logs of runs."""
+    """Write the ratings as a table and the answers as logs of runs, one for each system."""
     logs: dict[str, list[dict[str, Any]]] = defaultdict(list)
     with (folder / PEOPLE_FILE).open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(_COLUMNS)
-        for one in {"summeval": _summeval, "qags": _qags}[copy.name](files):
-            table.writerows((one.system, one.id, *rating) for rating in one.ratings)
-            references = json.dumps(one.references, ensure_ascii=False)
-            doc = {"data_set": _TASK, "doc_id": one.id, "text": one.text, "query": "", "references": references}
-            row = {"doc_id": len(logs[one.system]), "doc": doc, "target": one.references[0]}
-            logs[one.system].append({**row, "resps": [[one.summary]], "filtered_resps": [one.summary]})
+        for rated in {"summeval": _summeval, "qags": _qags}[copy.name](files):
+            table.writerows((rated.system, rated.id, *rating) for rating in rated.ratings)
+            references = json.dumps(rated.references, ensure_ascii=False)
+            doc = {"data_set": _TASK, "doc_id": rated.id, "text": rated.text, "query": "", "references": references}
+            row = {"doc_id": len(logs[rated.system]), "doc": doc, "target": rated.references[0]}
+            logs[rated.system].append({**row, "resps": [[rated.summary]], "filtered_resps": [rated.summary]})
     for system, rows in logs.items():
         log = folder / system / f"samples_{_TASK}_{copy.settings['published']}T00-00-00.jsonl"
         log.parent.mkdir()
@@ -70,4 +70,4 @@ def write(copy: PublicCopy, files: Mapping[str, Path], folder: Path) -> None:
 
 
 RATED = public_copies("summaries")
-"""The data sets by name."""
+"""Name -> data set."""

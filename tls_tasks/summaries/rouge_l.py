@@ -32,10 +32,10 @@ _PREFIXES = {"rougeL": "rouge_l", "rougeLsum": "rouge_lsum", **{name: name for n
 """ROUGE type -> prefix of its result keys. rougeL takes a text as one sequence, rougeLsum sentence by sentence."""
 
 _EMPTY_REFERENCE = ("one", "zero")
-"""What a reference without any characters scores: 1 as in context-bench's evaluator, or 0 as in its function."""
+"""The score against a reference without characters: 1 as in context-bench's evaluator, or 0 as in its function."""
 
 _READ = ("text", "answer")
-"""What of a prediction is scored."""
+"""The part of a prediction that is scored."""
 
 Sentences = Sequence[Sequence[Hashable]]
 Readers = Mapping[str, Callable[[str], Sentences]]
@@ -80,9 +80,9 @@ def rouge_l(
 
     Args:
         predictions: One text per row; None is no answer, and scores 0.
-        references: One text per row, or a list of them: the one with the greatest F counts, the first of equals.
-        read: What of a prediction is scored: all its ``text``, or the ``answer`` in a model's text: without reasoning,
-            fences, announcements and closing remarks, as the tasks read it.
+        references: One text per row, or a list of them: the one with the greatest F counts, the first of ties.
+        read: The part of a prediction that is scored: all its ``text``, or the ``answer`` in a model's text, as the
+            tasks read it: without reasoning, fences, announcements and closing remarks.
         tokenizer: ``whitespace`` (lower case, punctuation stays attached), ``rouge`` (rouge_score's a-z and 0-9),
             ``unicode`` (words of any script, Chinese and Japanese by character), or a function: text -> words.
         use_stemmer: Whether words of more than three letters are stemmed by nltk's Porter stemmer.
@@ -90,7 +90,7 @@ def rouge_l(
             neighbouring words in any order).
         split_summaries: Where rougeLsum's sentences end: ``newline``, ``regex`` (also after . ! ? 。), or a
             function: text -> sentences.
-        empty_reference: What a reference without any characters scores, ``one`` or ``zero``. A reference with
+        empty_reference: The score against a reference without characters, ``one`` or ``zero``. A reference with
             characters but no words scores 0.
         use_aggregator: False gives lists with one value per row instead of means.
         confidence_interval: Coverage of an interval of each mean over rows, for example 0.95.
@@ -107,7 +107,7 @@ def rouge_l(
         OptionError: An option that doesn't exist.
 
     Warns:
-        NonAsciiWarning: Of some rows the tokeniser sees few or no words, since they are written in another script.
+        NonAsciiWarning: The tokeniser finds few or no words in some rows, which are written in another script.
         ParseFailureWarning: Predictions that are None.
         EmptyReferenceWarning: A reference without characters gives 1 to any answer.
 
@@ -148,7 +148,7 @@ def rouge_l(
         aggregate="mean_f" if use_aggregator else "none",
         interval=options.interval_sign(interval),
     )
-    signed = options.signature("rouge_l", config, VERSION)  # before a function of the caller's has been called
+    signed = options.signature("rouge_l", config, VERSION)  # before any function of the caller is called
     rows = read_rows(predictions, references)
     answers = [parse_summary(prediction) if read == "answer" else Parsed(prediction) for prediction, _ in rows]
     rows = [(answer.value, texts) for answer, (_, texts) in zip(answers, rows, strict=True)]
@@ -158,10 +158,10 @@ def rouge_l(
     if empty_reference == "one":
         _warn_of_empty([texts for _, texts in rows])
     items = tuple(_item(row, texts, readers, empty_reference) for row, texts in enumerate(rows))
-    # A function of the caller's may be none that can be pickled: its words are kept then, and not the function.
-    kept: tuple[Tokenizer, Sequence[Any]] = words, rows
+    # A caller's tokenizer may not be picklable, so that explanations get its words instead of the function.
+    explained: tuple[Tokenizer, Sequence[Any]] = words, rows
     if not isinstance(tokenizer, str):
-        kept = list, [(words(text or ""), [*map(words, texts)]) for text, texts in rows]
+        explained = list, [(words(text or ""), [*map(words, texts)]) for text, texts in rows]
     return Score(
         metric="rouge_l",
         signature=signed,
@@ -173,93 +173,94 @@ def rouge_l(
         problems={row: kinds for row, answer in enumerate(answers) if (kinds := answer.kinds())}
         | {row: {"no_answer": 1} for row in unread},
         parse_failures=len(unread),
-        explanation=partial(_explanation, *kept),
+        explanation=partial(_explanation, *explained),
     )
 
 
 def _warn_of_empty(references: Sequence[Sequence[str]]) -> None:
-    """Warn of rows with a reference without any characters."""
+    """Warn if a row has a reference without any characters."""
     if rows := [row for row, texts in enumerate(references) if "" in texts]:
-        told = f"in {len(rows)} of {len(references)} rows a reference is empty, against which any answer scores 1"
+        message = f"in {len(rows)} of {len(references)} rows a reference is empty, against which any answer scores 1"
         advice = f"(rows {first_rows(rows)}): leave it out, or use empty_reference='zero'"
-        warn_caller(f"{told} {advice}", EmptyReferenceWarning)
+        warn_caller(f"{message} {advice}", EmptyReferenceWarning)
 
 
 def _explanation(words: Tokenizer, rows: Sequence[Any], item: Item) -> Iterator[str]:
-    """Both texts, with brackets around what the first ROUGE type counts: of rouge2 the pairs, as ``the_cat``."""
-    prefix, position = next(iter(item.details()["best_reference"].items()))
+    """Yield both texts, with brackets around the hits of the first ROUGE type; rouge2 shows pairs as ``the_cat``."""
+    prefix, best = next(iter(item.details()["best_reference"].items()))
     prediction, references = rows[item.row]
-    met = _in_any_order if prefix in _NGRAMS else union_lcs
-    both = (prediction or "", references[position])
-    predicted, wanted = (_ngrams(words(text), _NGRAMS.get(prefix, 1)) for text in both)
-    common = len(met(wanted, [predicted]))
+    match = _match_ngrams if prefix in _NGRAMS else union_lcs
+    both = (prediction or "", references[best])
+    predicted, reference = (_ngrams(words(text), _NGRAMS.get(prefix, 1)) for text in both)
+    common = len(match(reference, [predicted]))
     unit = ("pair" if prefix == "rouge2" else "word") + "s" * (common != 1)
-    yield f"  {common} {unit} in common of {len(predicted)} predicted and {len(wanted)} in reference {position}"
-    for name, text, other in (("reference", wanted, predicted), ("predicted", predicted, wanted)):
-        places = set(met(text, [other]))
-        texts = (shown("_".join(ngram), 30) for ngram in text)
-        marked = (f"[{word}]" if place in places else word for place, word in enumerate(texts))
+    yield f"  {common} {unit} in common of {len(predicted)} predicted and {len(reference)} in reference {best}"
+    for name, ngrams, partner in (("reference", reference, predicted), ("predicted", predicted, reference)):
+        hits = set(match(ngrams, [partner]))
+        texts = (shown("_".join(ngram), 30) for ngram in ngrams)
+        marked = (f"[{text}]" if index in hits else text for index, text in enumerate(texts))
         yield from textwrap.wrap(" ".join(marked), 100, initial_indent=f"  {name}  ", subsequent_indent=" " * 13)
 
 
 def results(*prefixes: str) -> dict[str, Result]:
-    """The results of these prefixes: means over the rows."""
+    """Return the table of results of the given prefixes: means over the rows."""
     return {key: result for prefix in prefixes for key, result in prf_of_means(prefix, "mean_f").items()}
 
 
 def _check_types(rouge_types: Sequence[str]) -> tuple[str, ...]:
-    known = ", ".join(map(repr, _PREFIXES))
+    names = ", ".join(map(repr, _PREFIXES))
     if isinstance(rouge_types, str) or not isinstance(rouge_types, Sequence) or not rouge_types:
-        raise InputError("rouge_types", None, repr(rouge_types), f'a list of {known}, such as ["rougeL"]')
+        raise InputError("rouge_types", None, repr(rouge_types), f'a list of {names}, such as ["rougeL"]')
     for name in rouge_types:
         check_choice("rouge_types", name, _PREFIXES)
     return tuple(dict.fromkeys(rouge_types))
 
 
 def _item(row: int, texts: tuple[str | None, Sequence[str]], readers: Readers, empty_reference: str) -> Item:
+    """Score one row; for each prefix the reference with the greatest F counts."""
     prediction, references = texts
     no_answer = prediction is None
     counts: dict[str, Counts] = {}
     best: dict[str, int] = {}
     flags: set[str] = set()
     for prefix, read in readers.items():
-        predicted, wanted = read(prediction or ""), [read(text) for text in references]
+        predicted, read_references = read(prediction or ""), [read(text) for text in references]
         scored = [
             _counts(predicted, sentences, prefix in _NGRAMS)
             if text or empty_reference == "zero" or no_answer
             else _EMPTY_IS_ONE
-            for text, sentences in zip(references, wanted, strict=True)
+            for text, sentences in zip(references, read_references, strict=True)
         ]
-        position = max(range(len(scored)), key=lambda place: scored[place].prf().f1)  # the first of equals
-        best[prefix], counts[prefix] = position, scored[position]
-        is_so = {"empty_prediction": not any(predicted), "empty_reference": not any(wanted[position])}
-        flags |= {flag for flag, holds in is_so.items() if holds}
+        index = max(range(len(scored)), key=lambda n: scored[n].prf().f1)  # max returns the first of ties
+        best[prefix], counts[prefix] = index, scored[index]
+        is_empty = {"empty_prediction": not any(predicted), "empty_reference": not any(read_references[index])}
+        flags |= {flag for flag, holds in is_empty.items() if holds}
     return Item(row, None, counts, None, tuple(sorted(flags)), partial(dict, best_reference=best))
 
 
 _EMPTY_IS_ONE = Counts(1, 1, 1, 1)
 
 
-def _counts(prediction: Sentences, reference: Sentences, of_ngrams: bool = False) -> Counts:
-    """The words that a prediction and a reference share in the same order, over all sentences, or their n-grams.
+def _counts(prediction: Sentences, reference: Sentences, is_ngrams: bool = False) -> Counts:
+    """Count the words that a prediction and a reference share in the same order, or in any order if ``is_ngrams``.
 
-    One sentence on either side is rougeL: the length of the longest common subsequence. With more, a reference sentence
-    is met by the union of its longest common subsequences with each predicted sentence, and no word counts more often
-    than it was predicted (ROUGE-1.5.5's clipping, as in rouge_score).
+    With one sentence on either side (rougeL) the hits are the length of the longest common subsequence. With more, the
+    hits of a reference sentence are the union of its longest common subsequences with each predicted sentence, and no
+    word counts more often than it was predicted (ROUGE-1.5.5's clipping, as in rouge_score).
 
     Example:
         >>> _counts([["a", "b"], ["c"]], [["c", "d"], ["a", "b"]])
         Counts(precision_hits=3, predicted=3, recall_hits=3, reference=4)
     """
-    if of_ngrams:
-        hits = len(_in_any_order(reference[0], prediction))
+    if is_ngrams:
+        hits = len(_match_ngrams(reference[0], prediction))
     elif len(prediction) == len(reference) == 1:
         hits = lcs_length(prediction[0], reference[0])
     else:
-        met: Counter[Hashable] = Counter()
+        common: Counter[Hashable] = Counter()
         for sentence in reference:
-            met.update(sentence[position] for position in union_lcs(sentence, prediction))
-        hits = (met & Counter(word for sentence in prediction for word in sentence)).total()
+            common.update(sentence[index] for index in union_lcs(sentence, prediction))
+        hits = (common & Counter(word for sentence in prediction for word in sentence)).total()
     return Counts(hits, sum(map(len, prediction)), hits, sum(map(len, reference)))
 
 
@@ -267,16 +268,16 @@ def _ngrams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
     return [*zip(*(words[start:] for start in range(n)), strict=False)]
 
 
-def _in_any_order(reference: Sequence[Hashable], candidates: Sentences) -> list[int]:
-    """Where ``reference`` is met by n-grams of the candidates, each of which meets one n-gram.
+def _match_ngrams(reference: Sequence[Hashable], candidates: Sentences) -> list[int]:
+    """Return the indices of the reference's n-grams that occur in the candidates; each of theirs matches once.
 
     Example:
-        >>> _in_any_order(["a", "b", "a", "a"], [["a", "c", "a"]])
+        >>> _match_ngrams(["a", "b", "a", "a"], [["a", "c", "a"]])
         [0, 2]
     """
-    left, met = Counter(ngram for candidate in candidates for ngram in candidate), []
-    for position, ngram in enumerate(reference):
-        if left[ngram]:
-            left[ngram] -= 1
-            met.append(position)
-    return met
+    unmatched, matches = Counter(ngram for candidate in candidates for ngram in candidate), []
+    for index, ngram in enumerate(reference):
+        if unmatched[ngram]:
+            unmatched[ngram] -= 1
+            matches.append(index)
+    return matches

@@ -1,6 +1,6 @@
 """Rows of summaries: a prediction is a text, a row of references one text or several.
 
-A model's text is taken as it is, so there is nothing to parse; only None, no answer, can't be read.
+A model's text is scored as it is; a prediction of None is a missing answer.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _TEXTS = "a str or a list of str"
 
 
 def read_texts(value: Any, index: int) -> tuple[str, ...]:
-    """One references row: the texts in it, at least one.
+    """Read one references row: one text or a list of at least one.
 
     Raises:
         InputError: Neither text nor a list of texts, or an empty list.
@@ -32,10 +32,10 @@ def read_texts(value: Any, index: int) -> tuple[str, ...]:
 
 
 def read_rows(predictions: Any, references: Any) -> list[tuple[str | None, tuple[str, ...]]]:
-    """Both columns row by row: a prediction (None: no answer) and its references.
+    """Return a (prediction, references) pair for each row; the prediction is None if there is no answer.
 
     Raises:
-        InputError: A column that is none, columns of unequal length, or a row that does not fit.
+        InputError: A value that is no column, columns of unequal length, or a row that does not fit.
     """
     predictions, references = read_columns(predictions=predictions, references=references)
     return [
@@ -45,7 +45,7 @@ def read_rows(predictions: Any, references: Any) -> list[tuple[str | None, tuple
 
 
 def check_row(row: Any, field: str, index: int) -> None:
-    """Refuse a row that is neither text nor, among references, a list of texts."""
+    """Raise InputError for a row that is neither text nor, among references, a list of texts."""
     if field == "references":
         read_texts(row, index)
     elif row is not None:
@@ -53,4 +53,4 @@ def check_row(row: Any, field: str, index: int) -> None:
 
 
 as_plain = no_class
-"""Rows of summaries hold no objects of our own."""
+"""Rows of summaries hold no objects of classes of this package."""

@@ -32,17 +32,17 @@ def _scores(doc: Mapping[str, Any], answer: str) -> dict[str, Score]:
 
 
 def _target(doc: Mapping[str, Any]) -> str:
-    """The first reference summary."""
+    """Return the first reference summary."""
     return str(json.loads(doc["references"])[0])
 
 
 def _among(documents: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any], str]]:
-    """Each summary of a document that has several, beside the others."""
+    """Yield (id, document, answer) for each reference of several: it is the answer, the others are the references."""
     for doc in documents:
         references = json.loads(doc["references"])
-        for place, own in enumerate(references if len(references) > 1 else ()):
-            others = [*references[:place], *references[place + 1 :]]
-            yield f"{doc['doc_id']}/{place}", {**doc, "references": json.dumps(others)}, own
+        for index, answer in enumerate(references if len(references) > 1 else ()):
+            remaining = [*references[:index], *references[index + 1 :]]
+            yield f"{doc['doc_id']}/{index}", {**doc, "references": json.dumps(remaining)}, answer
 
 
 _PARTS = (_RESULTS, load_documents, prompt, _target, _unit, _scores, picture)

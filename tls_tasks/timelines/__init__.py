@@ -22,7 +22,7 @@ def score(
     tolerance: int = 0,
     **options: Any,
 ) -> Score:
-    """AR-1, AR-2 and date F1 of timelines in one call.
+    """Score timelines by AR-1, AR-2 and date F1 in one call.
 
     Args:
         predictions: Timelines, as :func:`~tls_tasks.timelines.alignment_rouge.alignment_rouge` takes them.
@@ -62,11 +62,11 @@ def score(
     from tls_tasks.core.options import options_of
     from tls_tasks.timelines.alignment_rouge import alignment_rouge
     from tls_tasks.timelines.date_f1 import date_f1
-    from tls_tasks.timelines.pairs import merged
+    from tls_tasks.timelines.pairs import merge_scores
 
     shared: dict[str, Any] = {
         "topics": topics, "reference_mode": reference_mode, "aggregate": aggregate, "beta": beta, "policy": policy
     }  # fmt: skip
     check_options("timelines.score", options, [*options_of(alignment_rouge), "tolerance"])
-    words = alignment_rouge(predictions, references, **shared, **options)
-    return merged(words, date_f1(predictions, references, tolerance=tolerance, **shared))
+    rouge = alignment_rouge(predictions, references, **shared, **options)
+    return merge_scores(rouge, date_f1(predictions, references, tolerance=tolerance, **shared))

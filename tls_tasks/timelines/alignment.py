@@ -1,4 +1,4 @@
-"""Which predicted date is aligned with which reference date, in the five variants of Martschat & Markert (EACL 2017).
+"""Alignments of predicted with reference dates, in the five variants of Martschat & Markert (EACL 2017).
 
 | variant | which dates are aligned | weight of their overlap |
 |---|---|---|
@@ -11,7 +11,7 @@
 The date cost is 1 - 1 / (days apart + 1), the content cost 1 - F1 of a rough ROUGE-1. Precision and recall each have an
 alignment of their own, from predicted to reference dates and the other way round. If several dates are equally cheap,
 ``align+m:1`` takes the earliest. That is why a perfect prediction with the same text on two dates scores below 1: the
-product of the costs is 0 for the wrong pair, too. The other two take what scipy gives for either side, as tilse does.
+product of the costs is 0 for the wrong pair, too. ``align`` and ``align+`` take the solution of scipy, as tilse does.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _PUNCTUATION = frozenset(
 
 
 def content_words(text: str) -> list[str]:
-    """The words by which tilse weighs an alignment.
+    """Return the words by which tilse compares the contents of two days.
 
-    Split at whitespace, case kept, without the words that are a substring of ``string.punctuation``.
+    Text is split at whitespace and keeps its case; words that are a substring of ``string.punctuation`` are dropped.
 
     Example:
         >>> content_words("Police , again , clash .")
@@ -59,48 +59,48 @@ class DayWords:
 
     Attributes:
         ordinals: The day numbers, ascending.
-        content: The words that weigh the alignment.
-        counted: The words that ROUGE counts.
+        content_words: For each day the words by which dates are aligned.
+        rouge_words: For each day the words that ROUGE counts.
     """
 
     ordinals: Ints
-    content: Sequence[Words]
-    counted: Sequence[Words]
+    content_words: Sequence[Words]
+    rouge_words: Sequence[Words]
 
     @classmethod
-    def of(cls, timeline: Timeline, counted: Tokenize, content: Tokenize) -> DayWords:
-        """Read a timeline with one tokenizer for ROUGE and one for the alignment."""
+    def from_timeline(cls, timeline: Timeline, rouge_tokenizer: Tokenize, content_tokenizer: Tokenize) -> DayWords:
+        """Tokenize the sentences of each day, with one tokenizer for ROUGE and one for the alignment."""
         ordinals = np.array([day.toordinal() for day in timeline.dates], dtype=np.int64)
-        rouge_words = [list(chain.from_iterable(map(counted, entry.sentences))) for entry in timeline]
-        if content is counted:
+        rouge_words = [list(chain.from_iterable(map(rouge_tokenizer, entry.sentences))) for entry in timeline]
+        if content_tokenizer is rouge_tokenizer:
             return cls(ordinals, rouge_words, rouge_words)
-        weighing = [list(chain.from_iterable(map(content, entry.sentences))) for entry in timeline]
-        return cls(ordinals, weighing, rouge_words)
+        content_words = [list(chain.from_iterable(map(content_tokenizer, entry.sentences))) for entry in timeline]
+        return cls(ordinals, content_words, rouge_words)
 
     @property
     def bigrams(self) -> list[list[Hashable]]:
-        """The pairs of neighbouring words within each day."""
-        return [list(pairwise(words)) for words in self.counted]
+        """For each day the pairs of neighbouring ROUGE words; no pair crosses two days."""
+        return [list(pairwise(words)) for words in self.rouge_words]
 
-    def running(self, n: int) -> Counter[Hashable]:
-        """How often each n-gram occurs if the days are one text."""
-        words = list(chain.from_iterable(self.counted))
+    def concat_ngrams(self, n: int) -> Counter[Hashable]:
+        """Count the n-grams (n = 1 or 2) of all days joined to one text."""
+        words = list(chain.from_iterable(self.rouge_words))
         return Counter(words if n == 1 else pairwise(words))
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """What one prediction shares with K references that are scored jointly, before their dates are aligned.
+    """The words that a prediction shares with K jointly scored references, for every pair of days.
 
-    P is the number of dates of the prediction, R that of all references together.
+    P is the number of dates of the prediction, R that of the distinct dates of all references.
 
     Attributes:
         predicted_ordinals: Day numbers, shape (P,), ascending.
-        reference_ordinals: The same of the references, shape (R,).
-        content_f1: How similar two days are, by tilse's approximation of ROUGE-1, in [0, 1], shape (P, R).
+        reference_ordinals: Day numbers of the references, shape (R,), ascending.
+        content_f1: Similarity of two days, by tilse's approximation of ROUGE-1, in [0, 1], shape (P, R).
         hits: For n = 1 and 2 the clipped hits of each pair of days, summed over the references, shape (P, R).
-        totals: For n = 1 and 2 how many n-grams there are within days: the prediction's, times K, and the references'.
-        concat: For n = 1 and 2 the counts of the concatenated texts.
+        totals: For n = 1 and 2 the number of n-grams within days: the prediction's times K, and the references'.
+        concat: For n = 1 and 2 the counts of ROUGE-n on the concatenated texts.
     """
 
     predicted_ordinals: Ints
@@ -111,61 +111,69 @@ class Overlap:
     concat: Sequence[Counts]
 
 
-def compare(prediction: DayWords, references: Sequence[DayWords]) -> Overlap:
-    """Count what a prediction shares with references that are scored jointly."""
+def count_overlap(prediction: DayWords, references: Sequence[DayWords]) -> Overlap:
+    """Count the words that each day of a prediction shares with each day of jointly scored references."""
     days = np.unique(np.concatenate([reference.ordinals for reference in references]))
-    rows = [days.searchsorted(reference.ordinals) for reference in references]
+    columns_by_reference = [days.searchsorted(reference.ordinals) for reference in references]
 
-    def shared(left: Sequence[Words], right: Sequence[Sequence[Words]]) -> Ints:
-        hits: Ints = np.zeros((len(left), len(days)), dtype=np.int64)
-        for columns, texts in zip(rows, right, strict=True):
-            hits[:, columns] += _clipped_hits(left, texts)
+    def count_hits(predicted: Sequence[Words], by_reference: Sequence[Sequence[Words]]) -> Ints:
+        hits: Ints = np.zeros((len(predicted), len(days)), dtype=np.int64)
+        for columns, texts in zip(columns_by_reference, by_reference, strict=True):
+            hits[:, columns] += _clipped_hits(predicted, texts)
         return hits
 
-    content = [reference.content for reference in references]
-    n_words = np.zeros(len(days))
-    for columns, texts in zip(rows, content, strict=True):
-        n_words[columns] += [len(words) for words in texts]
-    predicted_words = len(references) * np.array([len(words) for words in prediction.content], dtype=np.float64)
-    unigrams = prediction.counted, [reference.counted for reference in references]
+    content = [reference.content_words for reference in references]
+    reference_lengths = np.zeros(len(days))
+    for columns, texts in zip(columns_by_reference, content, strict=True):
+        reference_lengths[columns] += [len(words) for words in texts]
+    predicted_lengths = np.array([len(words) for words in prediction.content_words], dtype=np.float64)
+    unigrams = prediction.rouge_words, [reference.rouge_words for reference in references]
     bigrams = prediction.bigrams, [reference.bigrams for reference in references]
     return Overlap(
         prediction.ordinals,
         days,
-        _f1(shared(prediction.content, content), predicted_words, n_words),
-        [shared(*unigrams), shared(*bigrams)],
+        _f1(count_hits(prediction.content_words, content), len(references) * predicted_lengths, reference_lengths),
+        [count_hits(*unigrams), count_hits(*bigrams)],
         [
-            (len(references) * sum(map(len, left)), sum(map(len, chain.from_iterable(right))))
-            for left, right in (unigrams, bigrams)
+            (len(references) * sum(map(len, predicted)), sum(map(len, chain.from_iterable(by_reference))))
+            for predicted, by_reference in (unigrams, bigrams)
         ],
-        [_running_counts(prediction, references, n) for n in (1, 2)],
+        [_concat_counts(prediction, references, n) for n in (1, 2)],
     )
 
 
-def _clipped_hits(left: Sequence[Words], right: Sequence[Words]) -> Ints:
-    """How many words each day of one side shares with each of the other, a word as often as the rarer side has it."""
-    if not left or not right:
-        return np.zeros((len(left), len(right)), dtype=np.int64)
-    columns: dict[tuple[Hashable, int], int] = defaultdict(count().__next__)
-    sides = [[_columns(words, columns) for words in days] for days in (left, right)]
+def _clipped_hits(predicted: Sequence[Words], reference: Sequence[Words]) -> Ints:
+    """Count the common words of each predicted and each reference day, as ``(Counter(a) & Counter(b)).total()`` does.
+
+    The n-th occurrence of a word in a day has a matrix column of its own, so that one product of sparse 0/1 matrices
+    clips all pairs of days at once. The result has shape (predicted days, reference days).
+    """
+    if not predicted or not reference:
+        return np.zeros((len(predicted), len(reference)), dtype=np.int64)
+    column_ids: dict[tuple[Hashable, int], int] = defaultdict(count().__next__)
+    sides = [[_occurrence_columns(words, column_ids) for words in days] for days in (predicted, reference)]
     matrices = []
     for days in sides:
-        ends = np.cumsum([0, *map(len, days)])
-        ones = np.ones(ends[-1], dtype=np.int64)
-        matrices.append(csr_array((ones, list(chain.from_iterable(days)), ends), (len(days), 1 + len(columns))))
+        offsets = np.cumsum([0, *map(len, days)])
+        values = np.ones(offsets[-1], dtype=np.int64)
+        matrices.append(csr_array((values, list(chain.from_iterable(days)), offsets), (len(days), 1 + len(column_ids))))
     hits: Ints = (matrices[0] @ matrices[1].T).toarray()
     return hits
 
 
-def _columns(words: Words, columns: Mapping[tuple[Hashable, int], int]) -> list[int]:
-    return [columns[word, occurrence] for word, n in Counter(words).items() for occurrence in range(n)]
+def _occurrence_columns(words: Words, column_ids: Mapping[tuple[Hashable, int], int]) -> list[int]:
+    """Return the column of each (word, occurrence number); ``column_ids`` gives a new pair the next free column."""
+    return [column_ids[word, occurrence] for word, n in Counter(words).items() for occurrence in range(n)]
 
 
-def _f1(hits: Ints, predicted: Floats, reference: Floats) -> Floats:
-    """F1 of each pair of days, 0 if they share nothing; in tilse's order of operations, so that ties stay ties."""
+def _f1(hits: Ints, predicted_lengths: Floats, reference_lengths: Floats) -> Floats:
+    """Return the F1 of each pair of days from its hits and the days' lengths; 0 where a pair shares nothing.
+
+    The order of operations is tilse's, so that pairs that tie there tie here.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
-        precision = hits / predicted[:, np.newaxis]
-        recall = hits / reference
+        precision = hits / predicted_lengths[:, np.newaxis]
+        recall = hits / reference_lengths
         f1: Floats = 2 * precision
         f1 *= recall
         f1 /= np.add(precision, recall, out=precision)
@@ -173,11 +181,12 @@ def _f1(hits: Ints, predicted: Floats, reference: Floats) -> Floats:
     return f1
 
 
-def _running_counts(prediction: DayWords, references: Sequence[DayWords], n: int) -> Counts:
-    predicted = prediction.running(n)
-    running = [reference.running(n) for reference in references]
-    hits = sum((predicted & counts).total() for counts in running)
-    return Counts(hits, len(running) * predicted.total(), hits, sum(counts.total() for counts in running))
+def _concat_counts(prediction: DayWords, references: Sequence[DayWords], n: int) -> Counts:
+    """Return the counts of ROUGE-n of the ``concat`` variant, summed over the references."""
+    predicted = prediction.concat_ngrams(n)
+    ngrams = [reference.concat_ngrams(n) for reference in references]
+    hits = sum((predicted & reference).total() for reference in ngrams)
+    return Counts(hits, len(ngrams) * predicted.total(), hits, sum(reference.total() for reference in ngrams))
 
 
 VARIANTS = ("concat", "agreement", "align", "align+", "align+m:1")
@@ -186,13 +195,13 @@ and ``align_date_content_costs_many_to_one``."""
 
 
 class AlignedDays(NamedTuple):
-    """One direction of an alignment, one array position per pair of days.
+    """One direction of an alignment as arrays of equal length, one element per aligned pair of days.
 
     Attributes:
-        predicted: The predicted days' numbers.
-        reference: The reference days' numbers.
-        weight: What an overlap of the pair is worth, in (0, 1].
-        hits: The clipped hits of n-grams, for n = 1 and 2.
+        predicted: Ordinals of the predicted days.
+        reference: Ordinals of the reference days.
+        weight: The weight of the pair's hits, in (0, 1].
+        hits: For n = 1 and 2 the clipped hits of n-grams.
     """
 
     predicted: Ints
@@ -214,54 +223,56 @@ class Alignment(NamedTuple):
 
 
 _Indices = tuple[Ints, Ints]
-"""Positions of aligned dates: the predicted ones and the reference ones."""
+"""Indices of aligned dates: those into the predicted days and, element by element, those into the reference days."""
 
 
-def align_all(words: Overlap) -> dict[str, Alignment | None]:
-    """Align the dates in every variant; None for ``concat``, which knows no dates."""
-    days = words.predicted_ordinals, words.reference_ordinals
+def align_all(overlap: Overlap) -> dict[str, Alignment | None]:
+    """Align the dates in every variant: variant -> alignment, None for ``concat``, which aligns no dates."""
+    days = overlap.predicted_ordinals, overlap.reference_ordinals
     weights: Floats = 1 / (1 + np.abs(np.subtract.outer(*days)))
     _, *equal = np.intersect1d(*days, assume_unique=True, return_indices=True)
-    same = (equal[0], equal[1])
-    indices = dict.fromkeys(VARIANTS[1:], (same, same))
+    equal_days = (equal[0], equal[1])
+    indices = dict.fromkeys(VARIANTS[1:], (equal_days, equal_days))
     if weights.size:  # else one side has no dates, and nothing can be aligned
         date_costs = 1 - weights
-        costs = (1 - words.content_f1) * date_costs
+        costs = (1 - overlap.content_f1) * date_costs
         indices |= {"align": _one_to_one(date_costs), "align+": _one_to_one(costs), "align+m:1": _many_to_one(costs)}
 
-    def aligned(pairs: _Indices) -> AlignedDays:
-        return AlignedDays(days[0][pairs[0]], days[1][pairs[1]], weights[pairs], [hits[pairs] for hits in words.hits])
+    def aligned_days(pairs: _Indices) -> AlignedDays:
+        return AlignedDays(days[0][pairs[0]], days[1][pairs[1]], weights[pairs], [hits[pairs] for hits in overlap.hits])
 
-    return {"concat": None} | {name: Alignment(*map(aligned, both)) for name, both in indices.items()}
+    return {"concat": None} | {name: Alignment(*map(aligned_days, sides)) for name, sides in indices.items()}
 
 
 def _one_to_one(costs: Floats) -> tuple[_Indices, _Indices]:
-    """Minimal sum of costs, solved from each side, as in tilse: of equally cheap ones it may take two different.
+    """Match dates one to one with a minimal sum of costs; return the pairs for precision and those for recall.
 
-    Where the sides have unequal numbers of dates, scipy itself turns the matrix so that it has more columns than rows,
-    and both sides are one and the same problem.
+    tilse solves the problem once from each side. If several solutions are equally cheap, the sides may get different
+    ones. With unequal numbers of dates scipy itself transposes a matrix that has more rows than columns, so that both
+    sides get the same solution; the pairs for recall are then only sorted by reference date.
     """
     if costs.shape[0] == costs.shape[1]:
-        back_columns, back_rows = linear_sum_assignment(np.ascontiguousarray(costs.T))
-        return linear_sum_assignment(costs), (back_rows, back_columns)
+        recall_columns, recall_rows = linear_sum_assignment(np.ascontiguousarray(costs.T))
+        return linear_sum_assignment(costs), (recall_rows, recall_columns)
     rows, columns = linear_sum_assignment(costs)
     order = columns.argsort()
     return (rows, columns), (rows[order], columns[order])
 
 
 def _many_to_one(costs: Floats) -> tuple[_Indices, _Indices]:
-    """Each date with the cheapest one, the earliest if there are several."""
+    """Pair each date with the cheapest one of the other side, the earliest of ties; return both directions."""
     rows, columns = map(np.arange, costs.shape)
     return (rows, costs.argmin(axis=1)), (costs.argmin(axis=0), columns)
 
 
-def weighted_counts(words: Overlap, alignment: Alignment | None, gram: int) -> Counts:
-    """The counts of ROUGE-1 (``gram`` 0) or ROUGE-2 (1) under an alignment; unaligned dates count in the totals.
+def weighted_counts(overlap: Overlap, alignment: Alignment | None, index: int) -> Counts:
+    """Return the counts of ROUGE-1 (``index`` 0) or ROUGE-2 (1) under an alignment; None is ``concat``.
 
-    Sums run in the order of dates over plain floats, as tilse's do, so that the last bit is the same.
+    Dates that are not aligned still count in the totals. Sums run in the order of dates over plain floats, as tilse's
+    do, so that the last bit is the same.
     """
     if alignment is None:
-        return words.concat[gram]
-    precision_hits, recall_hits = (plain_sum((side.weight * side.hits[gram]).tolist()) for side in alignment)
-    predicted, reference = words.totals[gram]
+        return overlap.concat[index]
+    precision_hits, recall_hits = (plain_sum((side.weight * side.hits[index]).tolist()) for side in alignment)
+    predicted, reference = overlap.totals[index]
     return Counts(precision_hits, predicted, recall_hits, reference)

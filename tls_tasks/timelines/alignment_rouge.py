@@ -23,15 +23,15 @@ from tls_tasks.core.score import Counts, Item, Score, check_aggregate, ratio
 from tls_tasks.text.rouge155 import Tokenizer, rouge_counts, tokenize
 from tls_tasks.text.tokenizers import find_tokenizer, unicode_words, warn_of_unseen
 from tls_tasks.timelines import alignment
-from tls_tasks.timelines.alignment import VARIANTS, AlignedDays, Alignment, DayWords, align_all, compare
-from tls_tasks.timelines.pairs import score_of
+from tls_tasks.timelines.alignment import VARIANTS, AlignedDays, Alignment, DayWords, align_all, count_overlap
+from tls_tasks.timelines.pairs import score_pairs
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, read_policy
 from tls_tasks.timelines.rows import TimelineRow, read_rows
 from tls_tasks.timelines.types import Timeline
 
 VERSION = 4
 
-_METHODS = {
+_TILSE_METHODS = {
     "concat": "evaluate_concat",
     "agreement": "evaluate_agreement",
     "align": "evaluate_align_date_costs",
@@ -39,12 +39,12 @@ _METHODS = {
     "align+m:1": "evaluate_align_date_content_costs_many_to_one",
 }
 _ENGINES = ("rouge155", "tilse")
-"""``rouge155`` is our own, exact and in Python; ``tilse`` is tilse itself with its Perl script (extra ``tilse``) and
-thousands of times slower."""
+"""``rouge155`` is exact and in Python; ``tilse`` (an extra) calls tilse's Perl script, thousands of times slower."""
 
 _PREFIXES = ("ar1", "ar2")
 
-_Variants = dict[str, dict[str, Counts]]
+_VariantCounts = dict[str, dict[str, Counts]]
+"""Variant -> ``ar1`` and ``ar2`` -> counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,12 @@ class _AlignmentRougeConfig:
     policy: TimelinePolicy = field(default=DEFAULT_POLICY, metadata={"quiet": DEFAULT_POLICY})
 
     def __post_init__(self) -> None:
-        """Refuse options that don't exist."""
+        """Raise OptionError for a value that an option doesn't have."""
         check_aggregate(self.aggregate, self.beta)
         check_choice("variant", self.variant, VARIANTS)
         check_choice("engine", self.engine, _ENGINES)
-        plain = self.tokenizer == "rouge155" and self.remove_stopwords and self.use_stemmer
-        if self.engine == "tilse" and not plain:
+        has_tilse_words = self.tokenizer == "rouge155" and self.remove_stopwords and self.use_stemmer
+        if self.engine == "tilse" and not has_tilse_words:
             got = "'tilse' with another tokeniser, stop words or stemming"
             raise OptionError("engine", None, got, "its own settings")
 
@@ -100,7 +100,8 @@ def alignment_rouge(
         aggregate: ``f_of_means`` (F of mean P and mean R) or ``mean_f`` (mean of the items' F).
         beta: Weight of recall in F.
         topics: The topic of each row. If given, every topic has the same weight.
-        engine: Who counts: ``rouge155`` (ours, exact) or ``tilse`` (its Perl script, thousands of times slower).
+        engine: What counts n-grams: ``rouge155`` (exact, in Python) or ``tilse`` (its Perl script, thousands of times
+            slower).
         tokenizer: ``rouge155`` (ASCII letters and digits only), ``unicode``, or a function: sentence -> words. Dates
             are aligned by the words of ``unicode`` or of the function, too.
         remove_stopwords: Whether ``rouge155`` drops its stop words.
@@ -139,45 +140,46 @@ def alignment_rouge(
         *(variant, engine, reference_mode, aggregate, topics is not None, beta, tokenizer, remove_stopwords),
         *(use_stemmer, read_policy(policy)),
     )
-    signed = signature("alignment_rouge", config, VERSION)  # before a function of the caller's has been called
+    signed = signature("alignment_rouge", config, VERSION)  # before any function of the caller is called
     rows = read_rows(predictions, references, topics, reference_mode, config.policy)
-    warn_of_unseen(tokenizer, [[one.text for one in (row.prediction, *row.references)] for row in rows])
+    warn_of_unseen(tokenizer, [[timeline.text for timeline in (row.prediction, *row.references)] for row in rows])
     scored = [*_score_rows(rows, config)]
     items = [item for item, _ in scored]
     variants = {name: [counts[name] for _, counts in scored] for name in VARIANTS}
-    score = score_of("alignment_rouge", _PREFIXES, signed, config, rows, items, variants)
+    score = score_pairs("alignment_rouge", _PREFIXES, signed, config, rows, items, variants)
     return _with_exact_date_means(score, rows, config) if exact_date_mean else score
 
 
-def _reader(config: _AlignmentRougeConfig) -> Callable[[Timeline], DayWords]:
-    """How the words of timelines are read: a tokenizer of the caller's serves the alignment, too."""
+def _word_reader(config: _AlignmentRougeConfig) -> Callable[[Timeline], DayWords]:
+    """Return a function: timeline -> words; tokenizers other than ``rouge155`` also tokenize for the alignment."""
     tokenizer = find_tokenizer(config.tokenizer, {"rouge155": tokenize, "unicode": unicode_words})
     if config.tokenizer != "rouge155":
-        return partial(DayWords.of, counted=tokenizer, content=tokenizer)
-    counted = partial(tokenize, remove_stopwords=config.remove_stopwords, use_stemmer=config.use_stemmer)
-    return partial(DayWords.of, counted=counted, content=alignment.content_words)
+        return partial(DayWords.from_timeline, rouge_tokenizer=tokenizer, content_tokenizer=tokenizer)
+    rouge_words = partial(tokenize, remove_stopwords=config.remove_stopwords, use_stemmer=config.use_stemmer)
+    return partial(DayWords.from_timeline, rouge_tokenizer=rouge_words, content_tokenizer=alignment.content_words)
 
 
-def _score_rows(rows: Sequence[TimelineRow], config: _AlignmentRougeConfig) -> Iterator[tuple[Item, _Variants]]:
-    """The rows' items, each with its counts under all variants."""
-    read = _reader(config)
+def _score_rows(rows: Sequence[TimelineRow], config: _AlignmentRougeConfig) -> Iterator[tuple[Item, _VariantCounts]]:
+    """Yield an item for each (row, reference) pair, with its counts under all variants."""
+    read_words = _word_reader(config)
     for row in rows:
-        prediction = read(row.prediction)
-        for position, group in row.groups(config.reference_mode):
-            words = compare(prediction, [read(reference) for reference in group])
-            alignments = align_all(words)
+        prediction = read_words(row.prediction)
+        for index, group in row.reference_groups(config.reference_mode):
+            overlap = count_overlap(prediction, [read_words(reference) for reference in group])
+            alignments = align_all(overlap)
             variants = {
-                name: {prefix: alignment.weighted_counts(words, days, gram) for gram, prefix in enumerate(_PREFIXES)}
-                for name, days in alignments.items()
+                name: {prefix: alignment.weighted_counts(overlap, aligned, i) for i, prefix in enumerate(_PREFIXES)}
+                for name, aligned in alignments.items()
             }
             flags = (*row.empty_flags(group), *_zero_flags(variants[config.variant]))
             if config.engine == "tilse":
                 variants = {name: tilse_counts(row.prediction, group, name) for name in VARIANTS}
             details = partial(_alignment_rows, alignments[config.variant])
-            yield Item(row.index, position, variants[config.variant], row.topic, flags, details, config.beta), variants
+            yield Item(row.index, index, variants[config.variant], row.topic, flags, details, config.beta), variants
 
 
 def _zero_flags(counts: Mapping[str, Counts]) -> Iterator[str]:
+    """Yield a flag for each side that has no word or no bigram to count."""
     for prefix, unit in zip(_PREFIXES, ("words", "bigrams"), strict=True):
         if not counts[prefix].predicted:
             yield f"no_predicted_{unit}"
@@ -186,25 +188,26 @@ def _zero_flags(counts: Mapping[str, Counts]) -> Iterator[str]:
 
 
 def _alignment_rows(alignment: Alignment | None) -> dict[str, Any]:
-    """What explains an item; made when somebody looks."""
+    """Return both directions of an alignment as rows of JSON, for an item's details."""
     sides = dict(zip(Alignment._fields, map(_pair_rows, alignment), strict=True)) if alignment else None
     return {"alignment": sides}
 
 
-def _pair_rows(side: AlignedDays) -> list[dict[str, Any]]:
-    predicted, reference = ([date.fromordinal(day).isoformat() for day in days.tolist()] for days in side[:2])
-    columns = predicted, reference, side.weight.tolist(), side.hits[0].astype(float).tolist()
+def _pair_rows(aligned: AlignedDays) -> list[dict[str, Any]]:
+    """Return a row for each aligned pair: both dates in ISO form, the pair's weight and its ROUGE-1 hits."""
+    predicted, reference = ([date.fromordinal(day).isoformat() for day in days.tolist()] for days in aligned[:2])
+    columns = predicted, reference, aligned.weight.tolist(), aligned.hits[0].astype(float).tolist()
     names = "predicted", "reference", "weight", "hits"
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _with_exact_date_means(score: Score, rows: Sequence[TimelineRow], config: _AlignmentRougeConfig) -> Score:
-    """The score with the means of some papers' pseudocode, which is not AR.
+    """Add ``exact_date_mean_1`` and ``exact_date_mean_2`` to a score: the means of some papers' pseudocode, not AR.
 
-    Dates must be equal, extra predicted dates cost nothing, each reference sentence counts alike, and words are kept as
-    they are. References count one by one in either mode, and topics have one vote each where they are given.
+    Dates must be equal, extra predicted dates cost nothing, each reference sentence has the same weight, and words are
+    not stemmed. References count one by one in either mode; every topic has the same weight where topics are given.
     """
-    pairs = [(row.prediction, group) for row in rows for _, group in row.groups(config.reference_mode)]
+    pairs = [(row.prediction, group) for row in rows for _, group in row.reference_groups(config.reference_mode)]
     keys = {f"exact_date_mean_{n}": n for n in (1, 2)}
     units = []
     for unit, (prediction, group) in zip(score.units, pairs, strict=True):
@@ -215,11 +218,11 @@ def _with_exact_date_means(score: Score, rows: Sequence[TimelineRow], config: _A
 
 
 def _exact_date_mean(prediction: Timeline, reference: Timeline, n: int) -> float:
-    """The mean over the reference's sentences of their ROUGE-N F against all that is predicted for the same date."""
+    """Return the mean ROUGE-n F of the reference's sentences, each against all sentences predicted for its date."""
     predicted = {entry.date: entry.sentences for entry in prediction}
-    wanted = ((predicted.get(entry.date, ()), sentence) for entry in reference for sentence in entry.sentences)
-    values = [rouge_counts(own, [[sentence]], n, _lower_words).prf().f1 for own, sentence in wanted]
-    return math.fsum(values) / len(values) if values else 0.0
+    pairs = ((predicted.get(entry.date, ()), sentence) for entry in reference for sentence in entry.sentences)
+    f1_scores = [rouge_counts(texts, [[sentence]], n, _lower_words).prf().f1 for texts, sentence in pairs]
+    return math.fsum(f1_scores) / len(f1_scores) if f1_scores else 0.0
 
 
 def _lower_words(sentence: str) -> list[str]:
@@ -229,14 +232,14 @@ def _lower_words(sentence: str) -> list[str]:
 def tilse_counts(
     prediction: Timeline, references: Sequence[Timeline], variant: str, computation: str = "original"
 ) -> dict[str, Counts]:
-    """Precision and recall from tilse, as counts out of 1; no counts (0.0) where tilse stops with an error.
+    """Return precision and recall as tilse computes them, as counts out of 1; all counts are 0 where tilse raises.
 
-    The Perl script, which it starts for every pair of days, needs XML::Parser.
+    tilse starts its Perl script, which needs XML::Parser, for every pair of days.
 
     Args:
         prediction: The predicted timeline.
-        references: Its references, taken jointly.
-        variant: A variant by its paper's name.
+        references: The references, scored jointly.
+        variant: One of :data:`~tls_tasks.timelines.alignment.VARIANTS`.
         computation: ``original`` for the Perl script, ``reimpl`` for tilse's approximation in Python.
 
     Raises:
@@ -249,7 +252,7 @@ def tilse_counts(
     by_date = [{entry.date: list(entry.sentences) for entry in timeline} for timeline in (prediction, *references)]
     try:
         predicted, *gold = map(tilse.Timeline, by_date)
-        scores = getattr(evaluator, _METHODS[variant])(predicted, tilse.GroundTruth(gold))
-    except (ZeroDivisionError, ValueError):  # what it raises for empty timelines and texts without words
+        scores = getattr(evaluator, _TILSE_METHODS[variant])(predicted, tilse.GroundTruth(gold))
+    except (ZeroDivisionError, ValueError):  # tilse raises these for empty timelines and for texts without words
         return dict.fromkeys(("ar1", "ar2"), Counts(0.0, 0.0, 0.0, 0.0))
     return {f"ar{n}": Counts(scores[f"rouge_{n}"]["precision"], 1, scores[f"rouge_{n}"]["recall"], 1) for n in (1, 2)}

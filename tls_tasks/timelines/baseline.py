@@ -27,7 +27,7 @@ _QUERY = re.compile(r"write a timeline of (.{1,200}?): the dates")
 
 
 class _Sentence(NamedTuple):
-    """A sentence of the prompt: when it was published, its text, the dates that it mentions."""
+    """A sentence of the prompt: its day of publication, its text and the dates that it mentions."""
 
     published: datetime.date
     text: str
@@ -35,7 +35,7 @@ class _Sentence(NamedTuple):
 
 
 class _Request(NamedTuple):
-    """What the prompt asks for."""
+    """The timeline that a prompt asks for; ``start`` and ``end`` are the first and last possible day."""
 
     n_dates: int
     n_sentences: int
@@ -48,9 +48,9 @@ def answer(prompt: str, *, mention_weight: float = 2) -> str:
     r"""Answer a timeline prompt.
 
     Args:
-        prompt: As :mod:`tls_tasks.timelines.prompts` makes it; of several (few-shot) the last is answered. Without
-            sentences (closed book) the dates are spread evenly and the topic is all that is said of them.
-        mention_weight: The weight of a mention of a date; that of an average day's publications is 1.
+        prompt: A prompt of :mod:`tls_tasks.timelines.prompts`; the last one is answered if few-shot examples precede
+            it. Without sentences (closed book) the dates are spread evenly, each with the topic as its summary.
+        mention_weight: The weight of one mention of a date; the publications of an average day weigh 1.
 
     Returns:
         Lines ``YYYY-MM-DD: summary`` in order of date; empty if the prompt asks for no timeline.
@@ -69,11 +69,12 @@ def answer(prompt: str, *, mention_weight: float = 2) -> str:
     if not sentences:
         return "\n".join(f"{day.isoformat()}: {request.query}" for day in _even_days(request))
     days = _best_days(sentences, request, mention_weight)
-    entries = ((day, _central_sentences(_about(sentences, day), request.n_sentences)) for day in days)
+    entries = ((day, _central_sentences(_sentences_about(sentences, day), request.n_sentences)) for day in days)
     return "\n".join(f"{day.isoformat()}: {' '.join(texts)}" for day, texts in entries)
 
 
 def _read_request(instruction: str) -> _Request | None:
+    """Read what the end of a prompt asks for; None if it asks for no timeline."""
     n_dates, span = _N_DATES.search(instruction), _read_span(instruction)
     if n_dates is None or span is None or span[1] < span[0]:
         return None
@@ -82,21 +83,22 @@ def _read_request(instruction: str) -> _Request | None:
 
 
 def _read_span(instruction: str) -> tuple[datetime.date, datetime.date] | None:
-    """The first and last day of the months or years that are named."""
-    found = _SPAN.search(instruction)
-    if found is None:
+    """Return the first and last day of the months or years that the instruction names; None if it names none."""
+    match = _SPAN.search(instruction)
+    if match is None:
         return None
-    month, year, last_month, last_year = found.groups()
+    month, year, last_month, last_year = match.groups()
     try:
         first = MONTHS.index((month or "January").lower()) + 1
         last = MONTHS.index((last_month or "December").lower()) + 1
         end = int(last_year or year)
         return datetime.date(int(year), first, 1), datetime.date(end, last, calendar.monthrange(end, last)[1])
-    except ValueError:  # no month of that name, or the year 0
+    except ValueError:  # no month has that name, or the year is 0
         return None
 
 
 def _read_sentences(articles: str, request: _Request) -> list[_Sentence]:
+    """Read the sentences under headings of days; they mention only days that the request allows."""
     sentences: list[_Sentence] = []
     published = None
     for line in articles.splitlines():
@@ -104,12 +106,13 @@ def _read_sentences(articles: str, request: _Request) -> list[_Sentence]:
             published = day_or_none(*heading.groups())
         elif published is not None and line.startswith("- "):
             text = line[2:].strip()
-            inside = frozenset(day for day in mentioned_dates(text, published) if request.start <= day <= request.end)
-            sentences.append(_Sentence(published, text, inside))
+            named = frozenset(day for day in mentioned_dates(text, published) if request.start <= day <= request.end)
+            sentences.append(_Sentence(published, text, named))
     return sentences
 
 
 def _even_days(request: _Request) -> list[datetime.date]:
+    """Return the requested number of days, spread evenly from the first to the last; fewer if the span is short."""
     span = (request.end - request.start).days
     steps = min(request.n_dates, span + 1)
     offsets = sorted({round(step * span / max(1, steps - 1)) for step in range(steps)})
@@ -117,6 +120,7 @@ def _even_days(request: _Request) -> list[datetime.date]:
 
 
 def _best_days(sentences: Sequence[_Sentence], request: _Request, mention_weight: float) -> list[datetime.date]:
+    """Return the requested number of days with the highest ranks, ascending; the earliest of ties."""
     published = Counter(sentence.published for sentence in sentences)
     mentioned = Counter(day for sentence in sentences for day in sentence.mentioned)
     average = sum(published.values()) / len(published)
@@ -124,15 +128,15 @@ def _best_days(sentences: Sequence[_Sentence], request: _Request, mention_weight
     return sorted(sorted(ranks, key=lambda day: (-ranks[day], day))[: request.n_dates])
 
 
-def _about(sentences: Sequence[_Sentence], day: datetime.date) -> list[str]:
-    """Sentences that name the day; where none does, those published on it or on the next day."""
-    naming = [sentence.text for sentence in sentences if day in sentence.mentioned]
-    return naming or [sentence.text for sentence in sentences if 0 <= (sentence.published - day).days <= 1]
+def _sentences_about(sentences: Sequence[_Sentence], day: datetime.date) -> list[str]:
+    """Return the sentences that mention the day; if none does, those published on it or on the next day."""
+    mentioning = [sentence.text for sentence in sentences if day in sentence.mentioned]
+    return mentioning or [sentence.text for sentence in sentences if 0 <= (sentence.published - day).days <= 1]
 
 
 def _central_sentences(texts: Sequence[str], n: int) -> list[str]:
-    """The ``n`` sentences nearest to the centre of all (TF-IDF, cosine), in their own order, none twice."""
+    """Return the ``n`` sentences nearest to the centroid (TF-IDF, cosine) in the order of ``texts``, none twice."""
     texts = list(dict.fromkeys(texts))
     scores = centrality(texts)
-    order = sorted(range(len(texts)), key=lambda position: (-scores[position], position))
-    return [texts[position] for position in sorted(order[:n])]
+    ranked = sorted(range(len(texts)), key=lambda index: (-scores[index], index))
+    return [texts[index] for index in sorted(ranked[:n])]

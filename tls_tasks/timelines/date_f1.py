@@ -1,7 +1,7 @@
 """date_f1: precision, recall and F1 of the dates that a timeline selects.
 
-Original: ``evaluate_dates`` of tilse 0.2.1 (sets of dates; of joint references the union). tilse divides by zero if
-one side has no dates; here that scores 0.0 and is flagged.
+Original: ``evaluate_dates`` of tilse 0.2.1, which compares sets of dates; joint references are united. tilse divides by
+zero if one side has no dates; here that scores 0.0 and is flagged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from typing import Any
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import signature, signed_by
 from tls_tasks.core.score import Counts, Item, Score, check_aggregate
-from tls_tasks.timelines.pairs import score_of
+from tls_tasks.timelines.pairs import score_pairs
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, read_policy
 from tls_tasks.timelines.rows import TimelineRow, read_rows
 from tls_tasks.timelines.types import Timeline
@@ -78,28 +78,30 @@ def date_f1(
     check_aggregate(aggregate, beta)
     config = _DateF1Config(tolerance, reference_mode, aggregate, topics is not None, beta, read_policy(policy))
     rows = read_rows(predictions, references, topics, reference_mode, config.policy)
-    items = [_item(row, position, group, config) for row in rows for position, group in row.groups(reference_mode)]
-    return score_of("date_f1", ("date",), signature("date_f1", config, VERSION), config, rows, items)
+    items = [_item(row, index, group, config) for row in rows for index, group in row.reference_groups(reference_mode)]
+    return score_pairs("date_f1", ("date",), signature("date_f1", config, VERSION), config, rows, items)
 
 
 _Days = Sequence[date]
 
 
-def _item(row: TimelineRow, position: int | None, group: Sequence[Timeline], config: _DateF1Config) -> Item:
+def _item(row: TimelineRow, index: int | None, group: Sequence[Timeline], config: _DateF1Config) -> Item:
+    """Score a row against a group of references; ``index`` is the reference's number, None for all jointly."""
     predicted = row.prediction.dates
     reference = sorted({day for reference in group for day in reference.dates})
     matches = _match_dates(predicted, reference, config.tolerance)
     counts = Counts(len(matches), len(predicted), len(matches), len(reference))
     details = partial(_details, predicted, reference, matches)
-    return Item(row.index, position, {"date": counts}, row.topic, row.empty_flags(group), details, config.beta)
+    return Item(row.index, index, {"date": counts}, row.topic, row.empty_flags(group), details, config.beta)
 
 
 def _details(predicted: _Days, reference: _Days, matches: Sequence[tuple[date, date]]) -> dict[str, Any]:
-    right, hit = {left for left, _ in matches}, {day for _, day in matches}
+    """Return the matched, missed and spurious dates in ISO form, for an item's details."""
+    matched_predicted, matched_reference = {day for day, _ in matches}, {day for _, day in matches}
     return {
-        "matches": [{"predicted": left.isoformat(), "reference": day.isoformat()} for left, day in matches],
-        "missed": [day.isoformat() for day in reference if day not in hit],
-        "spurious": [day.isoformat() for day in predicted if day not in right],
+        "matches": [{"predicted": day.isoformat(), "reference": gold.isoformat()} for day, gold in matches],
+        "missed": [day.isoformat() for day in reference if day not in matched_reference],
+        "spurious": [day.isoformat() for day in predicted if day not in matched_predicted],
     }
 
 
@@ -108,16 +110,19 @@ def _match_dates(predicted: _Days, reference: _Days, tolerance: int) -> list[tup
 
     Matching the earliest two dates that fit is optimal: all windows have the same width, so crossing never helps.
 
+    Returns:
+        Pairs (predicted date, reference date), ascending.
+
     Example:
         >>> days = [date(2011, 1, day) for day in (25, 26, 30)]
-        >>> [(left.day, right.day) for left, right in _match_dates(days, days[1:], 1)]
+        >>> [(predicted.day, reference.day) for predicted, reference in _match_dates(days, days[1:], 1)]
         [(25, 26), (30, 30)]
     """
-    matches, left, right = [], 0, 0
-    while left < len(predicted) and right < len(reference):
-        apart = predicted[left].toordinal() - reference[right].toordinal()
-        if abs(apart) <= tolerance:
-            matches.append((predicted[left], reference[right]))
-        left += apart <= tolerance
-        right += apart >= -tolerance
+    matches, i, j = [], 0, 0
+    while i < len(predicted) and j < len(reference):
+        days_apart = predicted[i].toordinal() - reference[j].toordinal()
+        if abs(days_apart) <= tolerance:
+            matches.append((predicted[i], reference[j]))
+        i += days_apart <= tolerance
+        j += days_apart >= -tolerance
     return matches

@@ -1,4 +1,4 @@
-"""What the timeline metrics share: from scored (row, reference) pairs to a score, and what explains a pair."""
+"""The Score of scored (row, reference) pairs of timelines, its explanations, and both timeline metrics in one Score."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from tls_tasks.timelines.types import Timeline
 _Variants = Mapping[str, Sequence[Mapping[str, Counts]]]
 
 
-def score_of(
+def score_pairs(
     metric: str,
     prefixes: Sequence[str],
     signed: str,
@@ -23,16 +23,16 @@ def score_of(
     items: Sequence[Item],
     variants: _Variants | None = None,
 ) -> Score:
-    """The score of (row, reference) pairs.
+    """Build the Score of (row, reference) pairs that have been counted.
 
     Args:
-        metric: Registry name.
-        prefixes: Of its result keys.
+        metric: The metric's name in the registry.
+        prefixes: Prefixes of its result keys, such as ``ar1``.
         signed: The signature.
         config: The settings, among them ``aggregate``, ``beta`` and ``by_topic``.
-        rows: The rows that the pairs are of.
-        items: One per pair, in order.
-        variants: Name -> the pairs' counts under another variant, for the detailed result.
+        rows: All rows, for the explanations and the problems of their predictions.
+        items: The counts, one item per pair, in order.
+        variants: Variant -> the counts of every pair under it, for the detailed result.
     """
     table: dict[str, Result] = {}
     for prefix in prefixes:
@@ -53,22 +53,22 @@ def score_of(
 
 
 def _details(variants: _Variants, table: Results, beta: float, score: Score) -> dict[str, Any]:
-    """The results under all variants, and of each topic."""
+    """Return the results under all variants and the results of each topic, for the detailed result."""
     details: dict[str, Any] = {}
     if variants:
         units = {name: [prf_unit(pair, beta) for pair in counts] for name, counts in variants.items()}
-        details["variants"] = {name: values(table, own, score.topics) for name, own in units.items()}
+        details["variants"] = {name: values(table, pairs, score.topics) for name, pairs in units.items()}
     if score.topics is not None:
         details["topics"] = score.by_topic()
     return details
 
 
 def _explanation(rows: Sequence[TimelineRow], item: Item) -> Iterator[str]:
-    """The dates that were aligned, with both texts; the dates that are right, missed and spurious."""
+    """Yield lines for a pair: aligned dates with both texts, dates without a partner, date matches and flags."""
     row, details = rows[item.row], item.details()
     references = row.references if item.reference is None else (row.references[item.reference],)
     texts = {
-        side: {day.isoformat(): " ".join(texts) for day, texts in Timeline.of(chain(*timelines)).entries}
+        side: {day.isoformat(): " ".join(texts) for day, texts in Timeline.from_days(chain(*timelines)).entries}
         for side, timelines in (("predicted", [row.prediction]), ("reference", references))
     }
     sides = details.get("alignment") or {}
@@ -76,45 +76,47 @@ def _explanation(rows: Sequence[TimelineRow], item: Item) -> Iterator[str]:
     for name, aligned in sides.items():
         for pair in aligned:
             pairs.setdefault(tuple(pair.values()), []).append(name)
-    for (left, right, weight, hits), names in sorted(pairs.items()):
+    for (predicted, reference, weight, hits), names in sorted(pairs.items()):
         words = "word" if hits == 1 else "words"
-        yield f"  {left} ~ {right}: weight {weight:.3g}, {hits:g} {words} in common ({' and '.join(names)})"
-        yield f"    predicted  {shown(texts['predicted'][left])}"
-        yield f"    reference  {shown(texts['reference'][right])}"
-    for place, side in enumerate(texts if sides else ()):
-        for day in sorted(texts[side].keys() - {pair[place] for pair in pairs}):
+        yield f"  {predicted} ~ {reference}: weight {weight:.3g}, {hits:g} {words} in common ({' and '.join(names)})"
+        yield f"    predicted  {shown(texts['predicted'][predicted])}"
+        yield f"    reference  {shown(texts['reference'][reference])}"
+    for column, side in enumerate(texts if sides else ()):
+        for day in sorted(texts[side].keys() - {pair[column] for pair in pairs}):
             yield f"  {day}: {side} only"
             yield f"    {side}  {shown(texts[side][day])}"
     if "matches" in details:
         days = [tuple(match.values()) for match in details["matches"]]
-        right_days = [left if left == right else f"{left} for {right}" for left, right in days]
-        for name, listed in (("right", right_days), ("missed", details["missed"]), ("spurious", details["spurious"])):
-            yield f"  dates {name}: {', '.join(listed) or '-'}"
+        right = [day if day == gold else f"{day} for {gold}" for day, gold in days]
+        for name, dates in (("right", right), ("missed", details["missed"]), ("spurious", details["spurious"])):
+            yield f"  dates {name}: {', '.join(dates) or '-'}"
     if item.flags:
         yield f"  flags: {', '.join(item.flags)}"
 
 
-def merged(words: Score, dates: Score) -> Score:
-    """AR-1, AR-2 and date F1 of the same timelines in one score: their units and definitions side by side."""
+def merge_scores(rouge: Score, dates: Score) -> Score:
+    """Merge alignment ROUGE and date F1 of the same pairs into one score: units and results side by side."""
     return replace(
-        words,
+        rouge,
         metric="timelines",
-        signature=f"{words.signature} + {dates.signature}",
-        units=[{**left, **right} for left, right in zip(words.units, dates.units, strict=True)],
-        definitions={**words.definitions, **dates.definitions},
-        items=list(map(_merged_item, words.items, dates.items)),
-        details=partial(_merged_details, words),
+        signature=f"{rouge.signature} + {dates.signature}",
+        units=[{**rouge_unit, **date_unit} for rouge_unit, date_unit in zip(rouge.units, dates.units, strict=True)],
+        definitions={**rouge.definitions, **dates.definitions},
+        items=list(map(_merge_items, rouge.items, dates.items)),
+        details=partial(_merged_details, rouge),
     )
 
 
-def _merged_item(left: Item, right: Item) -> Item:
-    flags = tuple(dict.fromkeys((*left.flags, *right.flags)))
-    return replace(left, counts={**left.counts, **right.counts}, flags=flags, details=partial(_both, left, right))
+def _merge_items(rouge: Item, dates: Item) -> Item:
+    flags = tuple(dict.fromkeys((*rouge.flags, *dates.flags)))
+    details = partial(_item_details, rouge, dates)
+    return replace(rouge, counts={**rouge.counts, **dates.counts}, flags=flags, details=details)
 
 
-def _both(left: Item, right: Item) -> dict[str, Any]:
-    return {**left.details(), **right.details()}
+def _item_details(rouge: Item, dates: Item) -> dict[str, Any]:
+    return {**rouge.details(), **dates.details()}
 
 
-def _merged_details(words: Score, score: Score) -> dict[str, Any]:
-    return {**words.details(words), **({} if score.topics is None else {"topics": score.by_topic()})}
+def _merged_details(rouge: Score, score: Score) -> dict[str, Any]:
+    """Return the variants of alignment ROUGE, and all results of each topic, for the detailed result."""
+    return {**rouge.details(rouge), **({} if score.topics is None else {"topics": score.by_topic()})}

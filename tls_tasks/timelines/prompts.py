@@ -1,4 +1,4 @@
-"""What a model is asked: the texts in ``prompt_texts``, and which article sentences fit into the budget.
+"""Prompts of the timeline tasks: the texts in ``prompt_texts``, and the article sentences that fit into the budget.
 
 The instruction comes last, since a prompt that is too long loses its beginning.
 """
@@ -32,7 +32,7 @@ _RELATIVE = re.compile(rf"\b({'|'.join(_DAYS_BACK)})\b", re.IGNORECASE)
 
 
 def mentioned_dates(text: str, published: datetime.date) -> frozenset[datetime.date]:
-    """The days that a sentence names.
+    """Return the days that a sentence names, in digits, words or relative to its day of publication.
 
     A date without a year is the nearest one to the day of publication. A weekday is the last such day up to the day of
     publication itself, since news agencies write "on Tuesday" on that very Tuesday.
@@ -54,7 +54,7 @@ def mentioned_dates(text: str, published: datetime.date) -> frozenset[datetime.d
 
 
 def day_or_none(year: str | int, month: str | int, day: str | int) -> datetime.date | None:
-    """The day with these numbers; None if there is none."""
+    """Return the day with these numbers; None if the calendar has no such day."""
     try:
         return datetime.date(int(year), int(month), int(day))
     except ValueError:
@@ -62,6 +62,7 @@ def day_or_none(year: str | int, month: str | int, day: str | int) -> datetime.d
 
 
 def _near(year: str, month: str, day: str, published: datetime.date) -> datetime.date | None:
+    """Return the day in the given year, or without one in the year nearest to the day of publication."""
     number = _MONTHS[month.lower()]
     years = [int(year)] if year else [published.year + offset for offset in (-1, 0, 1)]
     around = [day_or_none(near, number, day) for near in years]
@@ -69,7 +70,7 @@ def _near(year: str, month: str, day: str, published: datetime.date) -> datetime
 
 
 def centrality(texts: Sequence[str]) -> list[float]:
-    """How central each text is, up to a factor that all share: which is the order of cosines with the centroid.
+    """Return how central each text is: its cosine with the centroid of all, up to a common factor.
 
     Words are those of ROUGE-1.5.5; a word's weight is its count times ``log(1 + n / df)``.
 
@@ -86,7 +87,7 @@ def centrality(texts: Sequence[str]) -> list[float]:
 
 
 def _tf_idf(documents: Sequence[Sequence[str]]) -> list[Mapping[str, float]]:
-    """Vectors of length 1: word -> weight."""
+    """Return for each document a TF-IDF vector of length 1: word -> weight."""
     frequency = Counter(word for words in documents for word in set(words))
     vectors: list[Mapping[str, float]] = []
     for words in documents:
@@ -99,20 +100,20 @@ def _tf_idf(documents: Sequence[Sequence[str]]) -> list[Mapping[str, float]]:
 
 
 _DECAY = 0.15
-"""What a day's next sentence is worth beside the one before: the day is known by then."""
+"""The value of a day's next sentence relative to the one before, since the day is already covered."""
 
-_HANDY = range(40, 171)
-"""Characters of a sentence that says something and leaves room for others; these are a day's first."""
+_GOOD_LENGTHS = range(40, 171)
+"""Characters of a sentence that says something and leaves room for others; such sentences come first."""
 
 _LEAST_WORDS = 4
 
-_MISSES = 200
-"""After so many sentences in a row that didn't fit, no shorter one is looked for."""
+_MAX_MISSES = 200
+"""The number of sentences in a row that don't fit after which no shorter one is tried."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much article text a prompt may show.
+    """A limit of the article text in a prompt.
 
     Attributes:
         size: The maximum cost of all lines together.
@@ -124,14 +125,14 @@ class Budget:
 
 
 class Context(NamedTuple):
-    """What a prompt shows of a topic's articles.
+    """The article sentences that a prompt shows, and how many of all they are.
 
     Attributes:
-        text: Under a heading for each day, its sentences; every line ends in a newline.
+        text: A heading for each day and its sentences below, one a line; every line ends in a newline.
         n_days: Days that are shown.
         n_sentences: Sentences that are shown.
         all_days: Days on which something was published.
-        all_sentences: Sentences of all days; what a day repeats counts once.
+        all_sentences: Sentences of all days; repeated sentences of a day count once.
         refused: For each budget, whether it was too small for some sentence.
         dates: Days on which something was published, and days that a sentence mentions, shown or not.
     """
@@ -146,18 +147,18 @@ class Context(NamedTuple):
 
 
 def build_context(articles: Sequence[Article], budgets: Sequence[Budget]) -> Context:
-    r"""Choose sentences until a budget is used up, and list them by day.
+    r"""Select sentences until a budget is used up, and list them by day.
 
-    A day is worth the number of sentences that mention it (by date, by weekday, as "yesterday" or "today"), which is
+    A day's value is the number of sentences that mention it (by date, by weekday, as "yesterday" or "today"), which is
     how date rankers find the days of a timeline; a day's second sentence is worth much less than its first. A day's
-    sentences come in the order of their centrality, those of a handy length first.
+    sentences come in the order of their centrality, those of a good length first.
 
     Args:
         articles: In any order of days.
-        budgets: How long the text may be; all of them hold.
+        budgets: Limits of the text, all of which hold; without any, all sentences are shown.
 
     Returns:
-        The text, the same for the same arguments, and how much of the articles is in it.
+        The text, and how much of the articles is in it. Equal arguments give equal results.
 
     Example:
         >>> day = datetime.date
@@ -170,37 +171,37 @@ def build_context(articles: Sequence[Article], budgets: Sequence[Budget]) -> Con
     """
     days = {day: list(dict.fromkeys(texts)) for day, texts in sentences_by_day(articles).items()}
     mentions = Counter(named for day, texts in days.items() for text in texts for named in mentioned_dates(text, day))
-    left, refused = [budget.size for budget in budgets], [False] * len(budgets)
+    remaining, refused = [budget.size for budget in budgets], [False] * len(budgets)
     chosen: dict[datetime.date, dict[int, str]] = defaultdict(dict)
     misses = 0
-    for day, index in _by_priority(days, mentions):
+    for day, index in _prioritise(days, mentions):
         line = f"- {days[day][index]}\n"
         text = line if day in chosen else day_heading(day) + line
-        after = [room - budget.cost(text) for room, budget in zip(left, budgets, strict=True)]
-        refused = [old or room < 0 for old, room in zip(refused, after, strict=True)]
+        after = [size - budget.cost(text) for size, budget in zip(remaining, budgets, strict=True)]
+        refused = [before or size < 0 for before, size in zip(refused, after, strict=True)]
         if min(after, default=0) >= 0:
             chosen[day][index] = line
-            left, misses = after, 0
+            remaining, misses = after, 0
         else:
             misses += 1
-        if misses == _MISSES:
+        if misses == _MAX_MISSES:
             break
     text = "".join(day_heading(day) + "".join(chosen[day][n] for n in sorted(chosen[day])) for day in sorted(chosen))
-    n_chosen, n_all = (sum(map(len, sides.values())) for sides in (chosen, days))
+    n_chosen, n_all = (sum(map(len, by_day.values())) for by_day in (chosen, days))
     dates = frozenset((*days, *mentions))
     return Context(text, len(chosen), n_chosen, len(days), n_all, tuple(refused), dates)
 
 
 def day_heading(day: datetime.date) -> str:
-    """The line above a day's sentences, in English whatever the locale."""
+    """Return the line above a day's sentences, in English whatever the locale."""
     return f"{WEEKDAYS[day.weekday()].capitalize()}, {day.isoformat()}\n"
 
 
 def sentences_by_day(articles: Iterable[Article]) -> dict[datetime.date, list[str]]:
-    """The days in their order; of each, its sentences in the articles' order, as they are shown.
+    """Return day -> the sentences published on it, days ascending, sentences in the order of the articles.
 
-    They are without line breaks, and joined back where a tokeniser has set words apart; captions and the like, of fewer
-    than :data:`_LEAST_WORDS` words, are left out where there are longer lines.
+    Line breaks become spaces, and what a tokeniser has set apart is joined again. Captions and the like, of fewer
+    than :data:`_LEAST_WORDS` words, are dropped unless all sentences are so short.
     """
     days: dict[datetime.date, list[str]] = defaultdict(list)
     ordered = sorted(articles, key=lambda article: article.date)
@@ -214,44 +215,44 @@ def sentences_by_day(articles: Iterable[Article]) -> dict[datetime.date, list[st
     return days
 
 
-def _by_priority(
+def _prioritise(
     days: Mapping[datetime.date, Sequence[str]], mentions: Mapping[datetime.date, int]
 ) -> list[tuple[datetime.date, int]]:
-    """Day and index of every sentence, those to be shown first at the beginning."""
+    """Return (day, index) of every sentence, in the order in which they are tried."""
     queue = []
     for day, texts in days.items():
         scores = centrality(texts)
-        order = sorted(range(len(texts)), key=lambda index: (len(texts[index]) not in _HANDY, -scores[index], index))
-        queue += [(-(mentions[day] + 1) * _DECAY**turn, turn, day, index) for turn, index in enumerate(order)]
+        ranked = sorted(range(len(texts)), key=lambda n: (len(texts[n]) not in _GOOD_LENGTHS, -scores[n], n))
+        queue += [(-(mentions[day] + 1) * _DECAY**turn, turn, day, index) for turn, index in enumerate(ranked)]
     return [(day, index) for *_, day, index in sorted(queue)]
 
 
 OPENING = "The sentences below come from news articles about"
-"""How a prompt with articles begins. By this line the YAML files stop a model that goes on with a prompt of its own."""
+"""The beginning of a prompt with articles, at which the YAML files stop a model that writes another prompt."""
 
 CLOSED_BOOK_OPENING = "From what you know, write a timeline of"
 
 EXAMPLE = "An ash cloud from the Eyjafjallajökull volcano closes most airports in northern Europe."
-"""Of an event that no data set has, so that a model's answer holds it only if it repeats the prompt."""
+"""An event in no data set, so that an answer holds it only if the model repeats the prompt."""
 
 
 def filled(name: str, **fields: Any) -> str:
-    """A text of ``prompt_texts`` with its fields filled in."""
+    """Return a text of ``prompt_texts`` with its fields filled in."""
     return filled_text(Path(__file__).parent / "prompt_texts" / f"{name}.txt", **fields)
 
 
 def prompt(doc: Mapping[str, Any]) -> str:
-    """The prompt with articles.
+    """Build the prompt with articles.
 
-    Their time is told in months: the day of the first article may be a date of the reference.
+    It names the months of the articles only, since the day of the first may be a date of the reference.
     """
     first, last = _month(doc["start_date"]), _month(doc["end_date"])
     months = f"in {first}" if first == last else f"between {first} and {last}"
-    return filled("articles", opening=OPENING, months=months, context=doc["context"], **_common(doc))
+    return filled("articles", opening=OPENING, months=months, context=doc["context"], **_shared_fields(doc))
 
 
 def closed_book_prompt(doc: Mapping[str, Any]) -> str:
-    """The prompt of the closed-book form: topic, years and lengths, nothing else.
+    """Build the prompt of the closed-book form: topic, years and lengths, nothing else.
 
     Example:
         >>> time = {"start_date": "2011-01-24", "end_date": "2012-07-01"}
@@ -264,20 +265,20 @@ def closed_book_prompt(doc: Mapping[str, Any]) -> str:
     """
     first, last = doc["start_date"][:4], doc["end_date"][:4]
     years = f"the year {first}" if first == last else f"the years {first} to {last}"
-    return filled("closed_book", opening=CLOSED_BOOK_OPENING, years=years, **_common(doc))
+    return filled("closed_book", opening=CLOSED_BOOK_OPENING, years=years, **_shared_fields(doc))
 
 
-def _common(doc: Mapping[str, Any]) -> dict[str, str]:
-    """What both forms say: the topic, how long the timeline is and what a line looks like."""
+def _shared_fields(doc: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fields of both prompt forms: the topic, the timeline's length and the form of a line."""
     n_sentences = doc["n_sentences"]
     sentences = "one sentence that makes" if n_sentences == 1 else f"at most {n_sentences} sentences that make"
-    their = "its" if n_sentences == 1 else "their"
-    length = filled("length", n_dates=counted(doc["n_asked"], "date"), sentences=sentences, their=their)
+    pronoun = "its" if n_sentences == 1 else "their"
+    length = filled("length", n_dates=counted(doc["n_asked"], "date"), sentences=sentences, their=pronoun)
     return {"query": doc["query"], "length": length, "form": filled("form", example=EXAMPLE)}
 
 
 def counted(n: int, noun: str) -> str:
-    """A number with its noun.
+    """Return a number with its noun, in the plural unless the number is 1.
 
     Example:
         >>> counted(1, "date"), counted(2, "date")
@@ -287,7 +288,7 @@ def counted(n: int, noun: str) -> str:
 
 
 def _month(day: str) -> str:
-    """The month of a day, in English whatever the locale.
+    """Return the month of an ISO date, in English whatever the locale.
 
     Example:
         >>> _month("2011-01-25")

@@ -157,7 +157,7 @@ def _assembled(items: Iterable[RawEntry | Problem], policy: TimelinePolicy) -> P
             continue
         if (lost := add_day(days, day, item.sentences, policy)) is not None:
             problems.append(problem("repeated_date", item._replace(sentences=lost).said))
-    return Parsed(Timeline.of(days) if days else None, tuple(problems))
+    return Parsed(Timeline.from_days(days) if days else None, tuple(problems))
 
 
 def add_day(

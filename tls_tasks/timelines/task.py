@@ -42,22 +42,23 @@ _WITH_ARTICLES = {
 
 
 def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:
+    """Return the unit of an answer: parts of both metrics, parse failure, number of dates, and dates by article."""
     parsed = parse_timeline(answer)
     prediction, reference = parsed.value or Timeline(), json.loads(doc["reference"])
     unit = {"parse_failures": float(parsed.failed), "n_dates": float(len(prediction))}
     for metric in _METRICS.values():
         unit |= metric([prediction], [reference]).units[0]
-    return {**unit, **_grounds(doc, prediction)}
+    return {**unit, **_count_dates_in_articles(doc, prediction)}
 
 
-def _grounds(doc: Mapping[str, Any], prediction: Timeline) -> dict[str, float]:
-    """How many of the dates an article mentions or was published on, and how many no reference has either."""
+def _count_dates_in_articles(doc: Mapping[str, Any], prediction: Timeline) -> dict[str, float]:
+    """Count the predicted dates, those that articles mention or were published on, and those in no reference either."""
     if "article_dates" not in doc:
         return {}
     days = set(map(str, prediction.dates))
-    others = days.difference(json.loads(doc["article_dates"]))
-    invented = others.difference(json.loads(doc["reference_dates"]))
-    return {"dates": len(days), "in_articles": len(days) - len(others), "invented": len(invented)}
+    not_in_articles = days.difference(json.loads(doc["article_dates"]))
+    invented = not_in_articles.difference(json.loads(doc["reference_dates"]))
+    return {"dates": len(days), "in_articles": len(days) - len(not_in_articles), "invented": len(invented)}
 
 
 def _scores(doc: Mapping[str, Any], answer: str) -> dict[str, Score]:
@@ -66,16 +67,16 @@ def _scores(doc: Mapping[str, Any], answer: str) -> dict[str, Score]:
 
 
 def _target(doc: Mapping[str, Any]) -> str:
-    """The reference as the prompt asks for it: a line a date."""
+    """Return the reference in the form that the prompt asks for: one line a date."""
     lines = ((day["date"], " ".join(" ".join(day["text"]).split())) for day in json.loads(doc["reference"]))
     return "\n".join(f"{date}: {text}" for date, text in lines)
 
 
 def _among(documents: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any], str]]:
-    """Each timeline of a topic, beside each of its others."""
+    """Yield (id, document, answer) for ordered pairs of a topic's references, the first as answer to the second."""
     for members in grouped(documents, [doc["topic"] for doc in documents]).values():
-        for own, other in itertools.permutations(members, 2):
-            yield own["doc_id"], other, own["reference"]
+        for answering, answered in itertools.permutations(members, 2):
+            yield answering["doc_id"], answered, answering["reference"]
 
 
 @wraps(load_documents)
@@ -83,17 +84,17 @@ def _load_closed_book(name: str, /, **options: Any) -> list[dict[str, str | int]
     return load_documents(name.removesuffix(_CLOSED_BOOK), **{**options, "closed_book": True})
 
 
-_PARTS = (_target, _unit, _scores, picture, "topic")
+_SHARED = (_target, _unit, _scores, picture, "topic")  # arguments of both forms of a task
 
 TASKS = {
     name + ending: Task(
-        *(name + ending, "timelines", table, load, prompt_of, *_PARTS),
+        *(name + ending, "timelines", table, load, prompt_form, *_SHARED),
         headline="ar1_f1",
         reported=("ar1_f1", "ar2_f1", "date_f1"),
         fewshot=examples,
         among=_among,
     )
-    for ending, table, load, prompt_of in (
+    for ending, table, load, prompt_form in (
         ("", _WITH_ARTICLES, load_documents, prompt),
         (_CLOSED_BOOK, _TABLE, _load_closed_book, closed_book_prompt),
     )

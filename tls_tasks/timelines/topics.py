@@ -17,7 +17,7 @@ from pydantic import BeforeValidator, TypeAdapter, ValidationError, model_valida
 from tls_tasks.core.errors import DataError, warn_of_repeated
 from tls_tasks.data.files import json_lines
 from tls_tasks.data.models import DataRow, named, read_model
-from tls_tasks.data.order import distinct
+from tls_tasks.data.sources import distinct
 from tls_tasks.text.dates import read_date
 from tls_tasks.timelines.types import Timeline
 
@@ -46,10 +46,10 @@ class Topic:
     """One topic: the articles about it and its reference timelines.
 
     Attributes:
-        name: Its name, which is that of its folder.
+        name: Its name, in news-tls the name of its folder.
         keywords: The query words of the data set; may be none.
-        articles: Its articles in the order of the file; empty if the data set has none or they were not asked for.
-        timelines: Its reference timelines, one or more.
+        articles: The articles in the order of the file; empty if the data set has none.
+        timelines: The reference timelines, one or more.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Topic:
 
 
 def read_day(value: object) -> datetime.date:
-    """Read one date of a data set.
+    """Return the day that a date of a data set names.
 
     A year or a month counts as its first day. Times and time zones are cut off, as in news-tls.
 
@@ -67,20 +67,20 @@ def read_day(value: object) -> datetime.date:
         value: Text: ``2011-01-25``, ``2011-01-25T00:00:00`` …
 
     Raises:
-        ValueError: It is not a date.
+        ValueError: It is no date, a range, or can be read in two ways.
 
     Example:
         >>> read_day("2011-01T00:00:00")
         datetime.date(2011, 1, 1)
     """
-    found = read_date(value) if isinstance(value, str) else None
-    if found is None or found.is_range or found.other:
+    parsed = read_date(value) if isinstance(value, str) else None
+    if parsed is None or parsed.is_range or parsed.other:
         raise ValueError(f"{value!r} is not a date, expected one like '2011-01-25T00:00:00'")
-    return found.date
+    return parsed.date
 
 
 def read_sentences(value: object) -> tuple[str, ...]:
-    r"""The sentences of a day or an article without surrounding whitespace; empty ones are dropped.
+    r"""Return the sentences of a day or an article, stripped; empty ones are dropped.
 
     A newline written as a backslash and an ``n`` becomes a blank, since ROUGE would read ``end.\nThe`` as a word
     ``nThe``.
@@ -140,7 +140,7 @@ class _ArticleRow(DataRow):
         return row
 
     def article(self, number: object) -> Article:
-        """The article, under a number if it has no id."""
+        """Return the article, with ``number`` as its id if it has none."""
         return Article(str(number if self.id is None else self.id), self.date, str(self.title or ""), self.sentences)
 
 
@@ -149,7 +149,7 @@ class _TimelineRow(DataRow):
 
 
 class _TopicRow(DataRow):
-    """A topic as people write it by hand in JSON Lines or JSON, and as we write it in Parquet."""
+    """A topic in JSON Lines or JSON, as people write it by hand, and in Parquet, as :func:`write_parquet` does."""
 
     data_set: str | None = None
     topic: str
@@ -159,12 +159,12 @@ class _TopicRow(DataRow):
 
 
 def read_row(name: str, row: Any, where: str) -> Topic:
-    """The topic of one row.
+    """Read a topic from one row.
 
     Args:
         name: The data set; a row that names another one is refused.
-        row: As the example shows; ``articles`` (each with ``date`` and ``sentences``, perhaps ``id`` and ``title``) and
-            ``keywords`` may be left out; ``text`` and ``sentences`` are one text or a list of sentences.
+        row: A mapping as in the example; ``articles`` (each with ``date`` and ``sentences``, perhaps ``id`` and
+            ``title``) and ``keywords`` may be left out; ``text`` and ``sentences`` are one text or a list of sentences.
         where: File and line, for messages.
 
     Raises:
@@ -175,21 +175,21 @@ def read_row(name: str, row: Any, where: str) -> Topic:
         >>> read_row("tls_custom", {"topic": "egypt", "timelines": [[day]]}, "line 1").timelines[0].as_rows()
         [{'date': '2011-01-25', 'text': ['Protests begin.']}]
     """
-    read = read_model(_TopicRow, row, where)
-    if read.data_set not in (None, name):
-        raise DataError(f"{where}: holds {read.data_set}, not {name}")
-    if not read.timelines or not all(read.timelines):
-        raise DataError(f"{where}: {read.topic!r} lacks a timeline, or has one without dates")
-    timelines = tuple(_timeline(days, where) for days in read.timelines)
-    articles = tuple(article.article(number) for number, article in enumerate(read.articles, start=1))
-    return Topic(read.topic, tuple(read.keywords), articles, timelines)
+    topic = read_model(_TopicRow, row, where)
+    if topic.data_set not in (None, name):
+        raise DataError(f"{where}: holds {topic.data_set}, not {name}")
+    if not topic.timelines or not all(topic.timelines):
+        raise DataError(f"{where}: {topic.topic!r} lacks a timeline, or has one without dates")
+    timelines = tuple(_timeline(days, where) for days in topic.timelines)
+    articles = tuple(article.article(number) for number, article in enumerate(topic.articles, start=1))
+    return Topic(topic.topic, tuple(topic.keywords), articles, timelines)
 
 
 def read_article(row: Any, where: str) -> Article:
-    """An article of news-tls.
+    """Read an article of news-tls.
 
     Raises:
-        DataError: If it is none.
+        DataError: If the row is no article.
     """
     return read_model(_ArticleRow, row, where).article("")
 
@@ -202,7 +202,7 @@ def read_timeline(rows: Any, where: str) -> Timeline:
         where: File and line, for messages.
 
     Raises:
-        DataError: A row that is none.
+        DataError: A row is no such pair.
 
     Warns:
         RepeatedDateWarning: A date has several rows, which are joined.
@@ -217,20 +217,20 @@ def read_timeline(rows: Any, where: str) -> Timeline:
 def _timeline(days: Sequence[_DayRow], where: str) -> Timeline:
     counts = Counter(day.date for day in days)
     warn_of_repeated([f"{where}: {day}" for day, n in counts.items() if n > 1])
-    return Timeline.of((day.date, day.text) for day in days)
+    return Timeline.from_days((day.date, day.text) for day in days)
 
 
-def read_rows(name: str, rows: Iterable[tuple[str, Any]], place: str) -> tuple[Topic, ...]:
-    """The topics of a place's rows; see :func:`read_row`.
+def read_rows(name: str, rows: Iterable[tuple[str, Any]], source: str) -> tuple[Topic, ...]:
+    """Read topics from (where, row) pairs, see :func:`read_row`; ``source`` names all rows in messages.
 
     Raises:
-        DataError: If there is none, a row is broken, or two have the same name.
+        DataError: If there is no row, a row is broken, or two topics have the same name.
     """
-    return distinct(place, [read_row(name, row, where) for where, row in rows], "name")
+    return distinct(source, [read_row(name, row, where) for where, row in rows], "name")
 
 
 def write_parquet(name: str, topics: Iterable[Topic], path: Path) -> None:
-    """Write topics, one row group each, so that a large data set is never in memory twice and the hub can page."""
+    """Write topics as one row group each, so that a large data set is never in memory twice and the hub can page."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -294,14 +294,14 @@ def _article_file(folder: Path) -> Path | None:
 
 
 def read_timelines(path: Path, *, may_be_empty: bool = False) -> tuple[Timeline, ...]:
-    """The timelines of a ``timelines.jsonl``.
+    """Read the timelines of a ``timelines.jsonl``.
 
     Args:
         path: The file.
-        may_be_empty: Whether a timeline without dates is one too, as among predictions, or passed over.
+        may_be_empty: Whether timelines without dates are returned, as for predictions, or skipped.
 
     Raises:
-        DataError: If it can't be read, or there is none in it.
+        DataError: If the file can't be read, or holds no timeline.
     """
     timelines = [read_timeline(rows, where) for where, rows in json_lines(path) if rows != [] or may_be_empty]
     if not timelines:

@@ -1,4 +1,4 @@
-"""Timelines: days in ascending order, each with its daily summary."""
+"""Timeline and TimelineEntry: the form into which every prediction and reference is read."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Timeline:
         entries: One entry per day, in strictly ascending order of date.
 
     Raises:
-        ValueError: The dates are not strictly ascending (use :meth:`of`, which sorts and merges).
+        ValueError: The dates are not strictly ascending (use :meth:`from_days`, which sorts and merges).
 
     Example:
         >>> from datetime import date
-        >>> timeline = Timeline.of([(date(2011, 1, 28), ["The army is deployed."]), (date(2011, 1, 25), ["Protests."])])
+        >>> timeline = Timeline.from_days([(date(2011, 1, 28), ["Troops move."]), (date(2011, 1, 25), ["Protests."])])
         >>> timeline.dates
         (datetime.date(2011, 1, 25), datetime.date(2011, 1, 28))
         >>> len(timeline), timeline.n_sentences
@@ -43,21 +43,21 @@ class Timeline:
     entries: tuple[TimelineEntry, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check the order once, so that scorers don't have to."""
+        """Raise ValueError if the dates do not ascend, so that no scorer has to check."""
         for earlier, later in itertools.pairwise(self.dates):
             if earlier >= later:
-                raise ValueError(f"timeline dates must strictly rise, got {earlier} before {later}; use Timeline.of")
+                raise ValueError(f"dates must strictly rise, got {earlier} before {later}; use Timeline.from_days")
 
     @classmethod
-    def of(
+    def from_days(
         cls, days: Mapping[datetime.date, Iterable[str]] | Iterable[tuple[datetime.date, Iterable[str]]]
     ) -> Timeline:
-        """Build a timeline from days in any order; the sentences of a repeated date are joined."""
+        """Build a timeline from (date, sentences) pairs in any order; the sentences of a repeated date are joined."""
         pairs = days.items() if isinstance(days, Mapping) else days
-        merged: dict[datetime.date, list[str]] = {}
+        by_day: dict[datetime.date, list[str]] = {}
         for day, sentences in pairs:
-            merged.setdefault(day, []).extend(sentences)
-        return cls(tuple(TimelineEntry(day, tuple(merged[day])) for day in sorted(merged)))
+            by_day.setdefault(day, []).extend(sentences)
+        return cls(tuple(TimelineEntry(day, tuple(by_day[day])) for day in sorted(by_day)))
 
     @property
     def dates(self) -> tuple[datetime.date, ...]:
@@ -71,15 +71,15 @@ class Timeline:
 
     @property
     def text(self) -> str:
-        """All sentences, with blanks between them."""
+        """All sentences, joined by spaces."""
         return " ".join(itertools.chain.from_iterable(sentences for _, sentences in self.entries))
 
     def as_rows(self) -> list[dict[str, object]]:
-        """The timeline as JSON-ready rows ``{"date": "2011-01-25", "text": [sentence, …]}``."""
+        """Return the timeline as JSON-ready rows ``{"date": "2011-01-25", "text": [sentence, …]}``."""
         return [{"date": entry.date.isoformat(), "text": list(entry.sentences)} for entry in self.entries]
 
     def __len__(self) -> int:
-        """The number of dates."""
+        """Return the number of dates."""
         return len(self.entries)
 
     def __iter__(self) -> Iterator[TimelineEntry]:

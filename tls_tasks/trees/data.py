@@ -1,6 +1,6 @@
 """Data of the extraction tasks: where it comes from, its rows, the documents that a task asks about, the prompt.
 
-A task looks for its data as :mod:`tls_tasks.data.order` says. One document is one text with a schema and the tree
+A task looks for its data as :mod:`tls_tasks.data.sources` says. One document is one text with a schema and the tree
 that is right for it; the documents of a task may have different schemas.
 """
 
@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from tls_tasks.core.errors import DataError, InputError, check_whole_number
 from tls_tasks.data.catalogue import DataSet, HubFiles, find_data_set, read_catalogue
 from tls_tasks.data.files import ENDINGS, Rows, example_rows, file_rows, filled_text, readable, split_files
-from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of
 from tls_tasks.data.models import DataRow, Id, named, read_model
-from tls_tasks.data.order import DEFAULT_CONTEXT_BUDGET, Loaded, Reading, distinct, hub_rows, load, text_fields
+from tls_tasks.data.rows_by_id import PREDICTION_FIELDS, error_context, join_rows, read_by_id
+from tls_tasks.data.sources import DEFAULT_CONTEXT_BUDGET, LoadedData, SetReader, distinct, hub_rows, load, text_fields
 from tls_tasks.trees.compliance import slips
 from tls_tasks.trees.meanings import DATES_WANTED, unread_dates, with_numbers
 from tls_tasks.trees.rows import read_prediction, read_reference
@@ -144,7 +144,7 @@ def read_trees(predictions: Path, references: Path, sources: Path | None = None)
     """Read all sides and join them.
 
     Args:
-        predictions: Rows with one of :data:`~tls_tasks.data.keyed.PREDICTION_FIELDS`, or a folder of trees.
+        predictions: Rows with one of :data:`~tls_tasks.data.rows_by_id.PREDICTION_FIELDS`, or a folder of trees.
         references: The same with one of :data:`~tls_tasks.trees.data.REFERENCE_FIELDS`.
         sources: Rows with one of :data:`_TEXT_FIELDS`, or a folder of texts; there may be more than references.
 
@@ -152,15 +152,15 @@ def read_trees(predictions: Path, references: Path, sources: Path | None = None)
         DataError: A place that can't be read, what is no tree, a prediction that has no reference, or a reference that
             has no source.
     """
-    told, golds = read_keyed(predictions, ID_FIELDS, of_a_model=True), read_keyed(references, ID_FIELDS)
-    pairs = [] if sources is None else joined(read_keyed(sources, ID_FIELDS), golds)
+    told, golds = read_by_id(predictions, ID_FIELDS, from_model=True), read_by_id(references, ID_FIELDS)
+    pairs = [] if sources is None else join_rows(read_by_id(sources, ID_FIELDS), golds)
     texts = {gold.where: text.field(_TEXT_FIELDS) for _, text, gold in pairs if gold is not None}
     rows = []
-    for name, own, other in joined(golds, told):
-        with said_of(own):
+    for name, own, other in join_rows(golds, told):
+        with error_context(own):
             reference, prediction = read_reference(own.field(REFERENCE_FIELDS), None), None
         if other is not None:
-            with said_of(other):
+            with error_context(other):
                 prediction = other.answer((*PREDICTION_FIELDS, *REFERENCE_FIELDS))
                 read_prediction(prediction, None)
         rows.append(TreeRow(name, prediction, reference, texts.get(own.where)))
@@ -214,7 +214,7 @@ def load_documents(
         ('invoice', 342.3)
     """
     budget = check_whole_number("context_budget", context_budget)
-    loaded = _load_trees(data_set, data, edition).noted(provenance, name)
+    loaded = _load_trees(data_set, data, edition).record(provenance, name)
     return [_row(data_set, document, loaded.edition, budget) for document in loaded.documents]
 
 
@@ -229,7 +229,7 @@ def examples(name: str) -> list[dict[str, Any]]:
     return [_row(name, document, "examples", DEFAULT_CONTEXT_BUDGET) for document in documents]
 
 
-def _load_trees(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[TreeDocument]:
+def _load_trees(name: str, data: str | Path | None = None, edition: str | None = None) -> LoadedData[TreeDocument]:
     """Load a data set from the first source that has it.
 
     Args:
@@ -245,7 +245,7 @@ def _load_trees(name: str, data: str | Path | None = None, edition: str | None =
         OptionError: If there is no such data set or edition.
     """
     wanted = find_data_set(ALL_SETS, name)
-    return load(reading(find_data_set(ALL_SETS, wanted.settings.get("same_as", name))), data, edition)
+    return load(make_reader(find_data_set(ALL_SETS, wanted.settings.get("same_as", name))), data, edition)
 
 
 def prompt(doc: Mapping[str, Any], quotes: bool = False) -> str:
@@ -354,9 +354,9 @@ _JSON_LEAVES: Mapping[Hashable, Mapping[str, Any]] = {
 }
 
 
-def reading(wanted: DataSet) -> Reading[TreeDocument]:
+def make_reader(wanted: DataSet) -> SetReader[TreeDocument]:
     """How a data set is read, wherever it lies."""
-    return Reading(wanted, DATA_SETS.values(), partial(_read_at, wanted), _published, partial(read_rows, wanted.name))
+    return SetReader(wanted, DATA_SETS.values(), partial(_read_at, wanted), _published, partial(read_rows, wanted.name))
 
 
 def _read_at(wanted: DataSet, place: Path) -> tuple[TreeDocument, ...]:
@@ -378,7 +378,7 @@ def _row(name: str, document: TreeDocument, edition: str, budget: int) -> dict[s
     return {**text_fields(name, document.id, document.text, budget), **tree}
 
 
-def _published(source: HubFiles) -> Loaded[TreeDocument]:
+def _published(source: HubFiles) -> LoadedData[TreeDocument]:
     """The published set without the rows whose schema or tree is broken.
 
     Its user can't mend it, and a row or two should not cost the others. Documents keep the number of their row as id,
@@ -394,4 +394,4 @@ def _published(source: HubFiles) -> Loaded[TreeDocument]:
     if not documents:
         raise DataError(f"{source.repo_id}: none of its {len(rows)} rows can be read")
     left_out = f" ({len(rows) - len(documents)} of {len(rows)} rows left out)" if len(documents) < len(rows) else ""
-    return Loaded(tuple(documents), "hub", f"{source.origin}{left_out}")
+    return LoadedData(tuple(documents), "hub", f"{source.origin}{left_out}")

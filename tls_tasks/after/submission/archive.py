@@ -20,7 +20,7 @@ from tls_tasks.after.scored_runs import ScoredTask, score_places
 from tls_tasks.after.submission.checks import packed_files, refusals
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.whole import replaced
-from tls_tasks.data.cards import as_yaml
+from tls_tasks.data.cards import to_yaml
 
 MANIFEST = "manifest.json"
 """The file that lists all others, and is signed."""
@@ -185,7 +185,7 @@ def eval_results(scored: Sequence[ScoredTask], release: str) -> bytes:
         for key, value in task.ranked.items():
             data = {"id": repository, "task_id": f"{task.name}.{key}", **({"revision": revision} if revision else {})}
             entries.append({"dataset": data, "value": value, "date": date, "notes": notes})
-    return _encoded(as_yaml(entries)) if entries else b""
+    return _encoded(to_yaml(entries)) if entries else b""
 
 
 def _encoded(text: str) -> bytes:

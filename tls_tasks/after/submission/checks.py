@@ -26,7 +26,7 @@ from tls_tasks.core.options import has_custom
 from tls_tasks.core.secrets import check_no_secret, secret_in, secret_values
 from tls_tasks.core.task import Doc, answers_in, frame_of
 from tls_tasks.core.terminal import shown
-from tls_tasks.data.editions import EMBEDDED, editions_of, golds_hash
+from tls_tasks.data.editions import EMBEDDED, golds_hash, read_editions
 from tls_tasks.hosts.discovery import data_set_of, group_files, task_files
 
 # Each half of what the Hugging Face hub takes as a name.
@@ -120,7 +120,7 @@ def _edition(task: ScoredTask) -> Iterator[str]:
         yield f"the results don't say on which data it ran ({task.edition})"
     if stated := {str(sample.doc.get("edition")) for sample in task.log.samples} - {task.edition}:
         yield f"the results say the {task.edition} edition, the documents {', '.join(sorted(stated))}"
-    gold, embedded = golds_hash(golds.golds_of(task).items()), editions_of(data_set.name).get(EMBEDDED)
+    gold, embedded = golds_hash(golds.golds_of(task).items()), read_editions(data_set.name).get(EMBEDDED)
     if embedded is not None and not data_set.self_contained and gold == embedded.golds and pinned != embedded:
         yield "the documents are those of the embedded edition, whatever the results say"
     if pinned and pinned.documents not in (None, n_documents):

@@ -21,7 +21,7 @@ from tls_tasks.after.submission.checks import utc_day
 from tls_tasks.after.submission.golds import AROUND, EQUAL
 from tls_tasks.after.submission.verification import Verified
 from tls_tasks.core.intervals import LEAST_TRUSTED
-from tls_tasks.data.editions import KNOWN, UNKNOWN, editions_of
+from tls_tasks.data.editions import KNOWN, UNKNOWN, read_editions
 
 SIGNIFICANT = 0.05
 """P-values below this tell two systems apart."""
@@ -106,7 +106,7 @@ def site(submissions: Mapping[str, Verified]) -> str:
     source, sections = published["source"], []
     for name, members in by_task.items():
         paper = published["tasks"].get(name)
-        edition, is_beside = editions_of(name).get(paper["edition"]) if paper else None, False
+        edition, is_beside = read_editions(name).get(paper["edition"]) if paper else None, False
         for number, key in enumerate(sorted(members, key=lambda key: key[1] != KNOWN), start=1):
             conditions, status, metrics = key
             anchor = name if number == 1 else f"{name}-{number}"

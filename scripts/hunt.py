@@ -182,7 +182,7 @@ def main() -> int:
         every_reader, own = readers(), name.split(".")[1]
         for family, read in {own: every_reader[own]}.items() if own in every_reader else every_reader.items():
             print(f"trying {family}: {text_of(0)}", file=sys.stderr, flush=True)
-            if times := grows(read, text_of):
+            if times := grows(read, text_of.__call__):
                 slow += 1
                 said = ", ".join(f"{size:,}: {taken:.2f} s" for size, taken in zip(SIZES, times, strict=False))
                 print(f"{family}: {text_of(0)} (of {name}): {said}", flush=True)

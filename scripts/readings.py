@@ -285,7 +285,7 @@ def misread(family: str) -> tuple[set[str], ...]:
 def real_answers(family: str) -> list[tuple[dict[str, Any], Callable[..., Any]]]:
     """The real answers of a family, each with the function that says whether it is read right."""
     script, path = SHARED / "tools" / "real_answers.py", SHARED / "data" / "real_answers" / f"{family}.jsonl"
-    is_right = runpy.run_path(str(script))["FAMILIES"].get(family) if script.is_file() and path.is_file() else None
+    is_right: Any = runpy.run_path(str(script))["FAMILIES"].get(family) if script.is_file() and path.is_file() else None
     rows = map(json.loads, path.read_text(encoding="utf-8").splitlines()) if is_right else ()
     return [(row, is_right) for row in rows if not (family == "trees" and isinstance(row["expected"], list))]
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.hosts.test_modules import EXAMPLES
 from tls_tasks.core.options import has_custom, signed_options
 from tls_tasks.registry import METRICS
 from tls_tasks.reports.judges.choose import _KINDS, check_judge, make_judge
@@ -92,6 +93,8 @@ ADDS = CASES["ADDS"]
 SAME_BY_DESIGN = {"alignment_rouge": {"engine"}}
 
 
+COLUMNS = ("topics", "sources", "rubrics")  # a value a row
+
 MOVED = [pytest.param(name, *row, id=f"{name}-{row[0]}") for name, rows in MOVES.items() for row in rows]
 ADDED = [pytest.param(name, *row, id=f"{name}-{row[0]}") for name, rows in ADDS.items() for row in rows]
 
@@ -105,6 +108,26 @@ def scored(metric, options):
         score = METRICS[metric].load()(**{**rows, **options})
     numbers = {key: value for key, value in score.as_dict().items() if key != "signature"}
     return score.signature, numbers
+
+
+@pytest.mark.parametrize(("metric", "option", "left", "right"), MOVED)
+def test_an_option_counts_alike_in_every_form_of_the_same_content(metric, option, left, right):
+    """Text, JSON, rows: the same number under the same signature, or an error that says what does not apply."""
+    example = EXAMPLES[METRICS[metric].family]
+    forms = list(example.prediction_forms.values())
+    if METRICS[metric].family == "timelines":  # what a mapping can't say: a day that comes again
+        entries = [{"date": "2011-01-25", "text": f"Police {text}"} for text in ("run.", "go.")]
+        pairs = [list(entry.values()) for entry in entries]
+        forms = ["\n".join(map(": ".join, pairs)), entries, pairs, json.dumps(entries), json.dumps(pairs)]
+    if option.startswith("parse_mode"):
+        forms = [form for form in forms if not isinstance(form, str) or form.startswith("{")]  # strict is about text
+    for options in (left, right):
+        rows = {**example.required, **options, "references": [example.reference]}
+        rows |= {name: column[:1] for name, column in rows.items() if isinstance(column, list) and name in COLUMNS}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            scores = [METRICS[metric].load()(**{**rows, "predictions": [form]}).as_dict() for form in forms]
+        assert len({json.dumps(score, sort_keys=True, default=str) for score in scores}) == 1, forms
 
 
 @pytest.mark.parametrize(("metric", "option", "left", "right"), MOVED)

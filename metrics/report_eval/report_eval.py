@@ -1,6 +1,6 @@
 """report_eval as a module of Hugging Face evaluate. The scorer lives in the installed package ``tls-tasks``."""
 
-from tls_tasks.hosts import evaluate_module
+from tls_tasks.hosts import evaluate_module  # From: your/checkout/of/tls-tasks
 
 
 class ReportEval(evaluate_module.Module):
@@ -26,7 +26,7 @@ class ReportEval(evaluate_module.Module):
         ...     ],
         ... )
         >>> print(results["recall"], results["precision"], results["nugget_coverage"])
-        0.5 1.0 1.0
+        1.0 1.0 1.0
         >>> print(results["signature"])
         report_eval|agg:macro|judge:recorded#59676aed|v:4
     """

@@ -1,6 +1,6 @@
 """rouge_l as a module of Hugging Face evaluate. The scorer lives in the installed package ``tls-tasks``."""
 
-from tls_tasks.hosts import evaluate_module
+from tls_tasks.hosts import evaluate_module  # From: your/checkout/of/tls-tasks
 
 
 class RougeL(evaluate_module.Module):

@@ -13,7 +13,7 @@ from tests.after.stock_tasks import SIX, N, knows, make_two_runs, row_of
 from tests.cli.conftest import run, write
 from tests.conftest import made_once, read_jsonl
 from tests.harness_parts import in_thread
-from tls_tasks.after.comparisons import compare_systems, read_system
+from tls_tasks.after.comparisons import compare_systems, read_systems
 from tls_tasks.core.errors import InputError
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -69,7 +69,7 @@ def make_inspect_runs(folder):
 
 
 def run_of(place, task):
-    return read_system(place, tasks=[task]).tasks[task]
+    return read_systems(place, tasks=[task])[0].tasks[task]
 
 
 def compared(capsys, *arguments):
@@ -117,7 +117,7 @@ def test_the_same_documents_in_another_order(stock, tmp_path):
     path = only(tmp_path / "b", "samples_gsm8k_*")
     change_rows(path, lambda rows: [{**row, "doc_id": N - 1 - row["doc_id"]} for row in rows[::-1]])
     asked = ["gsm8k"]
-    systems = [[read_system(run, tasks=asked) for run in (stock / "a", b / "b")] for b in (stock, tmp_path)]
+    systems = [[read_systems(run, tasks=asked)[0] for run in (stock / "a", b / "b")] for b in (stock, tmp_path)]
     [as_it_was], [turned] = (compare_systems(pair) for pair in systems)
     assert as_it_was.metrics == turned.metrics
 
@@ -126,7 +126,7 @@ def test_other_documents_are_named(stock, tmp_path):
     shutil.copytree(stock / "b", tmp_path / "b")
     path = only(tmp_path / "b", "samples_arc_easy_*")
     change_rows(path, lambda rows: rows[7]["doc"].update(question="Really?"))
-    systems = [read_system(place, tasks=["arc_easy"]) for place in (stock / "a", tmp_path / "b")]
+    systems = [read_systems(place, tasks=["arc_easy"])[0] for place in (stock / "a", tmp_path / "b")]
     words = r"no or another document for 1 of 40: 7; 1 of 40 documents that the first .*: 7"
     with pytest.raises(InputError, match=words):
         compare_systems(systems)
@@ -137,7 +137,7 @@ def test_a_document_that_comes_twice_counts_twice(stock, tmp_path):
     for name in "ab":
         source = only(stock / name, "samples_arc_easy_*")
         change_rows(source, lambda rows: [*rows, {**rows[0], "doc_id": N}], tmp_path / name / source.name)
-    [found] = compare_systems([read_system(tmp_path / name) for name in "ab"])
+    [found] = compare_systems([read_systems(tmp_path / name)[0] for name in "ab"])
     assert found.n_documents == N + 1
 
 

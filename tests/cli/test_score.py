@@ -125,16 +125,23 @@ def test_compare_three_systems(made_runs, capsys):
     assert adjusted == pytest.approx(min(1.0, 2 * float(rows[0][-2])), abs=2e-4) and itself == 1.0
 
 
-def test_compare_says_which_of_several_runs_it_took(made_runs, tmp_path, capsys):
+def test_a_folder_is_the_newest_run_of_each_model_to_compare_and_to_page(made_runs, tmp_path, capsys):
     old, new = (next(made_runs.glob(f"{name}/**/samples_summ_qmsum_*")) for name in ("base", "noisy"))
     for path in (old, new):
         (tmp_path / "mix").mkdir(exist_ok=True)
         (tmp_path / "mix" / path.name).write_bytes(path.read_bytes())
     places = [made_runs / "base", tmp_path / "mix"]
     code, _, err = run("compare", capsys, *places, "--task", "summ_qmsum")
-    newest = max(path.name for path in (old, new))
-    words = f"{tmp_path / 'mix'} has several runs of summ_qmsum; the newest is compared: {tmp_path / 'mix' / newest}"
+    words = f"{tmp_path / 'mix'}: the newest run of each model and task counts; older logs: 1"
     assert (code, err) == (0, f"tls-tasks compare: {words}\n")
+    code, out, err = run("page", capsys, tmp_path / "mix", "-o", tmp_path / "page.html")
+    assert (code, err) == (0, f"tls-tasks page: {words}\n") and ": 1 run of 1 task, " in out
+    arguments = ["-o", tmp_path / "page.html", "--task", "summ_qmsum", *(f"{own}={old}" for own in ("one", "two"))]
+    assert run("page", capsys, *arguments)[0] == 0
+    assert all(f'"{own}"' in (tmp_path / "page.html").read_text() for own in ("one", "two"))
+    named = [f"first={old}", f"second={new}"]
+    assert "summ_qmsum: first first, second second; " in run("compare", capsys, *named)[1]
+    assert ", first: samples_summ_qmsum" in run("score", capsys, named[0])[1]
 
 
 def test_compare_refuses_other_documents(made_runs, tmp_path, capsys):

@@ -183,8 +183,12 @@ def scored(name, rows, options):
     return operator.attrgetter(name)(tls_tasks)(**given)
 
 
+def rounded(value):
+    return [*map(rounded, value)] if isinstance(value, list) else "NaN" if value != value else round(value, 9)
+
+
 def results(*case):
-    return {key: "NaN" if value != value else round(value, 9) for key, value in scored(*case).results.items()}
+    return {key: rounded(value) for key, value in scored(*case).results.items()}
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -224,13 +224,11 @@ def test_a_schema_of_ones_own_goes_all_the_way(tmp_path):
     row = {"text": "A small oak.", "items": [{"domain": "tree", "evidence_span": "small oak", "size": "small"}]}
     file = write(tmp_path / "x.jsonl", [row])
     for given in (schema, str(write(tmp_path / "schema.json", json.dumps(schema)))):
-        doc = load_documents("evidence_journals", data=file, schema=given, accuracies=["size"])[0]
+        doc = load_documents("evidence_journals", data=file, schema=given)[0]
         assert '- "domain": one of "tree", "herb"\n' in prompt(doc) and '- "size": one of "small", "big"\n' in prompt(
             doc
         )
         assert "personal journal" not in prompt(doc)
-    with pytest.raises(InputError, match=r"schema: got accuracies \['size'\], expected \['polarity'\]"):
-        load_documents("evidence_journals", data=file, schema=schema, accuracies=["polarity"])
     with pytest.raises(InputError, match="schema: got plants, expected data of that schema"):
         load_documents("evidence_journals", schema=schema)
 

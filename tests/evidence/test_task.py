@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cli.conftest import run
 from tests.conftest import ROOT
 from tests.harness_parts import manager, run_here
+from tests.made_runs import make_run
 from tests.timelines.test_task import read
 from tls_tasks.core.errors import OptionError
 from tls_tasks.evidence.data import DATA_SETS
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
-from tls_tasks.evidence.task import TASKS, find_result
+from tls_tasks.evidence.task import TASKS
 from tls_tasks.evidence.types import JOURNAL_SCHEMA
 from tls_tasks.hosts.lm_eval import hooks, process_results
 
@@ -80,11 +82,25 @@ def test_the_hooks_name_every_result(name):
             assert said.startswith("tls_tasks: jackknife") is entry["metric"].endswith("_stderr")
 
 
-@every_task
-def test_the_accuracies_of_the_yaml_are_those_of_the_metric_list(name):
-    listed = [entry["metric"] for entry in metric_list(name)]
-    accuracies = read(FOLDER / f"{name}.yaml")["dataset_kwargs"]["accuracies"]
-    assert [key for key in listed if key.endswith("_accuracy")] == [f"evidence_{one}_accuracy" for one in accuracies]
+def test_a_schema_of_ones_own_has_all_its_results_by_metadata_alone(tmp_path, capsys):
+    """Each with a standard error, in the harness and of its log; what the schema lacks is no result."""
+    from tls_tasks.hosts.models import KeywordLM
+
+    rows = [{"id": n, "text": f"A {n} oak.", "items": [{"domain": "tree", "evidence_span": "oak"}]} for n in "abc"]
+    rows[0]["items"][0]["size"], rows[1]["items"][0]["size"], rows[2]["items"][0]["size"] = "small", "small", "big"
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    attribute = {"name": "size", "fields": {"": "size"}, "values": ["small", "big"]}
+    schema = {"name": "plants", "domains": ["tree", "herb"], "attributes": [attribute]}
+    model = KeywordLM()
+    model.answer = lambda prompt: '[{"domain": "tree", "evidence_span": "oak", "size": "small"}]'
+    options = {"data": str(tmp_path / "rows.jsonl"), "schema": schema, "name": "ours"}
+    make_run(tmp_path / "out", model, ["evidence_custom"], metadata=options)
+    (file,) = tmp_path.glob("out/**/results_*.json")
+    results = json.loads(file.read_text())["results"]["evidence_custom"]
+    assert results["evidence_size_accuracy,none"] == 2 / 3 and "evidence_polarity_accuracy,none" not in results
+    assert results["evidence_size_accuracy_stderr,none"] == pytest.approx(1 / 3)
+    code, out, err = run("score", capsys, tmp_path / "out", "--json", "-")
+    assert (code, json.loads(out)[0]["metrics"]["evidence_size_accuracy"]) == (0, 2 / 3), err
 
 
 # --- one answer ---
@@ -131,11 +147,8 @@ def test_documents_with_a_schema_of_their_own_have_a_table_of_their_own():
     doc = {"doc_id": "x", "text": "soup", "references": json.dumps(lunch), "schema": json.dumps(schema)}
     values = process(doc, [json.dumps([{**lunch[0], "meal": "dinner"}])])
     assert values["evidence_meal_accuracy"] == 0 and "evidence_polarity_accuracy" not in values
-    # The name in the YAML is all that is known before a document is.
-    aggregation = HOOKS("evidence_meal_accuracy")
     right = process(doc, [json.dumps(lunch)])["evidence_meal_accuracy"]
-    assert aggregation([values["evidence_meal_accuracy"], right]) == 0.5
-    assert find_result("evidence_f2") is None
+    assert right.aggregation([values["evidence_meal_accuracy"], right]) == 0.5
     with pytest.raises(AttributeError, match="no 'evidence_f2'"):
         HOOKS("evidence_f2")
 

@@ -243,14 +243,25 @@ def test_the_example_in_the_description_runs(module, name, monkeypatch):
     assert (runner.failures, runner.tries > 1) == (0, True)
 
 
-def test_the_shells_parameters_are_the_functions(module, name):
-    """The shell names each option itself (evaluate forbids **kwargs), so that it could forget one."""
-    function = inspect.signature(METRICS[name].load()).parameters
-    shell = inspect.signature(module._compute).parameters
-    assert set(shell) - {"detailed"} == set(function)
-    assert all(
-        shell[key].default == function[key].default for key in function if key not in {"predictions", "references"}
-    )
+def test_the_parameters_of_card_shell_and_function_are_the_same(module, name):
+    """The shell names each option (evaluate forbids **kwargs), so that it could forget one; so could the card."""
+    shell, function = (inspect.signature(own).parameters for own in (module._compute, METRICS[name].load()))
+    defaults = {key: argument.default for key, argument in function.items()}
+    assert {key: argument.default for key, argument in shell.items()} == {**defaults, "detailed": False}
+    card = (ROOT / "metrics" / name / "README.md").read_text(encoding="utf-8")
+    inputs = card.partition("### Inputs\n")[2].partition("\n### ")[0]
+    items = [re.split(r";\s+", item) for item in re.findall(r"^- (.*(?:\n  .*)*)", inputs, re.M)]
+    heads = [{*re.findall(r"`(\w+)`", part.partition(":")[0])} for part, *_ in items]
+    others = {word for _, *parts in items for part in parts for word in re.findall(r"`(\w+)`", part.partition(":")[0])}
+    assert set().union(*heads) <= set(shell) <= set().union(others, *heads)
+    assert "takes the same arguments but `detailed`" in " ".join(card.split())
+
+
+def test_a_copied_folder_names_no_package_of_the_index(name, monkeypatch):
+    """Anybody could take a name that nobody has: what is to be installed is a checkout."""
+    monkeypatch.setitem(sys.modules, "tls_tasks", None)
+    with pytest.raises(ImportError, match="using 'pip install your/checkout/of/tls-tasks'"):
+        evaluate.load(str(ROOT / "metrics" / name))
 
 
 def test_each_folder_is_a_space(name):

@@ -74,12 +74,14 @@ def results(report, request, known, say):
         question: max(2 if item["info"]["importance"] == "vital" else 1 for item in items)
         for question, items in questions.items()
     }
-    met = {question for question in questions if any(pair[0] == question for pair in covered)}
+    reported, met = (
+        {one for one in questions if any(pair[0] == one for pair in pairs_of)} for pairs_of in (found, covered)
+    )
     rewarded, penalized = sum((one or 0) > 0 for one in scores), sum((one or 0) < 0 for one in scores)
     supports = [one[1] for one in outcomes if one[1] is not None]
     citations = [value for one in outcomes for value in one[2].values() if value is not None]
     values = {
-        "recall": (len(found), len(pairs)),
+        "recall": (len(reported), len(questions)),
         "precision": (rewarded, rewarded + penalized) if request["items"] else (0, 0),
         "sentence_support": (supports.count(True), len(supports)),
         "citation_support": (citations.count(True), len(citations)),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.after.aggregates import paired, table_of
+from tls_tasks.after.logs import labelled
 from tls_tasks.after.run import Progress, Run
 from tls_tasks.after.scored_runs import ScoredTask, read_runs
 from tls_tasks.core.errors import DataError, InputError, OptionError
@@ -85,19 +86,28 @@ class TaskComparison:
     warnings: tuple[str, ...]
 
 
-def read_system(place: Path, *, tasks: Collection[str] | None = None, progress: Progress | None = None) -> System:
-    """One system's newest samples: our tasks scored again, others' as they were logged.
+def read_systems(
+    place: str | Path, *, tasks: Collection[str] | None = None, progress: Progress | None = None
+) -> list[System]:
+    """The systems in a place, one a model: the newest samples of our tasks scored again, others' as they were logged.
 
     Args:
-        place: A log, or a folder of logs.
+        place: A log, or a folder of logs, perhaps as ``LABEL=PLACE``.
         tasks: The tasks to read alone; None: all.
         progress: Shows how far it is.
 
     Raises:
         DataError: If there are none, or none of the tasks that were asked for.
     """
-    by_task = {run.name: run for run in read_runs([place], only=tasks, newest=True, progress=progress)}
-    return System(f"{next(iter(by_task.values())).model} ({place})", by_task)
+    label, path = labelled(place)
+    found: list[tuple[Run, dict[str, Run]]] = []
+    for run in read_runs([place], only=tasks, newest=True, progress=progress):
+        fitting = (one for first, one in found if first.model == run.model and (label or run.name not in one))
+        if (by_task := next(fitting, None)) is None:
+            found.append((run, by_task := {}))
+        by_task[run.name] = run
+    places = [path if len(found) == 1 else first.run.folder for first, _ in found]
+    return [System(label or f"{first.model} ({at})", one) for at, (first, one) in zip(places, found, strict=True)]
 
 
 _USUAL = Settings()
@@ -214,7 +224,7 @@ def joined(name: str, systems: Sequence[System]) -> list[Score]:
             raise InputError(f"{system.name} of {name}", None, got, expected)
         orders.append([places[key] for key in keys[0]])
     ordered = list(zip(runs, orders, strict=True))
-    if True in ours:
+    if True in ours or all(run.run.host == "files" for run in runs):
         return [
             replace(run.score, units=_taken(run.score.units, order), topics=_taken(run.topics, order))
             for run, order in ordered

@@ -104,6 +104,7 @@ class RunFiles:
         results: The results file; None if only samples are there.
         samples: Task -> file.
         host: Who wrote them: ``lm_eval``, ``inspect_ai``, or ``rows`` for plain JSONL.
+        label: What the user calls the run; empty: as its model is called.
     """
 
     folder: Path
@@ -111,6 +112,7 @@ class RunFiles:
     results: Path | None
     samples: Mapping[str, Path] = field(default_factory=dict)
     host: str = "lm_eval"
+    label: str = ""
 
     def read_results(self, tasks: Collection[str]) -> Results:
         """The results file, with what it says of these tasks; empty if there is none.
@@ -128,8 +130,8 @@ def find_runs(places: Iterable[str | Path], *, task: str | None = None, newest: 
     """The runs in files and folders, the oldest first.
 
     Args:
-        places: Logs, or folders that are searched to any depth. A results file of the harness brings the samples of
-            its run that lie beside it. A JSONL file of plain rows must be named itself.
+        places: Logs, or folders that are searched to any depth, perhaps as ``LABEL=PLACE``. A results file of the
+            harness brings the samples of its run that lie beside it. A JSONL file of plain rows must be named itself.
         task: A samples file of the harness that is named otherwise is of this task.
         newest: Of several runs in a folder take the newest samples of each task only.
 
@@ -138,7 +140,8 @@ def find_runs(places: Iterable[str | Path], *, task: str | None = None, newest: 
     """
     files_of: dict[tuple[Path, str], dict[str, Path]] = {}  # (folder, date) -> task, empty for the results -> file
     others: dict[Path, RunFiles] = {}
-    for place in map(Path, places):
+    labels: dict[Path, str] = {}  # folder or file -> what its runs are called
+    for label, place in map(labelled, places):
         has_log = False
         for path in _files_at(place):
             if match := _FILE.fullmatch(path.name):
@@ -150,11 +153,25 @@ def find_runs(places: Iterable[str | Path], *, task: str | None = None, newest: 
             else:
                 continue
             has_log = True
+            labels |= {path: label} if label else {}
         if not has_log:
             raise DataError(f"{place}: no log there; expected {_EXPECTED}")
     runs = [RunFiles(*key, files.pop("", None), files) for key, files in files_of.items()]
-    ordered = sorted([*others.values(), *runs], key=lambda run: (run.date, str(run.folder)))
+    runs += others.values()
+    named = [replace(run, label=labels.get(next(iter(run.samples.values()), run.folder), "")) for run in runs]
+    ordered = sorted(named, key=lambda run: (run.date, str(run.folder)))
     return list(_newest(ordered))[::-1] if newest else ordered
+
+
+def labelled(place: str | Path) -> tuple[str, Path]:
+    """The label and the path of ``LABEL=PATH``; no label of what is there as it is written.
+
+    Example:
+        >>> labelled("gpt=out/gpt") == ("gpt", Path("out/gpt")), labelled("out")[0]
+        (True, '')
+    """
+    label, _, path = str(place).partition("=")
+    return (label, Path(path)) if label and path and not Path(place).exists() else ("", Path(place))
 
 
 def _files_at(place: Path) -> list[Path]:
@@ -171,7 +188,8 @@ def _newest(runs: Iterable[RunFiles]) -> Iterator[RunFiles]:
     """The newest samples of each task in each folder; an older run keeps the tasks that no newer one has."""
     taken: set[tuple[Path, str]] = set()
     for run in sorted(runs, key=lambda run: run.date, reverse=True):
-        samples = {name: path for name, path in run.samples.items() if (run.folder, name) not in taken}
+        is_taken = {name: run.host == "lm_eval" and (run.folder, name) in taken for name in run.samples}
+        samples = {name: path for name, path in run.samples.items() if not is_taken[name]}
         taken |= {(run.folder, name) for name in samples}
         if samples:
             yield replace(run, samples=samples)

@@ -20,9 +20,7 @@ BUDGET = "context_budget"
 _LONGEST = 60  # characters that are shown of a value
 
 # What the options of a task say of the data or the model; all others change the prompt.
-_NO_PROMPT = frozenset(
-    {"accuracies", "closed_book", "data", "edition", "generation", "judge", "model_args", "name", "provenance"}
-)
+_NO_PROMPT = frozenset({"closed_book", "data", "edition", "generation", "judge", "model_args", "name", "provenance"})
 
 _NO_SCORE = Score("", "", (), {})
 

@@ -195,7 +195,7 @@ def read_runs(
         task: Take every samples file of the harness as one of this task, for a user's task that includes ours.
         only: Read these tasks alone; None: all.
         ours: Read our tasks in the harness's runs alone.
-        newest: Of several runs in a folder take the newest samples of each task only.
+        newest: Of several runs of a model in a folder take the newest samples of each task only.
         progress: Shows how far it is.
 
     Raises:
@@ -204,8 +204,12 @@ def read_runs(
     """
     only = task_files() if ours else only
     runs = [run for run in find_runs(places, task=task, newest=newest) if not ours or run.host == "lm_eval"]
+    logged = (run for files in runs for run in logged_runs(files, task=task, tasks=None if task else only))
+    every: Iterable[Run] = (replace(run, model=run.run.label or run.model) for run in logged)
+    if newest:
+        every = {(run.run.folder, run.model, run.name): run for run in every}.values()  # the oldest come first
     run = None
-    for run in (run for files in runs for run in logged_runs(files, task=task, tasks=None if task else only)):
+    for run in every:
         taken_as = (task if run.run.host == "lm_eval" else None) or run.name
         is_ours = taken_as == task or (run.run.host in _ANSWERS and taken_as in task_files())
         yield _score_again(run, task_file(taken_as), progress) if is_ours else _with_table(run)
@@ -302,9 +306,9 @@ def task_of(file: TaskFile, path: Path, samples: Sequence[Sample]) -> tuple[Task
         DataError: If the first document is none of the task's.
     """
     task: Task = find_task(file.name)
-    if samples:
-        task = _of_document(path, samples[0], task.for_document)
-    return task, {key: task.table[key] for key in file.metrics if key in task.table}
+    own = _of_document(path, samples[0], task.for_document) if samples else task
+    listed = {key: own.table[key] for key in file.metrics if key in own.table}
+    return own, {**listed, **{key: result for key, result in own.table.items() if key not in task.table}}
 
 
 def score_sample(task: Task, path: Path, sample: Sample) -> tuple[dict[str, float], LogProblem | None]:

@@ -158,7 +158,9 @@ def score_streamed(
     stored = read_units(folder, log, sizes["effective"] if sizes else None)
     read = SampleLog(path, job.first, tuple(stored.problems))
     score = Score(name, "", stored.units, table, stored.topics)
-    logged = Run(run, name, model_name(results, run.folder), read, stored.names, results=results, score=score)
+    logged = Run(
+        run, name, run.label or model_name(results, run.folder), read, stored.names, results=results, score=score
+    )
     return of_task(logged, task_file(name), task, stored.not_asked)
 
 

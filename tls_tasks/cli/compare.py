@@ -3,13 +3,18 @@
 import argparse
 import dataclasses
 import math
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.after.comparisons import System, TaskComparison, compare_systems, read_system
+from tls_tasks.after.comparisons import System, TaskComparison, compare_systems, read_systems
+from tls_tasks.after.logs import RunFiles, SampleLog, labelled
 from tls_tasks.after.planning import plan
+from tls_tasks.after.run import Run
+from tls_tasks.cli import files
 from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, say, write_json
+from tls_tasks.cli.printed import metric_and_number, older_runs
 from tls_tasks.core.atomic import atomic_write_text
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.options import LEAST_BOOTSTRAP
@@ -27,7 +32,10 @@ _PLAN_OF_ONE = f"{_PLAN}, if the other run has nothing in common with this one; 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
     add = add_command(subparsers, "compare", _run).add_argument
-    add("systems", nargs="+", type=Path, metavar="RUN", help="a log, or the folder of one run")
+    add("systems", nargs="+", metavar="[NAME=]RUN", help="a log or a folder of logs, or a file of predictions")
+    add("--references", type=Path, metavar="FILE", help="score predictions by these, with --as")
+    how = "timelines, summaries, evidence or trees, with its options if need be: 'summaries --stem'"
+    add("--as", dest="scored_as", metavar="COMMAND", help=f"how predictions are scored: {how}")
     add("--task", action="append", metavar="NAME", help="only this task (repeatable)")
     add("--metric", action="append", metavar="KEY", help="only this metric (repeatable)")
     plan = "instead, tell how many documents, topics or repeats would show a difference of D (also of one RUN)"
@@ -43,7 +51,8 @@ def add_parser(subparsers: Subparsers) -> None:
 def _run(args: argparse.Namespace) -> int:
     """Test whether one system is better than another on the same documents.
 
-    RUN is a log of any task of lm_eval (--log_samples), a log of Inspect, or JSONL with `id` and a column a metric. Our
+    RUN is a log of any task of lm_eval (--log_samples), a log of Inspect, or JSONL with `id` and a column a metric. Of
+    a folder the newest run of each model counts. With --references it is what COMMAND takes as --predictions. Our
     tasks are scored again. Of others' metrics the logged values count, if their mean is the
     reported number; any other (BLEU, F1, perplexity) is compared as "NAME (mean of documents)", each scored alone.
 
@@ -60,17 +69,23 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks compare out/base out/better
       tls-tasks compare out/base --plan .01
       tls-tasks compare out/a out/b out/c --metric ar1_f1 --metric date_f1 --json comparison.json
-      tls-tasks compare out/base out/new --task gsm8k --fail-if-worse exact_match,strict-match:0.01
+      tls-tasks compare a.txt b.txt --references gold.txt --as summaries
+      tls-tasks compare old=out/base new=out/new --task gsm8k --fail-if-worse exact_match,strict-match:0.01
     """
     gates = dict(map(_gate, args.fail_if_worse))
     settings = Settings(args.permutations, confidence=args.confidence)
-    systems = [read_system(path, tasks=args.task, progress=progress) for path in args.systems]
+    if args.references is None:
+        read = (read_systems(path, tasks=args.task, progress=progress) for path in args.systems)
+    else:
+        read = (_scored(path, args.references, shlex.split(args.scored_as or "")) for path in args.systems)
+    systems = [system for read_path in read for system in read_path]
     if args.plan is not None:
         return _print_plan(args, systems)
     comparisons = compare_systems(systems, args.metric or (), settings)
     problems = [problem for system in systems for task in system.tasks.values() for problem in task.problems]
     verdicts = list(_verdicts(comparisons, gates))
-    note("compare", *_notes(args.systems, systems), *problems)
+    logs = [run.log.path for system in systems for run in system.tasks.values()]
+    note("compare", *(older_runs(args.systems, logs, args.task) if args.references is None else ()), *problems)
     method = filled_text(Path(__file__).with_name("method.txt"), settings=settings, least=LEAST_BOOTSTRAP)
     holm = len(systems) > 2  # of two systems there is nothing to correct for
     families = {name: run.family for name, run in systems[0].tasks.items()}
@@ -112,14 +127,10 @@ def _print_plan(args: argparse.Namespace, systems: Sequence[System]) -> int:
 
 def _gate(text: str) -> tuple[str, float]:
     """A metric and its margin; a metric may have a colon in its name."""
-    metric, _, margin = text.rpartition(":")
-    try:
-        gate = (metric, float(margin)) if metric else (text, 0.0)
-    except ValueError:
-        gate = (text, 0.0)
-    if not 0 <= gate[1] < math.inf:
+    metric, margin = metric_and_number(text)
+    if not 0 <= (margin or 0) < math.inf:
         raise InputError("--fail-if-worse", None, repr(text), "METRIC or METRIC:MARGIN with a margin of 0 or more")
-    return gate
+    return metric, margin or 0.0
 
 
 def _verdicts(comparisons: Sequence[TaskComparison], gates: Mapping[str, float]) -> Iterator[tuple[bool, str]]:
@@ -140,12 +151,20 @@ def _verdicts(comparisons: Sequence[TaskComparison], gates: Mapping[str, float])
             yield is_worse is not False, f"{comparison.task}: {key} of {comparison.second} {messages[is_worse]}"
 
 
-def _notes(paths: list[Path], systems: list[System]) -> Iterator[str]:
-    """Which file was taken where there were several."""
-    for path, system in zip(paths, systems, strict=True):
-        for name, task in system.tasks.items():
-            if len([*path.rglob(f"samples_{name}_[0-9]*.jsonl")]) > 1:
-                yield f"{path} has several runs of {name}; the newest is compared: {task.log.path}"
+def _scored(place: str, references: Path, words: Sequence[str]) -> list[System]:
+    """Predictions in a file, scored as a command of :mod:`tls_tasks.cli.files` does."""
+    parser, (label, path) = argparse.ArgumentParser("tls-tasks compare --as"), labelled(place)
+    files.add_parser(parser.add_subparsers(dest="command", required=True))
+    if not words:
+        raise InputError("--as", None, "nothing", "timelines, summaries, evidence or trees")
+    scores: list[Any] = []
+    args = parser.parse_args([*words, "--predictions", str(path), "--references", str(references)])
+    args.run(argparse.Namespace(**vars(args), scores=scores))
+    ((score, names, headline),) = scores
+    ids = [f"{names[item.row]}/{getattr(item, 'reference', None) or 0}" for item in score.items]
+    log = RunFiles(path.parent, "", None, host="files"), SampleLog(path, ())
+    run = Run(log[0], args.command, label, log[1], ids, score=score, family=args.command, headline=headline)
+    return [System(label or str(path), {args.command: run})]
 
 
 def _people(comparison: TaskComparison, family: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ _GROUPS = json.loads(Path(__file__).with_name("doctor.json").read_text(encoding=
 """Entry point group -> the package that it is for, what the user types, and the file of the package with the function
 in it that reads the group in releases that do."""
 
-_REINSTALL = "pip install --force-reinstall --no-deps tls-tasks"
+_REINSTALL = "pip install --force-reinstall --no-deps your/checkout/of/tls-tasks"
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -53,8 +53,9 @@ def _run_doctor(args: argparse.Namespace) -> int:
         elif _has(host, *reader):
             how = f"found: {host} reads entry points"
         say(f"{typed:<20} {how} ({', '.join(names) or 'no entry point'})")
-    packages = {"evaluate": hosts["evaluate"], "lm-eval": hosts["lm_eval"], "tls-tasks": installed}
-    problems = [f"{name} is not installed: pip install {name}" for name, package in packages.items() if package is None]
+    packages = {"evaluate": hosts["evaluate"], "lm-eval": hosts["lm_eval"], "your/checkout/of/tls-tasks": installed}
+    lacking = [name for name, package in packages.items() if package is None]
+    problems = [f"{Path(name).name} is not installed: pip install {name}" for name in lacking]
     problems += _hook_problems(is_active)
     for problem in problems:
         say(f"problem: {problem}")

@@ -63,10 +63,11 @@ def _add_command(subparsers: base.Subparsers, name: str, run: base.Run) -> Calla
     add("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
     add("--json", action="store_true", help="print JSON")
     add("--detailed", action="store_true", help="show what each document's score is made of")
+    printed.add_outputs(add)
     return add
 
 
-def _timelines(args: argparse.Namespace) -> None:
+def _timelines(args: argparse.Namespace) -> int:
     """Score timelines by AR-1, AR-2 and date F1.
 
     REFERENCES and PREDICTIONS are each one of
@@ -74,6 +75,7 @@ def _timelines(args: argparse.Namespace) -> None:
       a folder with a file a topic: TOPIC.txt, TOPIC.json
       rows in JSON Lines, JSON, CSV or Parquet: {"topic": "egypt", "timeline": [{"date": "2011-01-25", "text": "…"}]};
         several timelines of a topic as "timelines"; a model's text as "prediction", "answer", "output" or "response"
+      a sheet with a row an event, CSV or Parquet: Topic, Date, Event (or Text)
       one document: a timelines.jsonl, JSON, or the text that a model wrote
     A topic's prediction is scored against each of its references; or there are as many, in the same order. A topic
     without a prediction scores 0, and a prediction of a topic without a reference is an error.
@@ -81,7 +83,7 @@ def _timelines(args: argparse.Namespace) -> None:
     Prints the mean over topics first, in the layout of the timeline papers' scripts, then what news-tls reports,
     each topic, and the signatures.
 
-    Exit codes: 0 scored; 2 a file can't be read, or the two don't fit
+    Exit codes: 0 scored; 2 a file can't be read, or the two don't fit; 3 a result is too low (--fail-if-below)
 
     Examples:
       tls-tasks timelines --predictions predictions/ --references gold/
@@ -103,10 +105,10 @@ def _timelines(args: argparse.Namespace) -> None:
     result = {"metrics": score.results, "topics": topics, "intervals": {}, "signature": score.signature}
     if args.detailed:
         result["items"] = [item.as_dict() for item in score.items]
-    printed.print_score(args, score, names, "topic", keys=_PER_PAIR, table=table, result=result)
+    return printed.print_score(args, score, names, "topic", keys=_PER_PAIR, table=table, result=result)
 
 
-def _summaries(args: argparse.Namespace) -> None:
+def _summaries(args: argparse.Namespace) -> int:
     """Score summaries by ROUGE-L.
 
     REFERENCES and PREDICTIONS are each one of
@@ -117,7 +119,7 @@ def _summaries(args: argparse.Namespace) -> None:
     They are joined by id, or line by line where there are no ids. A summary that lacks a prediction scores 0, and a
     prediction without a reference is an error.
 
-    Exit codes: 0 scored; 2 a file can't be read, or the two don't fit
+    Exit codes: 0 scored; 2 a file can't be read, or the two don't fit; 3 a result is too low (--fail-if-below)
 
     Examples:
       tls-tasks summaries --predictions summaries.txt --references references.txt
@@ -132,10 +134,10 @@ def _summaries(args: argparse.Namespace) -> None:
         score = tls_tasks.rouge_l(*columns, tokenizer=args.tokenizer, **options)
     base.note("summaries", *missing_note(((row.id, row.prediction) for row in rows), "summaries", "scored 0"))
     names, keys = [row.id for row in rows], [*score.definitions]
-    printed.print_score(args, score, names, "summary", keys=keys, headline="rouge_l_f1")
+    return printed.print_score(args, score, names, "summary", keys=keys, headline="rouge_l_f1")
 
 
-def _evidence(args: argparse.Namespace) -> None:
+def _evidence(args: argparse.Namespace) -> int:
     """Score extracted objects: which are found, whether their attributes and their quotes are right.
 
     SOURCES      JSON Lines: {"journal_id": "J1", "text": "…"}; without them quotes aren't checked, nor is coverage
@@ -144,7 +146,7 @@ def _evidence(args: argparse.Namespace) -> None:
                  all its gold objects are missed.
     Each may also be JSON, CSV or Parquet, or a folder with a file a journal: J1.txt, J1.json.
 
-    Exit codes: 0 scored; 2 a file can't be read, or the three don't fit
+    Exit codes: 0 scored; 2 a file can't be read, or the three don't fit; 3 a result is too low (--fail-if-below)
 
     Example:
       tls-tasks evidence --predictions answers.jsonl --references gold.jsonl --sources journals.jsonl --detailed
@@ -162,7 +164,7 @@ def _evidence(args: argparse.Namespace) -> None:
     misquoted = [own.id for own in journals for gold in own.objects if gold[schema.span_field] not in own.text]
     if sources and misquoted:
         base.note("evidence", f"gold objects not verbatim in their journal: {len(misquoted)}, first of {misquoted[0]}")
-    printed.print_score(args, score, names, "journal", keys=[*score.definitions], headline="f1")
+    return printed.print_score(args, score, names, "journal", keys=[*score.definitions], headline="f1")
 
 
 def _trees(args: argparse.Namespace) -> int:
@@ -180,7 +182,8 @@ def _trees(args: argparse.Namespace) -> int:
     trees, missing and extra nodes are marked, and the items of lists stand as the score aligned them; --detailed shows
     so each of many. --json has the values that are wrong, missed, invented or ungrounded as "differences".
 
-    Exit codes: 0 shown; 1 shown, but no tree could be read in PREDICTIONS; 2 not shown
+    Exit codes: 0 shown; 1 shown, but no tree could be read in PREDICTIONS; 2 not shown; 3 a result is too low
+    (--fail-if-below)
 
     Examples:
       tls-tasks trees --predictions answer.txt --references gold.json --schema invoice.schema.json
@@ -209,8 +212,8 @@ def _trees(args: argparse.Namespace) -> int:
     keys = [*judged(score.items[0].plan)]
     headline = next(key for key in ("grounded_f1", "f1_value", "treeval_score") if key in keys)
     args.detailed = args.detailed or not many
-    printed.print_score(args, score, names, "tree", keys=keys * many, headline=headline, result=result)
-    return int(bool(unread))
+    code = printed.print_score(args, score, names, "tree", keys=keys * many, headline=headline, result=result)
+    return code or int(bool(unread))
 
 
 def _read_trees(

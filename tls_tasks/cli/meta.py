@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.after.comparisons import read_system, scores_of
+from tls_tasks.after.comparisons import read_systems, scores_of
+from tls_tasks.after.logs import labelled
 from tls_tasks.after.meta import LEVELS, SWAPS, WITHIN, meta
 from tls_tasks.after.run import Run
 from tls_tasks.cli.base import Subparsers, add_command, count, note, progress, say, write_json
@@ -64,10 +65,10 @@ def _read(named: Sequence[str], task: str | None) -> dict[str, Run]:
     """Label -> its run of the one task; plain rows are a task called as their file is."""
     runs: dict[str, Run] = {}
     for text in named:
-        label, _, place = text.partition("=")
-        if not (label and place) or label in runs:
+        label, _ = labelled(text)
+        if not label or label in runs:
             raise InputError("arguments", None, repr(text), "LABEL=RUN, each label once")
-        tasks = read_system(Path(place), tasks=[task] if task else None, progress=progress).tasks
+        tasks = read_systems(text, tasks=[task] if task else None, progress=progress)[0].tasks
         if len(tasks) > 1:
             raise InputError("--task", None, "nothing", f"the one that people rated, of {', '.join(tasks)}")
         (runs[label],) = tasks.values()

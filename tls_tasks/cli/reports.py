@@ -13,6 +13,7 @@ from typing import Any, cast
 from tls_tasks.cli import base
 from tls_tasks.cli import main as tls_tasks_main
 from tls_tasks.cli.base import count, note, number, plain, say, write_json
+from tls_tasks.cli.printed import add_outputs, gate, score_rows, write_csv
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.terminal import text_table, visible
 from tls_tasks.data.rows_by_id import some
@@ -45,8 +46,10 @@ def add_parser(subparsers: base.Subparsers) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """The command ``report-eval REPORTS NUGGETS OUT``, with the options of ``tls-tasks reports``."""
     layout = argparse.RawDescriptionHelpFormatter
-    text = inspect.cleandoc(_run.__doc__ or "")
-    parser = argparse.ArgumentParser("report-eval", description=text, formatter_class=layout)
+    text = inspect.cleandoc(_run.__doc__ or "").partition("Examples:")[0]
+    usage = "report-eval REPORTS NUGGETS OUT [options]"
+    example = f"{text}Example:\n  report-eval r.jsonl n.jsonl out --documents d.jsonl -p openai -m gpt-4o --verbose"
+    parser = argparse.ArgumentParser("report-eval", usage, example, formatter_class=layout)
     parser.set_defaults(run=_run, command="report-eval")
     for name, metavar in (("predictions", "REPORTS"), ("references", "NUGGETS"), ("output", "OUT")):
         parser.add_argument(name, metavar=metavar, type=Path)
@@ -63,6 +66,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
     add("--compat", choices=(PROGRAM,), help="that program's arithmetic, given the same verdicts")
     add("--json", action="store_true", help="print the scores as JSON")
+    add_outputs(add)
     add("-v", "--verbose", action="store_true", help="log progress, with a line per report")
     add = parser.add_argument_group("the judge").add_argument
     add("-p", "--provider", choices=[*choose.HOSTS], help=f"whose model judges ({DEFAULT_PROVIDER})")
@@ -109,19 +113,20 @@ def _run(args: argparse.Namespace) -> int:
       1  scored, but a sentence or a criterion has no verdict, or something in REPORTS or NUGGETS could not be read:
          file, line and keys are named, with the known forms
       2  not scored: wrong arguments or files, or a judge that can't be used (wrong key, unknown model)
+      3  scored, and a result is too low (--fail-if-below)
 
     Examples:
       tls-tasks reports --predictions r.jsonl --references n.jsonl --documents d.jsonl -o out -p openai -m gpt-4o
       tls-tasks reports --predictions r.jsonl --references n.jsonl --documents d.jsonl -o out --base-url URL -m NAME
       tls-tasks reports --predictions samples_report_generation_2025-01-01.jsonl -o out -p openai -m gpt-4o
       tls-tasks reports --predictions r.jsonl --references n.jsonl --documents d.jsonl --recorded out/verdicts.jsonl
-      report-eval r.jsonl n.jsonl out --batch-size 1 --verbose
     """
     if args.verbose:
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(base.VisibleFormatter("%(message)s"))
         logging.basicConfig(level=logging.INFO, handlers=[handler])
-        logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
+        for name in ("httpx", "openai"):  # a line per request otherwise
+            logging.getLogger(name).setLevel(logging.WARNING)
     if (out := args.output) is None and not args.recorded:
         raise InputError("output", None, "nothing", "one folder: -o OUT (none with --recorded)")
     reports = read_run(args.predictions, args.references or args.rubrics, args.rubrics)
@@ -143,6 +148,8 @@ def _run(args: argparse.Namespace) -> int:
     if out is not None:
         write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
         write_rows(out / "scores.json", [plain(scores)])
+    if args.csv is not None:
+        write_csv(args.csv, [*score_rows(score, [f"{item.run_id}/{item.request_id}" for item in score.items])])
     if args.json:
         write_json(Path("-"), scores)
     else:
@@ -153,7 +160,7 @@ def _run(args: argparse.Namespace) -> int:
         remedy = "The recording lacks them" if args.recorded else "Run the command again: only what is missing is asked"
         share = n_unscored / scores["counts"]["sentences"]
         return note(args.command, f"{share:.1%} of the sentences have no score, since verdicts are missing. {remedy}")
-    return int(bool(reports.bad or scores.get("criteria_unscored")))
+    return gate(args, [score.results]) or int(bool(reports.bad or scores.get("criteria_unscored")))
 
 
 def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | str:
@@ -171,6 +178,12 @@ def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | 
     if not {"recorded", "harness"} & spec.keys():
         spec |= {} if args.batch_size is None else {"max_in_flight": args.batch_size}
         spec.setdefault("cache", False if out is None else str(out / "verdicts.sqlite"))
+        if not {"base_url", "provider", "model"} & spec.keys():
+            try:
+                choose.read_key(f"{DEFAULT_PROVIDER.upper()}_API_KEY")
+            except InputError as error:
+                error.expected += "; or another judge: -p PROVIDER -m MODEL, --base-url URL -m MODEL, --recorded FILE"
+                raise
         if "base_url" not in spec and spec.setdefault("provider", DEFAULT_PROVIDER) == DEFAULT_PROVIDER:
             spec.setdefault("model", DEFAULT_MODEL)
     return spec

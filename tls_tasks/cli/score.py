@@ -1,9 +1,8 @@
 """``tls-tasks score``: score logged answers again; ``page``: show runs."""
 
 import argparse
-import csv
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,9 @@ from tls_tasks.after.page import page
 from tls_tasks.after.run import Run
 from tls_tasks.after.scored_runs import ScoredTask, read_runs
 from tls_tasks.after.streamed import in_processes, on_ray, score_streamed
-from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, note, progress, say, write_json
-from tls_tasks.cli.printed import Intervals, intervals_of, value_table
-from tls_tasks.core.atomic import atomic_file, atomic_write_text
+from tls_tasks.cli.base import Subparsers, add_command, count, note, progress, say, write_json
+from tls_tasks.cli.printed import Intervals, add_outputs, gate, intervals_of, older_runs, value_table, write_csv
+from tls_tasks.core.atomic import atomic_write_text
 from tls_tasks.core.errors import InputError, OptionError, check_whole_number
 from tls_tasks.core.intervals import caution
 from tls_tasks.core.terminal import visible
@@ -27,27 +26,26 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add both commands."""
     parser = add_command(subparsers, "score", _run_score)
     add = parser.add_argument
-    add("files", nargs="+", metavar="FILE", help="samples, results, or folders of them")
-    add("--newest", action="store_true", help="use only the newest run of each task in a folder")
+    add("files", nargs="+", metavar="[NAME=]RUN", help="samples, results, or folders of them; NAME to call it by")
+    add("--newest", action="store_true", help="use only the newest run of each model and task in a folder")
     add("--task", help="treat every samples file as one of this task")
     add("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
     add("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
-    add("--csv", type=Path, metavar="FILE", help="write a table, one row per document and metric")
+    add_outputs(add)
     add = parser.add_argument_group("large files").add_argument
     add("-o", "--units", type=Path, metavar="FOLDER", help="stream samples files, and keep each document's units")
     add("--workers", type=int, metavar="N", help="with -o: processes (one a core)")
     add("--ray", metavar="ADDRESS", help="with -o: score on the Ray cluster there (auto, local, HOST:PORT)")
     add = add_command(subparsers, "page", _run_page).add_argument
-    add("files", nargs="+", type=Path, metavar="RUN", help="samples, results, or folders of them")
+    add("files", nargs="+", metavar="[NAME=]RUN", help="samples, results, or folders of them; NAME to call it by")
     add("-o", "--out", type=Path, required=True, metavar="FILE", help="the page to write")
     add("--task", action="append", metavar="NAME", help="only this task (may be repeated)")
-    add("--newest", action="store_true", help="use only the newest run of each task in a folder")
 
 
 def _run_score(args: argparse.Namespace) -> int:
     """Score logged answers again.
 
-    FILES are what lm_eval has logged (--log_samples, --predict_only). No model is needed, and an unchanged log
+    RUN is what lm_eval has logged (--log_samples, --predict_only). No model is needed, and an unchanged log
     gives the numbers that lm_eval printed. Broken lines, missing or repeated documents, and numbers that differ
     from the results file are reported on stderr.
 
@@ -58,7 +56,8 @@ def _run_score(args: argparse.Namespace) -> int:
     In the table of --csv, text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a
     carriage return) begins with an apostrophe; --json holds it as it is.
 
-    Exit codes: 0 scored; 1 scored, but a log has problems (named on stderr); 2 not scored
+    Exit codes: 0 scored; 1 scored, but a log has problems (named on stderr); 2 not scored; 3 scored, and a result is
+    too low (--fail-if-below)
 
     Examples:
       tls-tasks score out/                                  everything below a folder
@@ -96,8 +95,8 @@ def _print_runs(runs: Iterable[Run], args: argparse.Namespace) -> int:
     if args.json is not None and scored:
         write_json(args.json, dicts)
     if args.csv is not None:
-        _write_csv(args.csv, [row for run in scored for row in _rows(run)])
-    return int(any(run.problems for run in scored))
+        write_csv(args.csv, [row for run in scored for row in _rows(run)])
+    return gate(args, [run.metrics for run in scored]) or int(any(run.problems for run in scored))
 
 
 def _ours(found: Iterable[RunFiles], task: str | None) -> list[tuple[RunFiles, str, Path]]:
@@ -155,14 +154,6 @@ def _made_of(run: Run) -> dict[str, Any]:
     return {**named, "version": run.version, "edition": run.edition, "status": run.status, **conditions}
 
 
-def _write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    # half a surrogate pair, which a name in a log may contain, as its escape
-    with atomic_file(path) as made, made.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-        writer.writerow(rows[0] if rows else ())
-        writer.writerows([no_formula(cell) if isinstance(cell, str) else cell for cell in row.values()] for row in rows)
-
-
 def _rows(run: Run) -> Iterator[dict[str, Any]]:
     """The corpus first, with an empty ``doc_id`` and ``topic``, then each document by itself."""
     head = {"run": str(run.log.path), **_made_of(run), "n_documents": len(run.ids)}
@@ -179,7 +170,8 @@ def _run_page(args: argparse.Namespace) -> int:
     """Write one HTML page that shows the scores of runs and explains each document's score.
 
     The page shows the runs with confidence intervals and, for each document, a view that explains its score. It is one
-    file that needs no network and can be sent by mail. RUN is what lm_eval --output_path OUT --log_samples wrote.
+    file that needs no network and can be sent by mail. RUN is what lm_eval --output_path OUT --log_samples wrote; of a
+    folder the newest run of each model in each folder counts.
 
     Where topics or documents have several references, a row "people against people" has the mean of what each
     scores against the others: above that a metric can't tell a system from a person.
@@ -190,7 +182,9 @@ def _run_page(args: argparse.Namespace) -> int:
       tls-tasks page out/ -o page.html
       tls-tasks page out/base out/better --task tls_crisis -o crisis.html
     """
-    scored = list(read_runs(args.files, only=args.task, newest=args.newest, progress=progress))
+    paths = [read_runs([path], only=args.task, newest=True, progress=progress) for path in args.files]
+    scored = [run for runs in paths for run in runs]
+    note(args.command, *older_runs(args.files, [run.log.path for run in scored], args.task))
     atomic_write_text(args.out, page(scored, progress=progress))
     n_tasks, n_documents = len({task.name for task in scored}), sum(len(task.ids) for task in scored)
     say(f"{args.out}: {count(len(scored), 'run')} of {count(n_tasks, 'task')}, {count(n_documents, 'document')}")

@@ -92,8 +92,10 @@ class ScoreDisplay:
         return "\n".join(lines[:-1])
 
 
-def _number(value: float, is_count: bool) -> str:
-    """Return a value as text: NaN, a whole number, or four decimals."""
+def _number(value: float | list[float], is_count: bool) -> str:
+    """Return a value as text: NaN, a whole number, four decimals, or the number of values of a list."""
+    if isinstance(value, list):
+        return f"[{len(value)} values]"
     if math.isnan(value):
         return "NaN"
     return str(int(value)) if is_count else f"{value:.4f}"

@@ -208,7 +208,7 @@ class MissingExtraError(TlsTasksError, ImportError):
         >>> raise MissingExtraError("engine='tilse'", "tilse")
         Traceback (most recent call last):
         ...
-        tls_tasks.core.errors.MissingExtraError: engine='tilse' needs an optional dependency: pip install 'tls-tasks[tilse]'
+        tls_tasks.core.errors.MissingExtraError: engine='tilse' needs an optional dependency: in a checkout of tls-tasks, pip install '.[tilse]'
     """  # noqa: E501
 
     def __init__(self, what: str, extra: str) -> None:
@@ -218,7 +218,7 @@ class MissingExtraError(TlsTasksError, ImportError):
 
     def __str__(self) -> str:
         """Return the message."""
-        return f"{self.what} needs an optional dependency: pip install 'tls-tasks[{self.extra}]'"
+        return f"{self.what} needs an optional dependency: in a checkout of tls-tasks, pip install '.[{self.extra}]'"
 
 
 @contextmanager

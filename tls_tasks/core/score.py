@@ -267,8 +267,11 @@ class Score(ScoreDisplay):
 
     @cached_property
     def results(self) -> dict[str, float]:
-        """The numbers: result key -> value; NaN where undefined or unscored."""
-        return values(self.definitions, self.units, self.topics)
+        """The numbers: result key -> value; NaN where undefined or unscored. With ``as_lists``, a list, one a unit."""
+        if not self.as_lists:
+            return values(self.definitions, self.units, self.topics)
+        lists: Any = {key: [result.value([unit]) for unit in self.units] for key, result in self.definitions.items()}
+        return lists  # type: ignore[no-any-return]
 
     def topic_results(self) -> dict[Hashable, dict[str, float]]:
         """Return the results of each topic.
@@ -301,9 +304,8 @@ class Score(ScoreDisplay):
 
     def _result(self, key: str) -> Any:
         """Return a result as a plain value, or with ``as_lists`` the value of each unit."""
-        if self.as_lists:
-            return [self._plain(key, self.definitions[key].value([unit])) for unit in self.units]
-        return self._plain(key, self.results[key])
+        value: Any = self.results[key]
+        return [self._plain(key, number) for number in value] if self.as_lists else self._plain(key, value)
 
     def _plain(self, key: str, value: float) -> Any:
         """Return a value as int or float, and ``undefined`` for NaN."""

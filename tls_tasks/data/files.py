@@ -4,6 +4,7 @@ Each row is a pair (where, value); "where" is file and line for messages. The JS
 since it guesses types.
 """
 
+import codecs
 import csv
 import gzip
 import io
@@ -11,7 +12,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,8 @@ def first_value(row: Any, names: Iterable[str], where: str) -> Any:
         DataError: The row is not an object or has none of the fields.
     """
     if not isinstance(row, Mapping):
-        raise DataError(f"{where}: expected an object, got {type(row).__name__}")
+        advice = "; if the file is a JSON array, name it .json" if isinstance(row, list) else ""
+        raise DataError(f"{where}: expected an object, got {type(row).__name__}{advice}")
     for name in names:
         if row.get(name) is not None:
             return row[name]
@@ -121,7 +123,9 @@ def _json_values(lines: Iterable[str], source: str) -> Rows:
             try:
                 value = json.loads(line)
             except (ValueError, RecursionError) as error:
-                raise DataError(f"{where}: not JSON: {json_fault(error)}") from error
+                is_array = number == 1 and line.lstrip().startswith("[")
+                advice = "; if the file is a JSON array, name it .json" if is_array else ""
+                raise DataError(f"{where}: not JSON: {json_fault(error)}{advice}") from error
             yield where, value
 
 
@@ -141,7 +145,7 @@ def text_lines(path: Path) -> Iterator[str]:
         raise DataError(f"{path}: no such file") from error
     except UnicodeDecodeError as error:
         n_read += len(error.object[: error.start + 1].splitlines())  # the decoder gets blocks of lines
-        raise DataError(f"{path}, line {n_read}: can't be read: {error}; expected UTF-8") from error
+        raise DataError(f"{path}, line {n_read}: can't be read: {error}; expected UTF-8{utf16_advice(path)}") from error
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path}, after line {n_read}: can't be read: {error}") from error
 
@@ -153,7 +157,16 @@ def readable(file: object, form: str, *kinds: type[Exception]) -> Iterator[None]
     try:
         yield
     except errors as error:
-        raise DataError(f"{file}: can't be read as {form}: {error}") from error
+        advice = utf16_advice(Path(str(file))) if isinstance(error, UnicodeDecodeError) else ""
+        raise DataError(f"{file}: can't be read as {form}: {error}{advice}") from error
+
+
+def utf16_advice(file: Path) -> str:
+    """Return what to do about a file that begins as UTF-16 does; empty for any other."""
+    with suppress(OSError), file.open("rb") as content:
+        if content.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            return f"; it is UTF-16: iconv -f UTF-16 -t UTF-8 {file.name} > NEW"
+    return ""
 
 
 def _parquet_rows(file: Path) -> Rows:
@@ -175,6 +188,7 @@ def csv_table(lines: Iterator[str]) -> "csv.DictReader[str]":
     Raises:
         csv.Error: Two columns have the same name; while reading, a row has unbalanced quotation marks.
     """
+    csv.field_size_limit(2**31 - 1)  # a document may be longer than the module's default
     head = next(lines, "")
     table = csv.DictReader(chain([head], lines), delimiter=max(",;\t", key=head.count), strict=True)
     names = table.fieldnames or []

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError, InputError, json_fault, nearest
-from tls_tasks.data.files import ENDINGS, file_rows, first_value, json_or_text, text_lines
+from tls_tasks.data.files import ENDINGS, file_rows, first_value, json_or_text, text_lines, utf16_advice
 
 PREDICTION_FIELDS = ("prediction", "answer", "output", "response")
 """Fields of a row that may hold a model's answer, in every family; the first one present is read."""
@@ -107,10 +107,12 @@ def read_document(file: Path, from_model: bool = False) -> str:
     Raises:
         DataError: If it is not UTF-8, unless ``from_model`` is true.
     """
+    advice = utf16_advice(file)
+    errors = "replace" if from_model and not advice else "strict"
     try:
-        return file.read_bytes().decode("utf-8", "replace" if from_model else "strict").removeprefix("\ufeff")
+        return file.read_bytes().decode("utf-8", errors).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        raise DataError(f"{file}: no UTF-8 at byte {error.start}, expected a text file in UTF-8") from None
+        raise DataError(f"{file}: no UTF-8 at byte {error.start}, expected a text file in UTF-8{advice}") from None
 
 
 @contextmanager
@@ -197,6 +199,10 @@ def files_in(path: Path) -> list[Path]:
 def _read_rows(file: Path, id_fields: Sequence[str], needs_ids: bool) -> RowsById:
     rows = [Row(*row) for row in file_rows(file)]
     have_ids = any(isinstance(row.value, Mapping) and not row.value.keys().isdisjoint(id_fields) for row in rows)
+    only = rows[0].value if len(rows) == 1 and ".jsonl" in file.name else None
+    objects = [row for row in only if isinstance(row, Mapping)] if isinstance(only, list) else []
+    if any(not row.keys().isdisjoint(id_fields) for row in objects):
+        raise DataError(f"{file}: a JSON array in one line, expected a row a line; name the file .json")
     if rows and not needs_ids and not have_ids:
         return _number_rows(file, rows)
     return _index_rows(file, ((str(first_value(row.value, id_fields, row.where)), row) for row in rows))

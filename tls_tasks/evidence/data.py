@@ -4,7 +4,7 @@ A task looks for its data in the order of :mod:`tls_tasks.data.sources`. One doc
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -229,9 +229,6 @@ ALL_SETS, DATA_SETS = read_catalogue(__file__)
 """Name -> data set: all of them, and all but the ``_custom`` one, which holds a user's data."""
 
 
-_ACCURACY_HINT = "which the task's YAML reports; for other attributes copy the YAML and name them in its metric_list"
-
-
 def load_documents(
     data_set: str,
     /,
@@ -241,7 +238,6 @@ def load_documents(
     schema: Mapping[str, Any] | str | Path | None = None,
     edition: str | None = None,
     context_budget: int = DEFAULT_CONTEXT_BUDGET,
-    accuracies: Sequence[str] | None = None,
     postprocess: str | None = None,
     provenance: MutableMapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
@@ -258,7 +254,6 @@ def load_documents(
         edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
         context_budget: The number of characters of a document that a prompt shows; the rest is cut off, and its gold
             objects are missed.
-        accuracies: The accuracies that the task's ``metric_list`` reports; None if unknown.
         postprocess: ``keep``, ``drop`` or ``uncertain``: answers are scored after
             :func:`~tls_tasks.evidence.postprocess.postprocess`, with this for ungrounded objects.
         provenance: Filled with ``edition`` and ``origin`` of the data, and so shown in the results file.
@@ -270,8 +265,7 @@ def load_documents(
 
     Raises:
         DataError: If the requested data can't be used, or no source has any; the message says how to get it.
-        InputError: If an option has an impossible value, or the schema has other attributes than ``accuracies``, which
-            would make the run fail at its very end. OptionError for an unknown name or edition.
+        InputError: If an option has an impossible value; OptionError for an unknown name or edition.
 
     Example:
         >>> import warnings
@@ -287,8 +281,6 @@ def load_documents(
         custom = read_schema(schema) if isinstance(schema, Mapping) else read_schema_file(Path(schema).expanduser())
     loaded = _load_evidence(data_set, data, edition, custom).record(provenance, name)
     used = custom or data_set_schema(ALL_SETS[data_set])
-    if accuracies is not None and sorted(accuracies) != sorted(used.accuracy_names):
-        raise InputError("schema", None, f"accuracies {used.accuracy_names}", f"{list(accuracies)}, {_ACCURACY_HINT}")
     check_choice("postprocess", postprocess, (None, *UNGROUNDED))
     check_uncertain("postprocess", postprocess, used)
     rows = [_row(data_set, document, used, loaded.edition, budget) for document in loaded.documents]

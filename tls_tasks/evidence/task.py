@@ -10,7 +10,7 @@ from tls_tasks.core.task import Task, shorter_text
 from tls_tasks.evidence.data import ALL_SETS, data_set_schema, examples, load_documents, prompt
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.picture import picture
-from tls_tasks.evidence.score import accuracy_result, results
+from tls_tasks.evidence.score import results
 from tls_tasks.evidence.types import EvidenceSchema, read_schema
 
 
@@ -24,12 +24,6 @@ def _results(schema: EvidenceSchema) -> dict[str, Result]:
         "evidence_parse_failures": total("parse_failures", better=False),
         "evidence_n_objects": mean("objects", better=None, bounded=False),
     }
-
-
-def find_result(key: str) -> Result | None:
-    """Return the result for the accuracy of an attribute of a user's own schema; None for any other key."""
-    name = key.removeprefix("evidence_").removesuffix("_accuracy")
-    return accuracy_result(name) if key == f"evidence_{name}_accuracy" else None
 
 
 @lru_cache

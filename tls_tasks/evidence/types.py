@@ -241,6 +241,8 @@ def read_schema(value: Any) -> EvidenceSchema:
     if isinstance(value, EvidenceSchema):
         return value
     if isinstance(value, str):
+        if value.endswith(".json"):
+            raise InputError("schema", None, repr(value), f"{_FORM}; of a file give the content, json.load(open(name))")
         check_choice("schema", value, (JOURNAL_SCHEMA.name,))
         return JOURNAL_SCHEMA
     if not isinstance(value, Mapping):

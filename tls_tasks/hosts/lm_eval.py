@@ -48,16 +48,20 @@ def _check_options(task: Task, options: Mapping[str, Any]) -> None:
 
 
 class Number(float):
-    """A document's result: a plain number in every log, with the units and whatever else the corpus's result needs."""
+    """A document's result: a plain number in every log, with the units and whatever else the corpus's result needs.
 
-    __slots__ = ("about", "units")
+    Its ``aggregation`` counts where the file of the task names none.
+    """
+
+    __slots__ = ("about", "aggregation", "units")
     units: Sequence[Unit]
     about: Any
+    aggregation: Any
 
-    def __new__(cls, value: float, units: Sequence[Unit], about: Any) -> Number:
+    def __new__(cls, value: float, units: Sequence[Unit], about: Any, aggregation: Any = None) -> Number:
         """Attach the units, and what else the aggregation needs."""
         self = super().__new__(cls, value)
-        self.units, self.about = units, about
+        self.units, self.about, self.aggregation = units, about, aggregation
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -87,14 +91,17 @@ def process_results(task: Task, doc: Mapping[str, Any], results: Sequence[Any]) 
 
     It never raises, since an exception would lose the whole run.
     """
-    task = task.for_document(doc)
+    static_table, task = task.table, task.for_document(doc)
     unit, topic = task.process_repeats(doc, results), task.get_topic(doc)
-    numbers = {}
-    for key, result in task.table.items():
-        numbers[key] = Number(result.value([unit]), [{part: unit[part] for part in result.parts}], topic)
+
+    def number(key: str, value: float, is_error: bool = False) -> Number:
+        result = task.table[key]
+        aggregation = None if key in static_table else partial(_aggregate, result, is_error)  # of the data's own schema
+        return Number(value, [{part: unit[part] for part in result.parts}], topic, aggregation)
+
+    numbers = {key: number(key, result.value([unit])) for key, result in task.table.items()}
     # NaN: where a user's YAML does not name KEY_stderr, the harness would put the mean of these in its place.
-    errors = {f"{key}_stderr": Number(math.nan, numbers[key].units, topic) for key in task.jackknife_keys}
-    return numbers | errors
+    return numbers | {f"{key}_stderr": number(key, math.nan, True) for key in task.jackknife_keys}
 
 
 def _aggregate(result: Result, is_error: bool, numbers: Sequence[Number]) -> float | str:
@@ -197,9 +204,7 @@ def hooks(module: str) -> Callable[[str], Any]:
             return getattr(task, name.removeprefix("fewshot_"))
         key = name.removesuffix("_stderr")
         table = {key: result for task in tasks.values() for key, result in task.table.items()}
-        # Where documents bring their own table (an extraction's schema), a user's YAML names keys of its own.
-        result = table.get(key) or getattr(family, "find_result", table.get)(key)
-        if result is None:
+        if (result := table.get(key)) is None:
             known = ", ".join(("load", "prompt", "target", "fewshot_target", "process", *table))
             raise AttributeError(f"{module}: no {name!r}; there are {known}")
         of = f"{key}, of the sums of {', '.join(result.parts)}"

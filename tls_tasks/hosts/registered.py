@@ -64,7 +64,7 @@ def score_document(
     except Exception:  # whatever a scorer raises must not cost the answers; NaN shows it, and the log says why
         _log.exception("%s: could not score a document: its results are NaN", name)
         return dict.fromkeys(keys, math.nan)
-    return {key: Number(table[key].value(units), units, table[key]) for key in keys}
+    return {key: Number(table[key].value(units), units, table[key], pooled) for key in keys}
 
 
 def _score_repeats(name: str, references: Sequence[Any], predictions: Sequence[Any], **options: Any) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def _mean(numbers: Sequence[Any]) -> float:
     if not all(isinstance(number, Number) for number in numbers):
         return math.nan
     units = [mean_unit(row) for row in zip(*(number.units for number in numbers), strict=True)]
-    return Number(numbers[0].about.value(units), units, numbers[0].about)
+    return Number(numbers[0].about.value(units), units, numbers[0].about, pooled)
 
 
 def pooled(numbers: Sequence[float]) -> float:

@@ -11,8 +11,6 @@ from functools import lru_cache, wraps
 from importlib.metadata import version
 from typing import Any
 
-from tls_tasks.core.score import Result
-
 TRIED = ("0.4.12", "0.4.13", "0.5.0")
 """How the releases begin that every family has run on, with equal results."""
 
@@ -83,13 +81,12 @@ def _with_errors_of_means(aggregate: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _with_pooled_keys(process_results: Callable[..., Any]) -> Callable[..., Any]:
-    """All results of a registered metric of ours get its aggregation, not only the one that is called like it."""
+    """All results of a metric or task of ours get their aggregation, not only those that the file of a task names."""
 
     def changed(self: Any, doc: Any, results: Any, **options: Any) -> Any:
         row = process_results(self, doc, results, **options)
-        for function in filter(is_ours, list(self._aggregation_list.values())):
-            for key in _registered(row):
-                self._aggregation_list.setdefault(key, function)
+        if any(map(is_ours, self._aggregation_list.values())):
+            self._aggregation_list.update({**_aggregations(row), **self._aggregation_list})
         return row
 
     return changed
@@ -116,13 +113,13 @@ def _with_pooled_results(aggregate: Callable[..., Any]) -> Callable[..., Any]:
     """As :func:`_with_pooled_keys`."""
 
     def changed(self: Any, docs: Any, bootstrap_iters: Any = 0, aggregation_overrides: Any = None) -> Any:
-        functions = [metric.aggregation for metric in self.metrics or () if is_ours(metric.aggregation)]
-        pooled = {key: functions[0] for row in docs.values() for key in _registered(row)} if functions else {}
+        has_ours = any(is_ours(metric.aggregation) for metric in self.metrics or ())
+        pooled = {key: own for row in docs.values() for key, own in _aggregations(row).items()} if has_ours else {}
         return aggregate(self, docs, bootstrap_iters, {**pooled, **(aggregation_overrides or {})})
 
     return changed
 
 
-def _registered(row: Any) -> list[str]:
-    """Return the results of a document that are of our registered metrics."""
-    return [key for key, value in (row or {}).items() if isinstance(getattr(value, "about", None), Result)]
+def _aggregations(row: Any) -> dict[str, Callable[..., Any]]:
+    """Return the aggregations that the results of a document bring with them."""
+    return {key: own for key, value in (row or {}).items() if (own := getattr(value, "aggregation", None)) is not None}

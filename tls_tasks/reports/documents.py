@@ -238,7 +238,7 @@ def read_lookup_files(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
     missing = [str(file) for file in files.values() if not file.is_file()]
     if missing or not files:
         looked = " and ".join(missing) or f"{_LOOKUP_FOLDER}, but no report has collection_ids"
-        raise InputError("--documents", None, "nothing", f"{FILE_FORMS}; looked in {Path.cwd()} for {looked}")
+        raise InputError("documents", None, "nothing", f"{FILE_FORMS}; looked in {Path.cwd()} for {looked}")
     cited = {doc_id for report in reports for sentence in report.sentences for doc_id in sentence.citations}
     return {name: open_documents([file], cited) for name, file in files.items()}
 

@@ -117,7 +117,7 @@ def report_eval(
         ... )
         >>> result = score.as_dict()
         >>> result["recall"], result["precision"], result["nugget_coverage"], result["f1"]
-        (0.5, 1.0, 1.0, 1.0)
+        (1.0, 1.0, 1.0, 1.0)
         >>> score.signature
         'report_eval|agg:macro|judge:custom(<lambda>)|v:4'
     """
@@ -154,7 +154,7 @@ def report_eval(
     warn_of_unread([item.row for item in items if item.unit["parse_failures"]], len(items), "reports")
     signature = options.signature("report_eval", settings, VERSION)
     score = Score("report_eval", signature, definitions=definitions, **scores.from_items(items), interval=interval)
-    _warn_of_unscored([outcome for of_report in outcomes for outcome in of_report])
+    _warn_of_unscored([outcome for of_report in outcomes for outcome in of_report], judge is None)
     return score
 
 
@@ -194,14 +194,15 @@ def _make_judge(spec: Any) -> Judge:
     raise InputError("judge", None, describe(spec), _JUDGE_FORMS)
 
 
-def _warn_of_unscored(outcomes: Sequence[Outcome]) -> None:
+def _warn_of_unscored(outcomes: Sequence[Outcome], has_no_judge: bool) -> None:
     """Warn of questions without a verdict, with their three most frequent reasons, if there are any."""
     verdicts = [verdict for outcome in outcomes for _, verdict in outcome.verdicts]
     missing = [verdict for verdict in verdicts if verdict.value is None]
     if missing:
         reasons = Counter(" ".join(filter(None, (verdict.reason, verdict.raw))) for verdict in missing)
         common = ", ".join(f"{reason} ({n})" for reason, n in reasons.most_common(3))
+        cause = f"no judge was given, judge={_JUDGE_FORMS}" if has_no_judge else common
         n_sentences = sum(outcome.score is None for outcome in outcomes)
-        message = f"report_eval: no verdict on {len(missing)} of {len(verdicts)} questions: {common}"
+        message = f"report_eval: no verdict on {len(missing)} of {len(verdicts)} questions: {cause}"
         effect = "they are left out, and coverage and recall can only be higher"
         warn_caller(f"{message}; sentences unscored: {n_sentences}; {effect}", UnscoredWarning)

@@ -20,11 +20,11 @@ from tls_tasks.reports.types import Nugget, Query, Verdict
 RATIOS = ("recall", "precision", "sentence_support", "citation_support", "nugget_coverage", "nugget_coverage_weighted")
 """Result -> its numerator and denominator:
 
-- ``recall``: nuggets that rewarded sentences give / nuggets.
+- ``recall``: questions that rewarded sentences answer / questions, which are the nuggets.
 - ``precision``: rewarded sentences / rewarded and penalised ones; undefined where the request has no nuggets.
 - ``sentence_support``: sentences whose every citation holds / sentences that cite or need a citation.
 - ``citation_support``: citations that hold / citations.
-- ``nugget_coverage``: questions answered / questions; ``nugget_coverage_weighted``: the same by weight.
+- ``nugget_coverage``: the same, also by sentences of which one citation holds; ``nugget_coverage_weighted``: by weight.
 """
 KEYS = (*RATIOS, "f1")
 """The results; ``f1`` is the harmonic mean of sentence_support and nugget_coverage."""
@@ -254,9 +254,9 @@ def report_item(row: ReportRow, plan: ReportPlan, outcomes: Sequence[Outcome]) -
     covered = frozenset(pair for outcome in outcomes if outcome.earns_coverage for pair in outcome.matched)
     supports = [outcome.support for outcome in outcomes if outcome.support is not None]
     citations = [holds for outcome in outcomes for holds in outcome.citations.values() if holds is not None]
-    met = [question for question in questions if question.is_met(covered)]
+    reported, met = ([question for question in questions if question.is_met(pairs)] for pairs in (earned, covered))
     met_weight, weight = (sum(question.weight for question in some) for some in (met, questions))
-    ratios = {"recall": (len(earned), len(plan.pairs)), "nugget_coverage": (len(met), len(questions))}
+    ratios = {"recall": (len(reported), len(questions)), "nugget_coverage": (len(met), len(questions))}
     ratios |= {"nugget_coverage_weighted": (met_weight, weight), "sentence_support": (sum(supports), len(supports))}
     ratios["citation_support"] = (sum(citations), len(citations))
     if row.report is None and row.request.by_sentence:
@@ -276,7 +276,7 @@ def report_item(row: ReportRow, plan: ReportPlan, outcomes: Sequence[Outcome]) -
     is_flagged |= {"unknown_citations": n_unknown > 0, "unscored": None in scores}
     is_flagged["unjudged"] = bool(kinds) and not answered
     flags = tuple(flag for flag in is_flagged if is_flagged[flag]) if row.report else ("parse_failure",)
-    counts = {"unique_nuggets_matched": len(earned), "total_nuggets": len(plan.pairs), "unknown_citations": n_unknown}
+    counts = {"unique_nuggets_matched": len(reported), "total_nuggets": len(questions), "unknown_citations": n_unknown}
     counts |= {"questions_asked": len(kinds), "questions_unanswered": len(kinds) - len(answered)}
     unit = build_unit(scores, ratios, flags, zero=False, **counts)
     details: Any = partial(_details, plan.pairs, outcomes, questions, covered) if row.report else dict

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tls_tasks.core.errors import DataError, warn_of_repeated
 from tls_tasks.core.parsed import Parsed
-from tls_tasks.data.files import ENDINGS
+from tls_tasks.data.files import ENDINGS, file_rows
 from tls_tasks.data.rows_by_id import PREDICTION_FIELDS, Row, RowsById, error_context, join_rows, read_by_id
 from tls_tasks.timelines.rows import read_prediction, read_references
 from tls_tasks.timelines.topics import TIMELINES_FILE, read_timelines
@@ -19,6 +19,7 @@ from tls_tasks.timelines.types import Timeline
 
 _ID_FIELDS = ("topic", "id")
 _REFERENCE_FIELDS = ("gold_timelines", "timelines", "timeline")
+_EVENT_FIELDS = ("text", "event", "summary", "description")
 _PREDICTED_FIELDS = ("timelines", "timeline", *PREDICTION_FIELDS)
 
 
@@ -84,6 +85,8 @@ def _read(path: Path, from_model: bool = False) -> RowsById:
 
 def _read_file(file: Path, from_model: bool) -> RowsById:
     """Read a file of rows by topic, or of one topic's timelines."""
+    if events := _read_events(file):
+        return RowsById(file, events, by_order=file.stem in events)
     rows = read_by_id(file, _ID_FIELDS, from_model=from_model)
     if not file.name.endswith(ENDINGS):
         return rows
@@ -96,6 +99,21 @@ def _read_file(file: Path, from_model: bool) -> RowsById:
     else:
         return rows
     return RowsById(file, {name: row}, by_order=True)
+
+
+def _read_events(file: Path) -> dict[str, Row] | None:
+    """Read a sheet with a row an event: topic (the file's name without one) -> its entries; None of any other file."""
+    topics: dict[str, Row] = {}
+    if not file.is_file() or not file.name.endswith((".csv", ".jsonl", ".parquet")):
+        return None
+    for where, value in file_rows(file):
+        row = {str(name).strip().lower(): cell for name, cell in value.items()} if isinstance(value, Mapping) else {}
+        text = next((name for name in _EVENT_FIELDS if name in row), None)
+        if text is None or "date" not in row:
+            return None
+        topic = str(row.get("topic", file.stem))
+        topics.setdefault(topic, Row(where, [])).value.append({"date": row["date"], "text": row[text] or ""})
+    return topics or None
 
 
 def _read_news_tls(file: Path, from_model: bool) -> Row:

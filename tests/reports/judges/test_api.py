@@ -14,8 +14,8 @@ REPORT = {
     "collection_ids": ["c"],
     "sentences": [{"text": "Suicides rose by 3.7%.", "citations": ["d1"]}, {"text": "They rose.", "citations": ["d2"]}],
 }
-NUGGETS = {"query_id": "300", "items": [
-    {"question_text": "How much?", "gold_answers": ["3.7%"], "info": {"importance": "vital"}}]}  # fmt: skip
+NUGGET = {"question_text": "How much?", "gold_answers": ["3.7%", "by 3.7 percent"], "info": {"importance": "vital"}}
+NUGGETS = {"query_id": "300", "items": [NUGGET]}
 
 
 def judge(query):
@@ -30,12 +30,25 @@ def nuggets(tmp_path):
 
 
 @pytest.mark.parametrize("options", [{}, {"compat": "report_gen_eval"}])
-def test_one_report(nuggets, options):
-    results = evaluate_report(REPORT, nuggets, documents={"d1": "a", "d2": "b"}, judge=judge, **options)
-    assert (results["request_id"], results["run_id"]) == ("300", "example-run")
-    wanted = {"recall": 1.0, "precision": 0.5, "rewarded_sentences": 1, "penalized_sentences": 1, "total_nuggets": 1}
+def test_one_report(nuggets, options, caplog):
+    caplog.set_level("INFO")
+    results = evaluate_report(
+        REPORT, nuggets, documents={"d1": "a", "d2": "b", "d3": "c"}, judge=judge, verbose=True, **options
+    )
+    assert (results["request_id"], results["run_id"], results["collection_ids"]) == ("300", "example-run", ["c"])
+    assert results["citation_documents"] == {"d1": "a", "d2": "b"}
+    assert "Suicides rose by 3.7%." in caplog.text
+    sentences = [(own["sentence_index"], own["sentence"]) for own in results["sentence_results"]]
+    assert sentences == [*enumerate(sentence["text"] for sentence in REPORT["sentences"])]
+    wanted = {
+        "recall": 1.0,
+        "precision": 0.5,
+        "rewarded_sentences": 1,
+        "penalized_sentences": 1,
+        "total_nuggets": 1 + len(options),
+    }
     assert wanted.items() <= results["metrics"].items()
-    assert [sentence["score"] for sentence in results["sentence_results"]] == [1, -1]
+    assert [sentence["score"] for sentence in results["sentence_results"]] == [2, -1]
     assert "judge:custom(judge)" in results["signature"]
 
 

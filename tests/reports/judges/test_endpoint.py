@@ -9,6 +9,7 @@ import gzip
 import itertools
 import json
 import logging
+import socket
 import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
@@ -207,6 +208,15 @@ def test_after_enough_failures_in_a_row_the_judge_is_down_and_the_next_call_find
     assert len(server.requests) <= n_tries + 4  # two questions in flight, twice each
     server.answer = lambda sentence, *_: truth(sentence)
     assert words(one.ask(queries(100))) == right(100)
+
+
+def test_a_server_that_nobody_reaches_is_named_once_and_soon(caplog):
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
+    started = ChatJudge(url, "m")  # with the tries and seconds that it has by itself
+    with caplog.at_level(logging.WARNING), pytest.raises(JudgeError, match=f"^judge m at {url} can't be reached: .+$"):
+        started.ask(queries(8))
+    assert not caplog.text and started.stats["tries"] <= 4 * 8
 
 
 def test_failures_that_are_not_in_a_row_do_not_stop_a_judge(serve, monkeypatch):

@@ -15,6 +15,7 @@ secret, never the secret.
 """
 
 import importlib
+import logging
 import os
 import re
 from collections.abc import Mapping
@@ -29,13 +30,14 @@ from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.data.fetched import cache_folder
 from tls_tasks.data.files import text_lines
 from tls_tasks.reports.data import EMBEDDED_RECORDING
-from tls_tasks.reports.documents import read_lookup_files
+from tls_tasks.reports.documents import make_lookup, read_lookup_files
 from tls_tasks.reports.judges.endpoint import ChatJudge
 from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.nuggets import read_requests
 from tls_tasks.reports.read import parse_report_row
 from tls_tasks.reports.types import Judge, Report
 
+_log = logging.getLogger(__name__)
 _VALUE = r"""(?:"([^"\n]*)"|'([^'\n]*)'|([^#\n]*))"""
 _ASSIGNMENT = re.compile(rf"^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=[ \t]*{_VALUE}", re.MULTILINE)
 
@@ -142,6 +144,7 @@ def evaluate_report(
     *,
     documents: Any = None,
     judge: Any = None,
+    verbose: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
     """Judge and score one report.
@@ -154,11 +157,13 @@ def evaluate_report(
         documents: The cited documents, as in ``report_eval``; by default, for a model, the look-up files of
             report_gen_eval, ``./neuclir-docs-lookup/doc_mapping_COLLECTION.pkl``.
         judge: Another judge instead of provider and model.
+        verbose: Whether the score of each sentence, with what it cites and gives, is logged.
         **options: Options of ``report_eval``, such as ``compat="report_gen_eval"``.
 
     Returns:
-        ``request_id``, ``run_id``, ``metrics`` (the results and counts of ``report_eval``), ``sentence_results`` (for
-        each sentence ``index``, ``text``, ``score``, ``matched`` …), ``signature``.
+        ``request_id``, ``run_id``, ``collection_ids``, ``metrics`` (the results and counts of ``report_eval``),
+        ``citation_documents`` (id -> text of each document that is cited and found), ``sentence_results`` (for each
+        sentence ``sentence_index``, ``sentence``, ``score``, ``matched`` …), ``signature``.
 
     Raises:
         DataError: The file of nuggets can't be read.
@@ -177,8 +182,8 @@ def evaluate_report(
         ...         documents={"d1": "Heavy rain fell on Monday."},
         ...         judge=lambda query: True,
         ...     )
-        >>> results["metrics"]["recall"], results["sentence_results"][0]["score"]
-        (1.0, 1)
+        >>> results["metrics"]["recall"], results["sentence_results"][0]["sentence"], results["citation_documents"]
+        (1.0, 'It rained on Monday.', {'d1': 'Heavy rain fell on Monday.'})
     """
     from tls_tasks.reports.report_eval import report_eval  # imported here, since it imports this package
 
@@ -191,8 +196,27 @@ def evaluate_report(
     score = report_eval([report], [list(requests)], documents, judge, **options)
     item = score.as_dict(detailed=True)["items"][0]
     results = {key: value for key, value in score.as_dict().items() if key not in ("signature", "counts")}
-    about = {"request_id": item["request_id"], "run_id": item["run_id"], "metrics": {**results, **item["counts"]}}
-    return {**about, "sentence_results": item.get("sentences", []), "signature": score.signature}
+    if verbose:
+        logging.basicConfig(level=logging.INFO, format="%(message)s")
+        _log.info("%s", score.explain())
+    collections = list(parsed.collection_ids) if parsed else []
+    cited = {doc_id for sentence in parsed.sentences for doc_id in sentence.citations} if parsed else set()
+    texts = {}
+    for doc_id in sorted(cited) if documents is not None else ():
+        with suppress(Exception):  # a store that can't be read, whatever it raises, is counted among the verdicts
+            texts[doc_id] = make_lookup(documents)(collections, doc_id)
+    return {
+        "request_id": item["request_id"],
+        "run_id": item["run_id"],
+        "collection_ids": collections,
+        "metrics": {**results, **item["counts"]},
+        "citation_documents": {doc_id: text for doc_id, text in texts.items() if text is not None},
+        "sentence_results": [
+            {"sentence_index": one.pop("index"), "sentence": one.pop("text"), **one}
+            for one in item.get("sentences", ())
+        ],
+        "signature": score.signature,
+    }
 
 
 # A specification names the key's variable, never the key.

@@ -11,6 +11,7 @@ becomes an error after which ``openai`` tries again.
 
 import asyncio
 import json
+import time
 from collections import Counter
 from contextlib import aclosing, suppress
 from typing import Any, NamedTuple
@@ -26,6 +27,11 @@ LIMIT = 4_000_000
 
 _OUT_OF_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 """Error codes with status 429 after which waiting is useless."""
+
+_UNREACHED = "unreached"
+"""The code of the error that we make of a server that nobody has reached."""
+_CONNECT_SECONDS = 4
+"""How long a server that has not answered yet may take to accept a connection."""
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -50,7 +56,7 @@ class ChatClient:
     """A connection to an endpoint, ``openai`` to be closed after use; ``stats`` counts requests and tokens."""
 
     def __init__(self, url: str, stats: Counter[str], *, api_key: str | None, timeout: float, max_tries: int) -> None:
-        self._url, self._key, self._stats = url, api_key, stats
+        self._url, self._key, self._stats, self._is_refused = url, api_key, stats, False
         http_client: Any = _LimitedClient(url, stats, timeout)  # openai 3 prefers httpx2
         self.openai = AsyncOpenAI(
             base_url=url,
@@ -101,11 +107,16 @@ class ChatClient:
             message = self._redacted(f"it is redirected to {headers['location']}")
         if "retry-after" in headers:  # openai obeys it up to a minute
             message += f" (retry after {headers['retry-after']} s)"
-        if code not in _OUT_OF_CREDIT:
+        if code not in _OUT_OF_CREDIT | {_UNREACHED}:
             if status == 413 or code in _QUESTION_ERRORS:
                 return Answer(f"{status} {message}", "refused")
             if status in (408, 409, 425, 429) or status >= 500:
                 return Answer(f"{status} {message}", "rate_limit" if status == 429 else "server", True)
+        if self._is_refused:  # one question says so, and the others that are under way don't repeat it
+            return Answer(message, "refused")
+        self._is_refused = True
+        if code == _UNREACHED:
+            raise JudgeError(f"judge {model} at {self._url} can't be reached: {message}")
         raise JudgeError.refused(f"{model} at {self._url}", status, message)
 
     def _redacted(self, message: str) -> str:
@@ -123,6 +134,7 @@ class _LimitedClient(httpx.AsyncClient):
             limits=httpx.Limits(),  # no limit here: the judge limits the requests in flight
         )
         self._stats, self._deadline = stats, timeout
+        self._is_reached, self._start = stats["answered"] > 0, time.monotonic()
 
     async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         """Send one request and return its response.
@@ -133,11 +145,20 @@ class _LimitedClient(httpx.AsyncClient):
         """
         self._stats["tries"] += 1
         request.headers["Accept-Encoding"] = "identity"
+        if not self._is_reached:
+            request.extensions["timeout"]["connect"] = min(self._deadline, _CONNECT_SECONDS)
         try:
             response, content = await asyncio.wait_for(self._exchange(request), self._deadline)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as lost:
+            if self._is_reached or time.monotonic() - self._start < 1:
+                raise  # openai tries again
+            unreached = {"code": _UNREACHED, "message": str(lost) or f"no connection within {_CONNECT_SECONDS} s"}
+            headers = {"Content-Type": "application/json", "x-should-retry": "false"}
+            return httpx.Response(503, headers=headers, json={"error": unreached}, request=request)
         # Before Python 3.11 this is not the builtin TimeoutError. httpx may time out first, without a message.
         except (asyncio.TimeoutError, httpx.TimeoutException):
             raise httpx.ReadTimeout(f"no answer within {self._deadline:g} s") from None
+        self._is_reached = True
         copied = ("retry-after", "retry-after-ms", "location")
         headers = {name: response.headers[name] for name in copied if name in response.headers}
         error, is_completion = None, False

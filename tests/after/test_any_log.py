@@ -218,17 +218,6 @@ def test_gates_that_do_not_exist(plain, capsys, gate):
     assert code == 2 and "--fail-if-worse: got" in said
 
 
-def test_markdown(stock, tmp_path, capsys):
-    written, systems = tmp_path / "table.md", (stock / "a", stock / "b", stock / "a")
-    options = ("--task", "arc_easy", "--markdown", written)
-    code, printed, _ = run("compare", capsys, *systems, *options)
-    text = written.read_text(encoding="utf-8")
-    tables = [part.splitlines() for part in text.split("\n\n") if part.startswith("|")]
-    assert all(len({line.count(" | ") for line in table}) == 1 for table in tables), "as many cells in each row"
-    assert text.count("| acc |") == 2 and "p (Holm)" in text
-    assert code == 0 and "won-tied-lost" in printed
-
-
 DEEP = '{"id": 1, "score": ' + "[" * 200 + "]" * 200 + "}"
 HUGE = '{"id": 1, "score": 1' + "0" * 400 + '}\n{"id": 2, "score": 1e308}\n{"id": 3, "score": -1e308}\n'
 

@@ -15,15 +15,12 @@ from tls_tasks.after.run import Run
 from tls_tasks.cli import files
 from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, say, write_json
 from tls_tasks.cli.printed import metric_and_number, older_runs
-from tls_tasks.core.atomic import atomic_write_text
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.options import LEAST_BOOTSTRAP
 from tls_tasks.core.significance import Settings
 from tls_tasks.core.terminal import text_table, visible
 from tls_tasks.data.files import filled_text
 from tls_tasks.registry import METRICS
-
-Table = Sequence[Sequence[str]]
 
 _PLAN = "A true difference of that size is found at .05 by four of five paired tests on so many"
 _PLAN_OF_ONE = f"{_PLAN}, if the other run has nothing in common with this one; plan with two runs, which need fewer"
@@ -45,7 +42,6 @@ def add_parser(subparsers: Subparsers) -> None:
     worse = "exit with 3 if a later run is worse than the first by more than MARGIN (0), its whole interval"
     add("--fail-if-worse", action="append", default=[], metavar="METRIC[:MARGIN]", help=worse)
     add("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
-    add("--markdown", type=Path, metavar="FILE", help="write the tables as Markdown; - for stdout")
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -89,17 +85,10 @@ def _run(args: argparse.Namespace) -> int:
     method = filled_text(Path(__file__).with_name("method.txt"), settings=settings, least=LEAST_BOOTSTRAP)
     holm = len(systems) > 2  # of two systems there is nothing to correct for
     families = {name: run.family for name, run in systems[0].tasks.items()}
-    if "-" not in (str(args.json), str(args.markdown)):
+    if str(args.json) != "-":
         say("\n".join([*(_text(comparison, holm, families) for comparison in comparisons), method]))
     if args.json is not None:
         write_json(args.json, [_as_dict(comparison, settings) for comparison in comparisons])
-    if args.markdown is not None:
-        texts = (_text(comparison, holm, families, is_markdown=True) for comparison in comparisons)
-        text = "\n".join([*texts, f"{method}."])
-        if str(args.markdown) == "-":
-            say(text)
-        else:
-            atomic_write_text(args.markdown, f"{text}\n")
     note("compare", *[message for _, message in verdicts])
     return 3 if any(is_worse for is_worse, _ in verdicts) else int(bool(problems))
 
@@ -177,18 +166,10 @@ def _people(comparison: TaskComparison, family: str) -> Iterator[str]:
             yield f"{spec.name} and people: {spec.people}"
 
 
-def _text(comparison: TaskComparison, holm: bool, families: Mapping[str, str], *, is_markdown: bool = False) -> str:
-    as_text, gap, mark = (_markdown_table, "\n\n", "**") if is_markdown else (text_table, "\n", "")
-    results = as_text(_table(comparison, holm))
+def _text(comparison: TaskComparison, holm: bool, families: Mapping[str, str]) -> str:
     people = _people(comparison, families[comparison.task])
-    lines = [_power(comparison), f"{mark}{_head(comparison)}{mark}", results, *people, *comparison.warnings]
-    return gap.join(lines) + "\n"
-
-
-def _markdown_table(rows: Table) -> str:
-    cells = [[visible(cell).replace("|", "\\|") for cell in row] for row in rows]
-    cells.insert(1, ["---", *["--:"] * (len(rows[0]) - 1)])
-    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
+    table = text_table(_table(comparison, holm))
+    return "\n".join([_power(comparison), _head(comparison), table, *people, *comparison.warnings, ""])
 
 
 def _head(comparison: TaskComparison) -> str:
@@ -207,7 +188,7 @@ def _power(comparison: TaskComparison) -> str:
     return f"{units} show a true difference in {key} of {number(least)} or more, four times in five"
 
 
-def _table(comparison: TaskComparison, holm: bool) -> Table:
+def _table(comparison: TaskComparison, holm: bool) -> list[list[str]]:
     rows = [["metric", "first", "second", "difference", "interval", "detectable", "won-tied-lost", "p", "p (Holm)"]]
     for key, metric in comparison.metrics.items():
         result, interval = metric.result, metric.result.interval

@@ -7,7 +7,6 @@ import copy
 import json
 import operator
 import pickle
-import sys
 from pathlib import Path
 
 import pytest
@@ -68,21 +67,6 @@ def test_the_repr_is_short(name):
     few, many = (getattr(tls_tasks, name)(predictions * n, references * n, **options) for n in (5, 500))
     assert abs(len(repr(many)) - len(repr(few))) < 10 and len(repr(many)) < 400
     assert f"n {len(many.units)}, {many.signature}>" in repr(many)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_data_frame_has_a_row_a_document(name):
-    frame = score_of(name).to_pandas()
-    assert list(dict.fromkeys(frame["row"])) == [0, 1]
-    assert set(frame.columns) >= set(score_of(name).definitions)
-    assert not any(frame[key].dtype == object for key in score_of(name).definitions)
-    assert "topic" not in frame
-
-
-def test_without_pandas_it_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="pip install pandas"):
-        score_of("date_f1").to_pandas()
 
 
 def test_a_row_that_is_not_there_is_named():

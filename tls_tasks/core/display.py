@@ -1,14 +1,11 @@
-"""Display of scores: results by name, one line of text, a data frame, an explanation."""
+"""Display of scores: results by name, one line of text, an explanation."""
 
-import importlib
 import math
 from collections.abc import Mapping
 from typing import Any
 
 from tls_tasks.core.errors import InputError, nearest
 from tls_tasks.core.parsed import without_notes
-
-_ITEM_IDS = ("row", "reference", "topic", "request_id", "run_id")
 
 
 class ScoreDisplay:
@@ -42,26 +39,6 @@ class ScoreDisplay:
         """Return F1 and ``_score`` results, or the first three, as text."""
         keys = [key for key in results if "f1" in key.split("_") or key.endswith("_score")] or list(results)[:3]
         return ", ".join(f"{_one_line(key)} {_number(results[key], self.definitions[key].is_count)}" for key in keys)
-
-    def to_pandas(self) -> Any:
-        """Return a data frame with a row for each unit: its document and its own results.
-
-        Raises:
-            ImportError: pandas is not installed.
-        """
-        try:
-            pandas = importlib.import_module("pandas")
-        except ImportError as error:
-            raise ImportError("to_pandas() needs pandas: pip install pandas") from error
-        rows = []
-        for index, unit in enumerate(self.units):
-            item = self.items[index] if self.items else None
-            row = {key: value for key in _ITEM_IDS if (value := getattr(item, key, None)) is not None}
-            for key, result in self.definitions.items():
-                value = result.value([unit])
-                row[key] = int(value) if result.is_count and not math.isnan(value) else value
-            rows.append(row)
-        return pandas.DataFrame(rows)
 
     def explain(self, row: int = 0) -> str:
         """Return the details that explain the score of one document, as text to print.

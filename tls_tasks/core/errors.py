@@ -187,18 +187,7 @@ class JudgeError(TlsTasksError):
     """A judge can't be used at all: wrong key, unknown model, unknown parameter.
 
     Trouble with single questions never raises: it gives an unscored verdict.
-
-    Example:
-        >>> raise JudgeError.refused("gpt-x at https://host/v1", 404, "The model gpt-x does not exist")
-        Traceback (most recent call last):
-        ...
-        tls_tasks.core.errors.JudgeError: judge gpt-x at https://host/v1: refused with 404: The model gpt-x does not exist
-    """  # noqa: E501
-
-    @classmethod
-    def refused(cls, judge: str, status: int, words: str) -> JudgeError:
-        """Build the error for a server that refused with an HTTP ``status`` and these ``words``."""
-        return cls(f"judge {judge}: refused with {status}: {words}")
+    """
 
 
 class MissingExtraError(TlsTasksError, ImportError):
@@ -211,14 +200,10 @@ class MissingExtraError(TlsTasksError, ImportError):
         tls_tasks.core.errors.MissingExtraError: engine='tilse' needs an optional dependency: in a checkout of tls-tasks, pip install '.[tilse]'
     """  # noqa: E501
 
-    def __init__(self, what: str, extra: str) -> None:
-        """Name ``what`` needs the dependency, and the ``extra`` that installs it."""
-        self.what, self.extra = what, extra
-        super().__init__(what, extra)  # pickle rebuilds it from these arguments
-
     def __str__(self) -> str:
-        """Return the message."""
-        return f"{self.what} needs an optional dependency: in a checkout of tls-tasks, pip install '.[{self.extra}]'"
+        """Return the message: ``what`` needs the dependency, and the ``extra`` that installs it."""
+        what, extra = self.args
+        return f"{what} needs an optional dependency: in a checkout of tls-tasks, pip install '.[{extra}]'"
 
 
 @contextmanager

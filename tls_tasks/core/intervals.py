@@ -37,8 +37,8 @@ class Interval(NamedTuple("_Ends", [("low", float), ("high", float)])):
 
     Example:
         >>> low, high = Interval(0.25, 0.75, n=4)
-        >>> low, high, Interval(0.25, 0.75, n=4).is_trusted, Interval(0.25, 0.75, n=100).method
-        (0.25, 0.75, False, 'percentile bootstrap')
+        >>> low, high, Interval(0.25, 0.75, n=4).is_trusted
+        (0.25, 0.75, False)
     """
 
     n: int
@@ -52,11 +52,6 @@ class Interval(NamedTuple("_Ends", [("low", float), ("high", float)])):
     def __getnewargs__(self) -> tuple[float, float, int]:
         """Return the arguments of :meth:`__new__`, for copies and pickles."""
         return self.low, self.high, self.n
-
-    @property
-    def method(self) -> str:
-        """The method that gave the interval: ``jackknife-t`` or ``percentile bootstrap``."""
-        return "percentile bootstrap" if self.n >= LEAST_BOOTSTRAP else "jackknife-t"
 
     @property
     def has_width(self) -> bool:

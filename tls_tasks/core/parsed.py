@@ -70,10 +70,6 @@ class Parsed(Generic[T]):
         """How often each kind of problem with which words are lost occurred."""
         return without_notes(self.kinds())
 
-    def notes(self) -> dict[str, int]:
-        """How often each kind of note occurred."""
-        return {kind: count for kind, count in self.kinds().items() if kind in NOTES}
-
     def lost(self) -> list[str]:
         """Return the passages whose words are lost, shortened, in the order of the text."""
         return [problem.detail for problem in self.problems if not problem.is_note and problem.detail]
@@ -86,6 +82,11 @@ class Parsed(Generic[T]):
 def without_notes(kinds: Mapping[str, int]) -> dict[str, int]:
     """Those of the counted kinds of problems with which words are lost."""
     return {kind: count for kind, count in kinds.items() if kind not in NOTES}
+
+
+def only_notes(kinds: Mapping[str, int]) -> dict[str, int]:
+    """Those of the counted kinds that are notes."""
+    return {kind: count for kind, count in kinds.items() if kind in NOTES}
 
 
 def problem(kind: str, text: str) -> Problem:

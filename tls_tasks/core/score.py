@@ -23,7 +23,7 @@ import numpy as np
 from tls_tasks.core.display import ScoreDisplay
 from tls_tasks.core.errors import InputError, check_choice, shorten
 from tls_tasks.core.intervals import Interval, Statistics, caution, check_interval
-from tls_tasks.core.parsed import NOTES, without_notes
+from tls_tasks.core.parsed import only_notes, without_notes
 
 AGGREGATES = ("f_of_means", "mean_f")
 """``f_of_means``: F of the mean precision and the mean recall; ``mean_f``: the mean of the units' F (macro)."""
@@ -296,10 +296,7 @@ class Score(ScoreDisplay):
             return plain
         plain |= {**self.details(self), "items": [item.as_dict() for item in self.items]}
         problems = {row: lost for row, kinds in self.problems.items() if (lost := without_notes(kinds))}
-        noted = {
-            row: {kind: count for kind, count in kinds.items() if kind in NOTES} for row, kinds in self.problems.items()
-        }
-        notes = {row: kinds for row, kinds in noted.items() if kinds}
+        notes = {row: noted for row, kinds in self.problems.items() if (noted := only_notes(kinds))}
         return plain | {"parse_failures": self.parse_failures, "problems": problems, "notes": notes}
 
     def _result(self, key: str) -> Any:

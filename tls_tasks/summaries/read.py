@@ -36,7 +36,7 @@ def parse_summary(text: str | None) -> Parsed[str]:
 
     Example:
         >>> parsed = parse_summary("Sure! Here's a summary:\n\nThe bill was passed.\n\nLet me know if I can help!")
-        >>> parsed.value, parsed.notes()
+        >>> parsed.value, parsed.kinds()
         ('The bill was passed.', {'lead_in': 1, 'closing_remark': 1})
     """
     if text is None:

@@ -108,7 +108,7 @@ def parse_timeline(text: str | None, policy: TimelinePolicy = DEFAULT_POLICY) ->
         >>> parsed = parse_timeline('[{"start": "2011-01-25", "summary": "Protests."}, {"start": "soon", "text": ""}]')
         >>> parsed.value.as_rows(), parsed.counts()
         ([{'date': '2011-01-25', 'text': ['Protests.']}], {'invalid_date': 1})
-        >>> parse_timeline("- 25 January 2011: Protests.\n- Feb 2011: Talks.", TimelinePolicy(partial="drop")).notes()
+        >>> parse_timeline("- 25 January 2011: Protests.\n- Feb 2011: Talks.", TimelinePolicy(partial="drop")).kinds()
         {'partial_date': 1}
         >>> parse_timeline("No dates here.").failed, parse_timeline("[]").failed
         (True, False)

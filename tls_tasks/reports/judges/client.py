@@ -117,7 +117,7 @@ class ChatClient:
         self._is_refused = True
         if code == _UNREACHED:
             raise JudgeError(f"judge {model} at {self._url} can't be reached: {message}")
-        raise JudgeError.refused(f"{model} at {self._url}", status, message)
+        raise JudgeError(f"judge {model} at {self._url}: refused with {status}: {message}")
 
     def _redacted(self, message: str) -> str:
         """Return the beginning of a message, on one line, without the key, which some servers repeat."""

@@ -79,8 +79,8 @@ def leaf_of(function):
 MOVES = CASES["MOVES"]
 """Metric -> (option, and what of it, two calls that give different numbers); what is no JSON is added here."""
 MOVES["alignment_rouge"] += [*OF_TIMELINES, *POLICIES.values(), BY_FUNCTION]
-# What repeated and undated entries say moves texts only.
-MOVES["date_f1"] += [*OF_TIMELINES, *(row for name, row in POLICIES.items() if name not in ("repeated", "undated"))]
+# What repeated entries say moves texts only.
+MOVES["date_f1"] += [*OF_TIMELINES, *(row for name, row in POLICIES.items() if name != "repeated")]
 MOVES["rouge_l"] += [BY_FUNCTION, *INTERVAL, ("split_summaries: a function", *split_by(str.split, str.splitlines))]
 MOVES["report_eval"] += [("judge: a function", {"judge": Always(True).yes}, {"judge": Always(False).no}), *INTERVAL]
 MOVES["evidence_extraction"] += [BY_FUNCTION, *INTERVAL]

@@ -206,7 +206,7 @@ def test_processes_at_the_same_time(start, tmp_path):
     for process in [start() for _ in range(4)]:
         _, err = process.communicate(timeout=900)
         assert process.returncode == 0, err
-    assert files_below(tmp_path / "cache") == ["origin.json", "rows.parquet", "timelines.jsonl"]
+    assert files_below(tmp_path / "cache") == ["rows.parquet", "timelines.jsonl"]
 
 
 def test_no_room(start, tmp_path):
@@ -231,7 +231,7 @@ def test_a_killed_process_leaves_nothing_that_counts(start, mirror, tmp_path):
     process.communicate(timeout=900)
     mirror.stalls.clear()
     assert start().wait(timeout=900) == 0
-    assert {"origin.json", "rows.parquet", "timelines.jsonl"} <= set(files_below(tmp_path / "cache"))
+    assert {"rows.parquet", "timelines.jsonl"} <= set(files_below(tmp_path / "cache"))
 
 
 # ---- where it is kept

@@ -34,8 +34,8 @@ def read_twice(read, text, kinds=None):
     return parsed.value
 
 
-@example("2011-01-25: A ('2", ("undated", OPTIONS["undated"][0]))
-@example("2011-01-25: A\n\nOf \ud800 no day is told.", ("undated", OPTIONS["undated"][0]))
+@example("2011-01-25: A ('2", ("partial", OPTIONS["partial"][0]))
+@example("2011-01-25: A\n\nOf \ud800 no day is told.", ("partial", OPTIONS["partial"][0]))
 @fuzzed(80)
 @given(texts("timelines"), st.sampled_from([(name, value) for name, values in OPTIONS.items() for value in values]))
 def test_timelines(text, option):

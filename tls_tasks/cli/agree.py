@@ -6,9 +6,10 @@ from collections import Counter
 from pathlib import Path
 
 from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, say, write_json
-from tls_tasks.cli.printed import corrected_text
+from tls_tasks.cli.printed import columns_table
 from tls_tasks.core.atomic import atomic_file
 from tls_tasks.core.errors import InputError, check_whole_number
+from tls_tasks.data.files import filled_text
 from tls_tasks.reports.documents import FILE_FORMS
 from tls_tasks.reports.labels import corrections, label_sheet, read_items, read_labels
 
@@ -78,4 +79,5 @@ def _correct(args: argparse.Namespace) -> None:
         write_json(Path("-"), found if args.b is not None else found["A"])
         return
     heads = [f"{name}: {path}" for name, path in zip("AB", places, strict=False)]
-    say("\n".join([*heads, f"labels: {args.labels}", "", corrected_text(found)]))
+    not_corrected = filled_text(Path(__file__).with_name("not_corrected.txt"))
+    say("\n".join([*heads, f"labels: {args.labels}", "", columns_table(found), not_corrected]))

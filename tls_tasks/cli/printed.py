@@ -19,8 +19,6 @@ from tls_tasks.core.terminal import text_table, visible
 
 Intervals = Mapping[str, Interval]
 
-_NOT_CORRECTED = Path(__file__).with_name("not_corrected.txt").read_text(encoding="utf-8").rstrip()
-
 _PAPERS = {"AR-1": "ar1", "AR-2": "ar2", "Date-F1": "date"}
 
 
@@ -180,11 +178,6 @@ def _cell(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(number, value))}]"
     return "-" if value is None else number(value) if isinstance(value, float) else str(value)
-
-
-def corrected_text(judges: Mapping[str, Mapping[str, Any]]) -> str:
-    """What :func:`~tls_tasks.reports.labels.corrections` gives, a column a judge, and which results it leaves alone."""
-    return f"{columns_table(judges)}\n{_NOT_CORRECTED}"
 
 
 def _document_table(names: Sequence[str], score: Score, keys: Sequence[str], what: str) -> str:

@@ -66,9 +66,8 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         if not exists:
             temporary.rename(target)
             return
-        for file in sorted(temporary.rglob("*")):
-            moved = target / file.relative_to(temporary)
-            moved.mkdir(exist_ok=True) if file.is_dir() else file.replace(moved)
+        for entry in sorted(temporary.iterdir()):
+            entry.rename(target / entry.name)
 
 
 @contextmanager

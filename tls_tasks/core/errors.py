@@ -102,9 +102,6 @@ class InputError(TlsTasksError, ValueError):
 class OptionError(InputError):
     """An option has a value that doesn't exist.
 
-    Attributes:
-        choices: The values that exist, where they can be listed.
-
     Example:
         >>> raise OptionError.unknown("variant", "m:1", ["align", "align+m:1"])
         Traceback (most recent call last):
@@ -112,16 +109,12 @@ class OptionError(InputError):
         tls_tasks.core.errors.OptionError: variant: got 'm:1', expected one of 'align', 'align+m:1'
     """
 
-    choices: tuple[object, ...] = ()
-
     @classmethod
     def unknown(cls, option: str, value: object, choices: Iterable[object]) -> OptionError:
         """Build the error for ``value`` of ``option`` that isn't among ``choices``."""
         choices = tuple(choices)
         listed = ", ".join(repr(choice) for choice in choices)
-        error = cls(option, None, repr(value), f"one of {listed}{nearest(value, choices)}")
-        error.choices = choices
-        return error
+        return cls(option, None, repr(value), f"one of {listed}{nearest(value, choices)}")
 
 
 def check_options(metric: str, names: Iterable[str], options: Collection[str]) -> None:

@@ -201,9 +201,8 @@ def read_text(value: Any, field: str, index: int | None) -> str:
 
 
 # Tags of values that JSON lacks: a dictionary whose keys are not all text, a date, a long integer.
-_PAIRS, _DATE, _INTEGER = "$pairs", "$date", "$integer"
-_TAGS = frozenset({_PAIRS, _DATE, _INTEGER})
-_LONG = 10**600  # smaller integers are written as digits, which Python allows under any limit
+_PAIRS, _DATE = "$pairs", "$date"
+_TAGS = frozenset({_PAIRS, _DATE})
 
 Check = Callable[[Any, str, int], None]
 """(row, field, index): raises InputError for a row that cannot be scored."""
@@ -253,10 +252,8 @@ def unpack_column(column: Iterable[str]) -> list[Any]:
 
 def _tagged(value: Any, plain: Plain, field: str, index: int) -> Any:
     """Return a value in the form of JSON; values that JSON lacks become a dictionary with a tag."""
-    if value is None or isinstance(value, str | bool | float):
+    if value is None or isinstance(value, str | bool | float | int):
         return value
-    if isinstance(value, int):
-        return value if -_LONG < value < _LONG else {_INTEGER: hex(value)}
     if isinstance(value, Mapping):
         tagged = [(_tagged(key, plain, field, index), _tagged(row, plain, field, index)) for key, row in value.items()]
         if all(type(key) is str for key in value) and not (len(value) == 1 and not _TAGS.isdisjoint(value)):
@@ -280,8 +277,6 @@ def _untagged(value: dict[str, Any]) -> Any:
         if _DATE in value:
             text = value[_DATE]
             return (datetime.datetime if len(text) > 10 else datetime.date).fromisoformat(text)
-        if _INTEGER in value:
-            return int(value[_INTEGER], 16)
     return value
 
 

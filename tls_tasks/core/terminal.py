@@ -52,7 +52,7 @@ _NO_NUMBER = ("", "-")  # cells that a numeric column may have
 
 
 def text_table(rows: Iterable[Sequence[str]]) -> str:
-    """Return rows of cells as aligned columns; the first row is the heading, numbers align at the decimal point.
+    """Return rows of cells as aligned columns; the first row is the heading, numbers stand at the right.
 
     A column is numeric if below its heading it has at least one number, and otherwise only ``-`` and empty cells. No
     cell's content can break the layout or be obeyed by a terminal.
@@ -61,7 +61,7 @@ def text_table(rows: Iterable[Sequence[str]]) -> str:
         >>> print(text_table([("metric", "value", "n"), ("f1", "0.5000", "12"), ("tp", "10", "-")]))
         metric    value   n
         f1       0.5000  12
-        tp      10        -
+        tp           10   -
         >>> print(text_table([("topic", "n"), ("東京", "1"), ("egypt", "2")]))
         topic  n
         東京   1
@@ -73,15 +73,11 @@ def text_table(rows: Iterable[Sequence[str]]) -> str:
 
 def _aligned(column: Sequence[str]) -> list[str]:
     """Return the cells of a column, padded to equal width."""
-    head, *cells = column
+    cells = column[1:]
     numeric = {cell for cell in cells if _NUMBER.fullmatch(cell)}  # a set: a table may have 200,000 rows
     if numeric and all(cell in _NO_NUMBER for cell in cells if cell not in numeric):
-        decimals = [len(cell) - len(cell.partition(".")[0]) for cell in cells]
-        widest = max(decimals)
-        pads = [widest - n if cell in numeric and cell != "NaN" else 0 for cell, n in zip(cells, decimals, strict=True)]
-        cells = [cell + " " * pad for cell, pad in zip(cells, pads, strict=True)]
-        width = max(map(len, [head, *cells]))
-        return [cell.rjust(width) for cell in (head, *cells)]
+        width = max(map(len, column))
+        return [cell.rjust(width) for cell in column]
     width = max(map(_width, column))
     return [cell + " " * (width - _width(cell)) for cell in column]
 

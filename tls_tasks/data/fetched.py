@@ -4,7 +4,6 @@ This package contains addresses and hashes, and none of the data. In the cache::
 
     raw/OWNER/NAME/COMMIT/PATH          the downloaded files
     sets/NAME/COMMITS/rows.parquet      the rows that tasks read (people's ratings: logs and CSV instead)
-    sets/NAME/COMMITS/origin.json       the origin
 """
 
 import hashlib
@@ -28,7 +27,6 @@ MIRROR_VARIABLE = "TLS_TASKS_MIRROR"
 
 _HOST = "https://raw.githubusercontent.com/"
 ROWS = "rows.parquet"
-_ORIGIN = "origin.json"
 _BY_HAND = "get the data by hand (tls-tasks list --obtain says how)"
 
 
@@ -141,8 +139,6 @@ class PublicCopy:
                     download(url, files[file.path], file.sha256)
             with atomic_folder(folder) as unfinished:
                 importlib.import_module(self.maker).write(self, files, unfinished)
-                origin = {"data_set": self.name, "origin": self.terms}
-                (unfinished / _ORIGIN).write_text(json.dumps(origin, indent=2) + "\n", encoding="utf-8")
         except OSError as error:
             if not self.is_fetched:  # another process may have been faster
                 problem = f"{error.filename or folder}: can't be written: {error.strerror or error}"

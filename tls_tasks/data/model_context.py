@@ -89,7 +89,7 @@ def model_context(options: Mapping[str, Any]) -> ModelContext | None:
     lm = options.get("lm")
     tokenizers = (_attempt("AutoTokenizer", options.get(key), options) for key in ("tokenizer", "pretrained"))
     tokenizer = getattr(lm, "tokenizer", None) or next(filter(None, tokenizers), None)
-    count = _estimate if tokenizer is None else _counter(tokenizer)
+    count = _estimate if tokenizer is None else lambda text: len(tokenizer.encode(text))
     configured, source = _configured(options, tokenizer)
     stated = {text: key for key in _STATED if (text := str(options.get(key) or "")).isdecimal()}
     is_api = hasattr(lm, "tokenized_requests")
@@ -99,10 +99,6 @@ def model_context(options: Mapping[str, Any]) -> ModelContext | None:
     else:
         size, source = next(((int(text), key) for text, key in stated.items()), (configured, source))
     return ModelContext(size, count, count(options.get("examples", "")), source, configured) if size else None
-
-
-def _counter(tokenizer: Any) -> Callable[[str], int]:
-    return lambda text: len(tokenizer.encode(text))
 
 
 def _estimate(text: str) -> int:

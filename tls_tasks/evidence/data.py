@@ -12,14 +12,14 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from tls_tasks.core.errors import DataError, InputError, check_choice, check_whole_number
+from tls_tasks.core.errors import DataError, InputError, check_whole_number
 from tls_tasks.core.score import grouped
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.files import Rows, example_rows, file_rows, filled_text, split_files, text_lines
 from tls_tasks.data.models import DataRow, Id, named, read_model
 from tls_tasks.data.rows_by_id import PREDICTION_FIELDS, Row, RowsById, join_rows, read_by_id
 from tls_tasks.data.sources import DEFAULT_CONTEXT_BUDGET, LoadedData, SetReader, distinct, load, text_fields
-from tls_tasks.evidence.postprocess import UNGROUNDED, check_uncertain
+from tls_tasks.evidence.postprocess import check_ungrounded
 from tls_tasks.evidence.read import ObjectReader
 from tls_tasks.evidence.types import EvidenceSchema, read_schema
 
@@ -281,8 +281,7 @@ def load_documents(
         custom = read_schema(schema) if isinstance(schema, Mapping) else read_schema_file(Path(schema).expanduser())
     loaded = _load_evidence(data_set, data, edition, custom).record(provenance, name)
     used = custom or data_set_schema(ALL_SETS[data_set])
-    check_choice("postprocess", postprocess, (None, *UNGROUNDED))
-    check_uncertain("postprocess", postprocess, used)
+    check_ungrounded("postprocess", postprocess, used)
     rows = [_row(data_set, document, used, loaded.edition, budget) for document in loaded.documents]
     return rows if postprocess is None else [{**row, "postprocess": postprocess} for row in rows]
 

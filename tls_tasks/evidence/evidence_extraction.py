@@ -16,7 +16,7 @@ from tls_tasks.core import options
 from tls_tasks.core.errors import InputError, check_choice, describe, first_rows, warn_caller, warn_of_unread
 from tls_tasks.core.score import Score
 from tls_tasks.evidence.matching import MATCHINGS, TOKENIZERS, Matcher
-from tls_tasks.evidence.postprocess import UNGROUNDED, check_uncertain
+from tls_tasks.evidence.postprocess import check_ungrounded
 from tls_tasks.evidence.postprocess import postprocess as postprocessed
 from tls_tasks.evidence.rows import Row, read_rows
 from tls_tasks.evidence.score import Document, details, domains, explanation, results
@@ -107,8 +107,7 @@ def evidence_extraction(
     schema = read_schema(schema)
     least_overlap = _read_threshold(threshold)
     check_choice("matching", matching, MATCHINGS)
-    check_choice("postprocess", postprocess, (None, *UNGROUNDED))
-    check_uncertain("postprocess", postprocess, schema)
+    check_ungrounded("postprocess", postprocess, schema)
     interval = options.interval_options(confidence_interval, n_resamples, seed)
     config = _EvidenceConfig(
         schema.label,

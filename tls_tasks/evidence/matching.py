@@ -38,11 +38,6 @@ def _bare(word: str) -> str:
     return word.strip("".join(mark for mark in word if mark in string.punctuation or category(mark)[0] == "P"))
 
 
-def _word_set(words: Sequence[Hashable]) -> frozenset[Hashable]:
-    """Return the set of words; None stands for no words, so that two spans without words overlap fully."""
-    return frozenset(words or (None,))
-
-
 def _jaccard(a: frozenset[Hashable], b: frozenset[Hashable]) -> float:
     common = len(a & b)
     return common / (len(a) + len(b) - common)
@@ -109,7 +104,8 @@ class Matcher:
         domains: dict[str, list[_Span]] = {}
         for index, entry in enumerate(objects):
             if entry.domain is not None and entry.span is not None:
-                span = index, _word_set(self.words(entry.span))
+                # None stands for no words, so that two spans without words overlap fully.
+                span = index, frozenset(self.words(entry.span) or (None,))
                 domains.setdefault(entry.domain, []).append(span)
         return domains
 

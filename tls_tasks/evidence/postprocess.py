@@ -42,8 +42,7 @@ def postprocess(
         >>> [(entry.domain, entry.fields["arousal_bucket"]) for entry in fitted]
         [('emotion', 'low')]
     """
-    check_choice("ungrounded", ungrounded, UNGROUNDED)
-    check_uncertain("ungrounded", ungrounded, schema)
+    check_ungrounded("ungrounded", ungrounded, schema)
     text, reader = Source(source), ObjectReader(schema)
     fitted: list[EvidenceObject] = []
     for entry in objects:
@@ -59,8 +58,9 @@ def postprocess(
     return tuple(entry for entry in fitted if not entry.issues)
 
 
-def check_uncertain(option: str, value: str | None, schema: EvidenceSchema) -> None:
-    """Raise InputError for ``uncertain`` if some domain of the schema has no attribute with that value."""
+def check_ungrounded(option: str, value: str | None, schema: EvidenceSchema) -> None:
+    """Refuse a value that is none of the choices, and ``uncertain`` if some domain has no attribute with that value."""
+    check_choice(option, value, (None, *UNGROUNDED))
     for domain in schema.domains if value == _UNCERTAIN else ():
         if _uncertain_key(schema, domain) is None:
             got = f"schema {schema.name!r}, in which no attribute of domain {domain!r} may be {_UNCERTAIN!r}"

@@ -200,16 +200,11 @@ def _match_results(prefix: str = "") -> dict[str, Result]:
     }
 
 
-def accuracy_result(name: str) -> Result:
-    """Return the result for the accuracy of an attribute, or of ``bucket``, over matched objects."""
-    return ratio(f"{name}/right", f"{name}/asked")
-
-
 def results(schema: EvidenceSchema) -> dict[str, Result]:
     """Return the table of ``evidence_extraction``; the parts are those of :meth:`.Document.unit`."""
     return {
         **_match_results(),
-        **{f"{name}_accuracy": accuracy_result(name) for name in schema.accuracy_names},
+        **{f"{name}_accuracy": ratio(f"{name}/right", f"{name}/asked") for name in schema.accuracy_names},
         **{
             f"evidence_coverage{kind}": Result(("sourced", "checked", f"grounded{kind}"), _coverage, empty=math.nan)
             for kind in ("", "_normalised")

@@ -45,19 +45,15 @@ Read = tuple[tuple[T, ...], tuple[BadRow, ...]]
 """What the rows of a file hold, and what was wrong with them."""
 
 
-def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Write JSON Lines, completely or not at all.
-
-    Returns:
-        How many lines were written.
 
     Raises:
         OSError: The file can't be written.
     """
     # UTF-8 has no lone surrogates; written with a backslash they are JSON's own escapes.
     with atomic_file(path) as file, file.open("w", encoding="utf-8", errors="backslashreplace") as lines:
-        written = [lines.write(json.dumps(row, ensure_ascii=False) + "\n") for row in rows]
-    return len(written)
+        lines.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def with_keys(row: Any) -> str:

@@ -231,16 +231,11 @@ def load_documents(
     if contexts and model:
         if any(context.refused[-1] for context in contexts.values()):
             model.check_stated(data_set)
-        _refuse_if_empty(data_set, model, room.answer, contexts.values())
+        if 2 * sum(context.refused[-1] and not context.n_sentences for context in contexts.values()) > len(contexts):
+            expected = f"more: with {answer} for the answer, no sentence of the articles is shown on most topics"
+            raise InputError("the model's context", None, f"{model.size} tokens for {data_set}", expected)
     _log_shares(data_set, room, (contexts or {}).values())
     return documents(loaded.documents, loaded.edition, phrases, room, contexts)
-
-
-def _refuse_if_empty(name: str, model: ModelContext, answer: int, contexts: Collection[Context]) -> None:
-    """Raise InputError if the model's context has no room for a single sentence on more than half of the topics."""
-    if 2 * sum(context.refused[-1] and not context.n_sentences for context in contexts) > len(contexts):
-        expected = f"more: with {answer} for the answer, no sentence of the articles is shown on most topics"
-        raise InputError("the model's context", None, f"{model.size} tokens for {name}", expected)
 
 
 def _log_shares(name: str, room: Room, contexts: Collection[Context]) -> None:

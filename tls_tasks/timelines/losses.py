@@ -92,14 +92,11 @@ def _lost(line: str) -> Problem:
 
 def _dates_named(line: str) -> set[str]:
     """The years and months that a line names."""
-    return {*YEAR.findall(marked(line)), *_months_named(line)}
+    months = _MONTH.finditer(marked(line, throughout=True))
+    names = {line[month.start() : month.end()] for month in months} - {"may", "march"}
+    return names.union(YEAR.findall(marked(line)))
 
 
 def _names_day(line: str) -> bool:
     """Whether a line names a month beside a number, or a day in digits."""
     return any(dates_in(line)) or _DAY.search(marked(line, throughout=True)) is not None
-
-
-def _months_named(line: str) -> set[str]:
-    months = _MONTH.finditer(marked(line, throughout=True))
-    return {line[month.start() : month.end()] for month in months} - {"may", "march"}

@@ -273,18 +273,9 @@ def _shared_fields(doc: Mapping[str, Any]) -> dict[str, str]:
     n_sentences = doc["n_sentences"]
     sentences = "one sentence that makes" if n_sentences == 1 else f"at most {n_sentences} sentences that make"
     pronoun = "its" if n_sentences == 1 else "their"
-    length = filled("length", n_dates=counted(doc["n_asked"], "date"), sentences=sentences, their=pronoun)
+    n_dates = f"{doc['n_asked']} date{'' if doc['n_asked'] == 1 else 's'}"
+    length = filled("length", n_dates=n_dates, sentences=sentences, their=pronoun)
     return {"query": doc["query"], "length": length, "form": filled("form", example=EXAMPLE)}
-
-
-def counted(n: int, noun: str) -> str:
-    """Return a number with its noun, in the plural unless the number is 1.
-
-    Example:
-        >>> counted(1, "date"), counted(2, "date")
-        ('1 date', '2 dates')
-    """
-    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 def _month(day: str) -> str:

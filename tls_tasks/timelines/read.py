@@ -34,8 +34,6 @@ class TimelinePolicy:
         range: Two dates: read them as the ``start`` or the ``end``, or ``drop`` the entry.
         repeated: Several entries with one date: ``merge`` them (a text that occurs twice is kept once), or keep the
             ``first`` or the ``last``.
-        undated: A line without a date: ``continue`` the day before it, or ``drop`` the line. Lines below a date
-            without text always belong to it, and a JSON entry without a date is always dropped.
         day_month: Whether the day or the month comes first in ``01/02/2011``: ``day_first``, ``month_first``, or
             ``list``: as in the list's other dates with that separator, such as ``25/01/2011``. If these don't tell, the
             day comes first between dots, and an entry with another separator is dropped.
@@ -53,7 +51,6 @@ class TimelinePolicy:
     partial: Literal["first_day", "drop"] = "first_day"
     range: Literal["start", "end", "drop"] = "start"
     repeated: Literal["merge", "first", "last"] = "merge"
-    undated: Literal["continue", "drop"] = "continue"
     day_month: Literal["list", "day_first", "month_first"] = "list"
 
     def __post_init__(self) -> None:
@@ -123,7 +120,7 @@ def parse_timeline(text: str | None, policy: TimelinePolicy = DEFAULT_POLICY) ->
     if not from_json.failed and found.stage != "repaired":
         return from_json
     left_out = answer.problems(text)
-    from_lines = _assembled([*left_out, *read_lines(answer.text, policy.undated == "continue")], policy)
+    from_lines = _assembled([*left_out, *read_lines(answer.text)], policy)
     if from_json.value is not None or from_lines.value is not None:
         # What json_repair makes of dated lines that contain a bracket must not win over the lines.
         more = _n_sentences(from_lines) - _n_sentences(from_json)

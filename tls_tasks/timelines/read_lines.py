@@ -133,9 +133,8 @@ _Item = RawEntry | Problem | str
 class _Lines:
     """Reads a text line by line."""
 
-    def __init__(self, lines: list[str], keep_undated: bool, known: Known, has_titles: bool = False) -> None:
+    def __init__(self, lines: list[str], known: Known, has_titles: bool = False) -> None:
         self.lines = lines
-        self.keep_undated = keep_undated
         self.section = Section(known)
         self.has_titles = has_titles  # whether a date may stand behind an entry's title or text
         self.formed = items_of_one_form(lines, has_titles)
@@ -175,7 +174,7 @@ class _Lines:
         return is_prompt and not self.is_echo
 
     def _table(self, table: Table) -> Iterator[_Item]:
-        items = list(read_table(table, self.keep_undated, self.section.known))
+        items = list(read_table(table, self.section.known))
         first = next((item.expression for item in items if isinstance(item, RawEntry)), None)
         yield from self._close(first)
         self.seen_date = self.seen_date or first is not None
@@ -238,7 +237,7 @@ class _Lines:
 
     def _continues(self, day: _Day, stripped: str, is_item: bool) -> bool:
         """Whether the line belongs to the day."""
-        if not day.prefix.is_heading and (not self.keep_undated or (not is_item and _is_label(stripped))):
+        if not day.prefix.is_heading and not is_item and _is_label(stripped):
             return False
         # "Let me know if you need more." follows a blank line, but so does the second paragraph of a day's block.
         return is_item or not self.after_blank or (day.prefix.is_heading and not day.last_is_item)
@@ -275,17 +274,16 @@ def _is_label(stripped: str) -> bool:
     return len(text) <= 40 and text.endswith(":") and len(text.split()) <= 4
 
 
-def read_lines(text: str, keep_undated: bool = True, known: Known = UNKNOWN) -> list[RawEntry | Problem]:
+def read_lines(text: str, known: Known = UNKNOWN) -> list[RawEntry | Problem]:
     r"""Read the dated lines and tables of a text.
 
     A line without a date belongs to the day before it; after a blank line only if it is a list item, or if the day is
     a block of paragraphs. Separators, code fences, tags, undated headings and tables end a day. What precedes the first
-    date is a preamble: it is dropped, and counted only if there is a date in it or ``keep_undated`` is False. If no
-    line begins with a day, the items of a list are entries if nearly each of them holds one date.
+    date is a preamble: it is dropped, and counted only if there is a date in it. If no line begins with a day, the
+    items of a list are entries if nearly each of them holds one date.
 
     Args:
         text: Text without JSON and without thinking.
-        keep_undated: Whether lines without a date continue the preceding day; if not, only those of a block do.
         known: The year and the month of what the text stands in.
 
     Returns:
@@ -301,16 +299,14 @@ def read_lines(text: str, keep_undated: bool = True, known: Known = UNKNOWN) -> 
     lines = as_lines(text)
     beyond = [problem("too_long", line) for line in lines[_MAX_LINES : _MAX_LINES + 1]]
     lines, numbered = without_numbers(lines[:_MAX_LINES])
-    reader = _Lines(lines, keep_undated, known)
+    reader = _Lines(lines, known)
     items = _without_example(list(reader.read()))
     if reader.lacks_year and _n_entries(items) == 0 and (year := _closing_year(lines)):
-        reader = _Lines(lines, keep_undated, Known(year))
+        reader = _Lines(lines, Known(year))
         items = _without_example(list(reader.read()))
-    if (
-        _n_days(items) == 0 and not reader.lacks_year and any(map(may_hold_date, lines))
-    ):  # lists of sources and notes look like such
+    if _n_days(items) == 0 and not reader.lacks_year and any(map(may_hold_date, lines)):
         # Lists of sources and notes look like such.
-        titled = _without_example(list(_Lines(lines, keep_undated, known, has_titles=True).read()))
+        titled = _without_example(list(_Lines(lines, known, has_titles=True).read()))
         is_better = _n_entries(titled) > max(1, 2 * _n_entries(items))
         items = titled if _n_days(titled) > 1 or is_better else items
     noted = [problem("note", numbered)] if numbered else []

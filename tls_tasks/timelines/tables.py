@@ -29,7 +29,7 @@ def as_lines(text: str) -> list[str]:
 _WORD = re.compile(r"[a-z]+")
 
 
-def read_table(table: Table, keep_undated: bool = True, known: Known = UNKNOWN) -> Iterator[RawEntry | Problem | str]:
+def read_table(table: Table, known: Known = UNKNOWN) -> Iterator[RawEntry | Problem | str]:
     """Read a table: the date is in the columns that the header names, else in those that hold dates.
 
     A year and a month may have columns of their own; an empty one is that of the row above. The text is in the columns
@@ -37,7 +37,6 @@ def read_table(table: Table, keep_undated: bool = True, known: Known = UNKNOWN) 
 
     Args:
         table: The table.
-        keep_undated: Whether a row without a date continues the row above.
         known: The year and the month of the section that the table is in.
 
     Example:
@@ -71,7 +70,7 @@ def read_table(table: Table, keep_undated: bool = True, known: Known = UNKNOWN) 
         if cells and (sentences or dated.expression is None or dated.expression.precision == "day"):
             yield from [last] if last else []
             last = RawEntry(dated.expression, cells[-1], dated.sentences + sentences)
-        elif last is not None and keep_undated:
+        elif last is not None:
             last = last._replace(sentences=last.sentences + sentences)
         elif sentences:
             yield problem("undated_text", " | ".join(sentences))

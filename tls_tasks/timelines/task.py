@@ -48,17 +48,12 @@ def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:
     unit = {"parse_failures": float(parsed.failed), "n_dates": float(len(prediction))}
     for metric in _METRICS.values():
         unit |= metric([prediction], [reference]).units[0]
-    return {**unit, **_count_dates_in_articles(doc, prediction)}
-
-
-def _count_dates_in_articles(doc: Mapping[str, Any], prediction: Timeline) -> dict[str, float]:
-    """Count the predicted dates, those that articles mention or were published on, and those in no reference either."""
-    if "article_dates" not in doc:
-        return {}
-    days = set(map(str, prediction.dates))
-    not_in_articles = days.difference(json.loads(doc["article_dates"]))
-    invented = not_in_articles.difference(json.loads(doc["reference_dates"]))
-    return {"dates": len(days), "in_articles": len(days) - len(not_in_articles), "invented": len(invented)}
+    if "article_dates" in doc:
+        days = set(map(str, prediction.dates))
+        not_in_articles = days.difference(json.loads(doc["article_dates"]))
+        invented = not_in_articles.difference(json.loads(doc["reference_dates"]))
+        unit |= {"dates": len(days), "in_articles": len(days) - len(not_in_articles), "invented": len(invented)}
+    return unit
 
 
 def _scores(doc: Mapping[str, Any], answer: str) -> dict[str, Score]:

@@ -72,7 +72,7 @@ def test_a_judged_run_is_a_recording(tmp_path):
     answers = {"citation_support": True, "nugget_agreement": 0.25, "negative": None, "first_instance": "Well, YES."}
     recorder = Recorder(CallableJudge(lambda query: answers.get(query.kind, "?"), "mine"))
     said = [*recorder.ask(ALL[:2]), *recorder.ask(ALL[2:])]
-    assert write_rows(tmp_path / "new" / "run.jsonl", recorder.rows()) == 5
+    write_rows(tmp_path / "new" / "run.jsonl", recorder.rows())
     rows = read_jsonl(tmp_path / "new" / "run.jsonl")
     assert rows == json.loads(json.dumps(recorder.rows()))
     assert [row["verdict"] for row in rows] == ["YES", "NO", None, "YES", None]

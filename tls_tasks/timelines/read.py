@@ -31,7 +31,6 @@ class TimelinePolicy:
 
     Attributes:
         partial: A month or a year: read it as its ``first_day`` (as CHRONOS' loader does), or ``drop`` the entry.
-        range: Two dates: read them as the ``start`` or the ``end``, or ``drop`` the entry.
         repeated: Several entries with one date: ``merge`` them (a text that occurs twice is kept once), or keep the
             ``first`` or the ``last``.
         day_month: Whether the day or the month comes first in ``01/02/2011``: ``day_first``, ``month_first``, or
@@ -49,7 +48,6 @@ class TimelinePolicy:
     """  # noqa: E501 - the message is one line
 
     partial: Literal["first_day", "drop"] = "first_day"
-    range: Literal["start", "end", "drop"] = "start"
     repeated: Literal["merge", "first", "last"] = "merge"
     day_month: Literal["list", "day_first", "month_first"] = "list"
 
@@ -213,6 +211,4 @@ def _day(entry: RawEntry, policy: TimelinePolicy) -> datetime.date | None:
     expression = entry.expression
     if expression is None or (expression.precision != "day" and policy.partial == "drop"):
         return None
-    if expression.end is None or policy.range == "start":
-        return expression.date
-    return expression.end if policy.range == "end" else None
+    return expression.date

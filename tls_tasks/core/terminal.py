@@ -59,9 +59,9 @@ def text_table(rows: Iterable[Sequence[str]]) -> str:
 
     Example:
         >>> print(text_table([("metric", "value", "n"), ("f1", "0.5000", "12"), ("tp", "10", "-")]))
-        metric    value   n
-        f1       0.5000  12
-        tp           10   -
+        metric   value   n
+        f1      0.5000  12
+        tp          10   -
         >>> print(text_table([("topic", "n"), ("東京", "1"), ("egypt", "2")]))
         topic  n
         東京   1

@@ -54,6 +54,25 @@ def tree(i):
     return {"number": i, "buyer": f"Town {i}", "lines": [{"name": "chair"}, {"name": f"desk {i}"}][: 1 + i % 2]}
 
 
+def request(i):
+    nuggets = {"What was passed?": "the budget", "How long did it take?": f"{i + 2} hours"}
+    items = [{"question_text": question, "gold_answers": [answer]} for question, answer in nuggets.items()]
+    return {"query_id": f"t{i}", "items": items, "doc_ids": [f"d{i}"]}
+
+
+def report(i):
+    return f"{summary(i)} [1] Everybody was pleased." if i % 2 else f"The council met [1]. {summary(i)} [1]"
+
+
+DOCUMENTS = [{"id": f"d{i}", "text": summary(i)} for i in range(N)]
+AGREED = [
+    {"kind": "nugget_agreement", "sentence": summary(i), "verdict": "YES", "question": "What was passed?"}
+    | {"answer": "the budget"}
+    for i in range(N)
+]
+JUDGED_ELSE = {kind: "YES" for kind in ("citation_support", "requires_citation", "first_instance")}
+JUDGED_ELSE |= {"negative": "NO", "nugget_agreement": "NO"}
+
 # Family -> its task and metrics, a row of data, the answer before a model's words stand around it, the reference, the
 # further columns and options of the metrics, those of the command, the fields of its rows, and results to compare.
 FAMILIES = {
@@ -93,11 +112,40 @@ FAMILIES = {
         "options": {"schema": FORM},
         "fields": ("id", "prediction", "reference"),
     },
+    "reports": {
+        "task": "report_custom",
+        "row": lambda i: {"request_id": f"t{i}", "problem_statement": f"Town {i}?", "doc_ids": [f"d{i}"]},
+        "answer": report,
+        "reference": request,
+        "metrics": {"report_eval": {key: key for key in ("f1", "recall", "precision")}},
+        "options": {
+            "documents": {row["id"]: row["text"] for row in DOCUMENTS},
+            "judge": {"judgments": AGREED, "defaults": JUDGED_ELSE},
+        },
+        "arguments": ("--judge", json.dumps({"defaults": JUDGED_ELSE})),
+        "fields": ("request_id", "answer", "items"),
+    },
 }
 
 
 def answers_of(family):
     return [CHATTY[i % len(CHATTY)].format(FAMILIES[family]["answer"](i)) for i in range(N)]
+
+
+def write(file, rows):
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return file
+
+
+def options_of_task(folder, family):
+    """Write the data of a family's task, and return what a run of it is given."""
+    rows = [FAMILIES[family]["row"](i) for i in range(N)]
+    if family != "reports":
+        return {"data": str(write(folder / "rows.jsonl", rows)), "name": "ours"}
+    recording = write(folder / "verdicts.jsonl", AGREED)
+    for name, own in {"requests": rows, "nuggets": map(request, range(N)), "documents": DOCUMENTS}.items():
+        write(folder / f"{name}.jsonl", own)
+    return {"data": str(folder), "name": "ours", "judge": {"recorded": str(recording), "defaults": JUDGED_ELSE}}
 
 
 def by_harness(folder, family):
@@ -112,9 +160,7 @@ def by_harness(folder, family):
         loglikelihood = loglikelihood_rolling = None
 
     Chatty.__abstractmethods__ = frozenset()
-    data = folder / "rows.jsonl"
-    data.write_text("".join(f"{json.dumps(FAMILIES[family]['row'](i))}\n" for i in range(N)))
-    make_run(folder / "out", Chatty(), [FAMILIES[family]["task"]], metadata={"data": str(data), "name": "ours"})
+    make_run(folder / "out", Chatty(), [FAMILIES[family]["task"]], metadata=options_of_task(folder, family))
     (file,) = folder.glob("out/**/results_*.json")
     return json.loads(file.read_text())["results"][FAMILIES[family]["task"]]
 
@@ -126,13 +172,13 @@ def by_inspect(folder, family):
     from tests.hosts.test_inspect import output
 
     task = tls_tasks.task(FAMILIES[family]["task"])
-    documents = task.documents(data=folder / "rows.jsonl")
+    arguments = options_of_task(folder, family)
+    documents = task.documents(**arguments)
     said = dict(zip(map(task.prompt, documents), answers_of(family), strict=True))
     model = get_model(
         "mockllm/model", custom_outputs=lambda messages, *_: output(said[messages[-1].text]), memoize=False
     )
     options = {"model": model, "display": "none", "log_dir": str(folder / "logs")}
-    arguments = {"data": str(folder / "rows.jsonl"), "name": "ours"}
     (log,) = in_thread(inspect_ai.eval, f"tls_tasks/{task.name}", task_args=arguments, **options)
     assert log.status == "success", log.error
     return {key: metric.value for key, metric in log.results.scores[0].metrics.items()}
@@ -144,16 +190,18 @@ def by_command(folder, family, capsys):
     columns = {"predictions": (predicted, answers_of(family)), "references": (right, map(own["reference"], range(N)))}
     arguments = list(own.get("arguments", ()))
     for option, (field, values) in columns.items():
-        file = folder / f"{option}.jsonl"
-        file.write_text("".join(f"{json.dumps({key: f't{i}', field: own})}\n" for i, own in enumerate(values)))
-        arguments += [f"--{option}", file]
+        rows = ({key: f"t{i}", field: own} for i, own in enumerate(values))
+        arguments += [f"--{option}", write(folder / f"{option}.jsonl", rows)]
     if family == "trees":
         (folder / "schema.json").write_text(json.dumps(FORM))
         arguments += ["--schema", folder / "schema.json"]
     if family == "evidence":
-        rows = [json.dumps({"journal_id": f"t{i}", "text": journal(i)}) for i in range(N)]
-        (folder / "sources.jsonl").write_text("\n".join(rows))
-        arguments += ["--sources", folder / "sources.jsonl"]
+        rows = ({"journal_id": f"t{i}", "text": journal(i)} for i in range(N))
+        arguments += ["--sources", write(folder / "sources.jsonl", rows)]
+    if family == "reports":
+        options_of_task(folder, family)
+        arguments[arguments.index("--references") + 1] = folder / "nuggets.jsonl"
+        arguments += ["--documents", folder / "documents.jsonl", "--recorded", folder / "verdicts.jsonl"]
     code, out, err = run(family, capsys, *arguments, "--json")
     assert code == 0, err
     return json.loads(out)

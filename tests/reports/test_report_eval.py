@@ -515,7 +515,7 @@ def test_no_rows_at_all():
 
 
 def test_without_a_judge_every_question_is_left_open():
-    with pytest.warns(UnscoredWarning, match=r"no verdict on 13 of 13 questions: missing"):
+    with pytest.warns(UnscoredWarning, match=r"no verdict on 13 of 13 questions: no judge was given"):
         score = report_eval([REPORT], [REQUEST])
     assert math.isnan(score.results["recall"]) and "|judge:none|" in score.signature
 

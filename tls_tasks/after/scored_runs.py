@@ -210,7 +210,7 @@ def read_runs(
         every = {(run.run.folder, run.model, run.name): run for run in every}.values()  # the oldest come first
     run = None
     for run in every:
-        taken_as = (task if run.run.host == "lm_eval" else None) or run.name
+        taken_as = (task if run.run.host == "lm_eval" else None) or _included_task(run)
         is_ours = taken_as == task or (run.run.host in _ANSWERS and taken_as in task_files())
         yield _score_again(run, task_file(taken_as), progress) if is_ours else _with_table(run)
     if run is None:
@@ -218,6 +218,17 @@ def read_runs(
         wanted = "a task of ours (--task says as what to take others)" if ours else ", ".join(only or ["any task"])
         how = "lm_eval writes them with --output_path OUT --log_samples"
         raise DataError(f"no samples to score: expected those of {wanted}, got {names}; {how}")
+
+
+def _included_task(run: Run) -> str:
+    """Return the task of ours that a user's task includes under another name, with its data and its scoring."""
+    config = run.results.get("configs", {}).get(run.name, {})
+    if run.name not in task_files() and str(config.get("process_results")).startswith("tls_tasks: "):
+        stated = config.get("dataset_kwargs"), [row["metric"] for row in config["metric_list"]]
+        for name, file in task_files().items():
+            if stated == (file.config.get("dataset_kwargs"), [row["metric"] for row in file.config["metric_list"]]):
+                return name
+    return run.name
 
 
 def score_places(places: Iterable[str | Path], **options: Any) -> Iterator[ScoredTask]:

@@ -122,15 +122,19 @@ def _read_answer(text: str, parsed: Parsed[Report], shown: Mapping[str, str], li
     """
     row, ids, titles = parsed.value, list(shown), list(shown.values())
     if row and any(sentence.citations for sentence in row.sentences):
-        citations = Citations(ids, titles)
-        resolved = [replace(sentence, citations=_resolve(sentence.citations, citations)) for sentence in row.sentences]
-        return Parsed(replace(row, sentences=tuple(resolved)), parsed.problems) if shown else parsed
+        return Parsed(resolved(row, Citations(ids, titles)), parsed.problems) if shown else parsed
     answer = read.parse_report(text, ids, titles=titles, limit=limit)
     if row is None:
         return answer
     sentences = answer.value.sentences if answer.value else ()
     cites = any(sentence.citations for sentence in sentences)
     return Parsed(replace(row, sentences=sentences), answer.problems) if cites else parsed
+
+
+def resolved(report: Report, citations: Citations) -> Report:
+    """Return a report whose citations are ids, where it cites documents of a prompt by number or title."""
+    sentences = (replace(sentence, citations=_resolve(sentence.citations, citations)) for sentence in report.sentences)
+    return replace(report, sentences=tuple(sentences))
 
 
 def _resolve(cited: Sequence[str], citations: Citations) -> tuple[str, ...]:

@@ -14,10 +14,12 @@ from tls_tasks.core.score import Score, grouped
 from tls_tasks.core.task import answer_text
 from tls_tasks.data.files import read_objects, text_lines
 from tls_tasks.data.rows_by_id import files_in, some
+from tls_tasks.reports.citations import Citations
 from tls_tasks.reports.json_lines import BadRow, Read, T
 from tls_tasks.reports.nuggets import parse_request, read_requests
 from tls_tasks.reports.read import read_reports
 from tls_tasks.reports.report_eval import report_eval
+from tls_tasks.reports.rows import resolved
 from tls_tasks.reports.rubrics import as_rubric
 from tls_tasks.reports.task import parse_answer, read_criteria, read_request, shown_documents
 from tls_tasks.reports.types import Judge, Report, ReportRequest
@@ -76,6 +78,10 @@ def read_run(reports: Path, nuggets: Path | None, rubrics: Path | None = None) -
     has_nuggets = any(request.by_sentence for request in all_requests)
     empty = {name: ReportRequest(name, by_sentence=has_nuggets) for name in request_ids}
     requests = tuple({**empty, **by_id}[report.request_id] for report in answers)
+    answers = tuple(
+        resolved(report, Citations(request.doc_ids)) if request.doc_ids else report
+        for report, request in zip(answers, requests, strict=True)
+    )
     answered = grouped([report.request_id for report in answers], [report.run_id for report in answers])
     missing = {str(run): tuple(name for name in by_id if name not in names) for run, names in answered.items()}
     unanswered = {run: names for run, names in missing.items() if names}

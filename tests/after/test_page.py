@@ -85,7 +85,8 @@ def test_a_metric_says_what_it_is_on_hover_and_focus(report, open_page):
     for name in (page.locator(".lead [data-means]"), page.locator(".scores [data-means]").nth(1)):
         for show in (name.hover, name.focus):
             show()
-            assert tip.inner_text() == define(name.inner_text()) and name.get_attribute("aria-describedby") == "definition"
+            assert tip.inner_text() == define(name.inner_text())
+            assert name.get_attribute("aria-describedby") == "definition"
             page.keyboard.press("Escape")
             assert tip.is_hidden()
     page.locator(".lead [data-means]").focus()

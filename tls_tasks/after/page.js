@@ -50,7 +50,7 @@ const note = (kind, ...children) => el("p", { class: kind }, ...children);
 const region = (name) => ({ tabindex: "0", role: "region", "aria-label": name });
 const rawText = (name, value) => prose(value, { class: "prose raw", ...region(name) });
 const label = (content, x, y, anchor, more) => draw("text", { x, y, "text-anchor": anchor, ...more }, content);
-const means = (definition) => (definition ? { "data-means": definition } : {}); // shown by `defined`
+const means = (definition) => (definition ? { "data-means": definition } : {});
 const marked = (pieces) => pieces.map(([piece, mark]) => (mark ? el("mark", { class: mark }, piece) : piece));
 const isNumber = (value) => typeof value === "number" && !Number.isNaN(value);
 const number = (value, digits = 3) => (isNumber(value) ? value.toFixed(digits) : "–");

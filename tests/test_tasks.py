@@ -22,7 +22,7 @@ from tls_tasks.core.score import Score, table_parts, unscored, values
 from tls_tasks.data.sources import EMBEDDED
 from tls_tasks.hosts.discovery import group_files, task_files
 from tls_tasks.hosts.lm_eval import process_results
-from tls_tasks.registry import FAMILIES
+from tls_tasks.registry import FAMILIES, define
 
 TASKS = {family: importlib.import_module(module).TASKS for family, module in FAMILIES.items()}
 NAMES = [name for tasks in TASKS.values() for name in tasks]
@@ -59,6 +59,8 @@ def test_every_result_key_says_what_it_is(task):
         key: [own.better, own.is_count, own.is_mean, own.bounded, str(own.empty)] for key, own in task.table.items()
     }
     assert said == json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))[task.name]
+    for key in task.table:
+        assert 0 < len(define(key).split()) <= 12, f"tls_tasks/result_keys.json: define {key} in at most 12 words"
 
 
 def test_every_family_has_tasks_and_every_file_its_task():
@@ -241,7 +243,7 @@ sys.meta_path.insert(0, Blocked())
 warnings.simplefilter("ignore")
 import importlib
 import tls_tasks
-from tls_tasks.registry import FAMILIES
+from tls_tasks.registry import FAMILIES, define
 for name in tls_tasks.METRICS:
     getattr(tls_tasks, name)
 for module in FAMILIES.values():

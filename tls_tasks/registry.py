@@ -107,6 +107,22 @@ def _read() -> dict[str, MetricSpec]:
 METRICS: Mapping[str, MetricSpec] = _read()
 """Every metric by name."""
 
+_DEFINITIONS: Mapping[str, Mapping[str, str]] = json.loads((_FOLDER / "result_keys.json").read_text(encoding="utf-8"))
+
+
+def define(key: str) -> str:
+    """Return what a result key of our tasks means, in a few words; empty for a key that a user's data adds.
+
+    Example:
+        >>> define("date_recall")
+        'Selected dates: share of the reference covered'
+    """
+    keys, parts = _DEFINITIONS["keys"], _DEFINITIONS["parts"]
+    stems = ((part, stem) for part in parts for stem in (key.removeprefix(f"{part}_"), key.removesuffix(f"_{part}")))
+    composed = (f"{keys[stem]}: {parts[part]}" for part, stem in stems if stem != key and stem in keys)
+    return keys.get(key) or next(composed, "")
+
+
 FAMILIES: Mapping[str, str] = {
     family: f"tls_tasks.{family}.task" for family in ("timelines", "summaries", "evidence", "trees", "reports")
 }

@@ -15,6 +15,7 @@ from tls_tasks.after.page import asset, labels, page
 from tls_tasks.after.scored_runs import read_runs, references_of, score_places
 from tls_tasks.cli import main
 from tls_tasks.core.errors import TlsTasksError
+from tls_tasks.registry import define
 from tls_tasks.timelines.task import TASKS
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -74,6 +75,22 @@ def write_page(folder, rows):
 
 def width_beyond_the_screen(page):
     return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+
+def test_a_metric_says_what_it_is_on_hover_and_focus(report, open_page):
+    opened = open_page(report)
+    page, tip = opened.page, opened.page.locator("#definition")
+    page.select_option("#task", label="summ_dialogsum")
+    assert tip.is_hidden()
+    for name in (page.locator(".lead [data-means]"), page.locator(".scores [data-means]").nth(1)):
+        for show in (name.hover, name.focus):
+            show()
+            assert tip.inner_text() == define(name.inner_text())
+            assert name.get_attribute("aria-describedby") == "definition"
+            page.keyboard.press("Escape")
+            assert tip.is_hidden()
+    page.locator(".lead [data-means]").focus()
+    assert opened.violations() == [] and opened.errors == []
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])

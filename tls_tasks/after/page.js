@@ -50,6 +50,7 @@ const note = (kind, ...children) => el("p", { class: kind }, ...children);
 const region = (name) => ({ tabindex: "0", role: "region", "aria-label": name });
 const rawText = (name, value) => prose(value, { class: "prose raw", ...region(name) });
 const label = (content, x, y, anchor, more) => draw("text", { x, y, "text-anchor": anchor, ...more }, content);
+const means = (definition) => (definition ? { "data-means": definition } : {});
 const marked = (pieces) => pieces.map(([piece, mark]) => (mark ? el("mark", { class: mark }, piece) : piece));
 const isNumber = (value) => typeof value === "number" && !Number.isNaN(value);
 const number = (value, digits = 3) => (isNumber(value) ? value.toFixed(digits) : "–");
@@ -59,6 +60,20 @@ const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s
 const short = (name, most = 24) =>  // the labels of two runs often differ at the end
   (name.length > most ? `${name.slice(0, most - 11)}…${name.slice(-10)}` : name);
 
+// The definition of a metric below its name, while the pointer or the focus is on it, until Escape.
+function defined({ target, type, key }) {
+  const node = target.closest?.("[data-means]"), tip = $("definition");
+  if (target === tip || (type === "keydown" && key !== "Escape")) return;
+  document.querySelector("[aria-describedby=definition]")?.removeAttribute("aria-describedby");
+  tip.hidden = !node || type === "keydown";
+  if (tip.hidden) return;
+  node.setAttribute("aria-describedby", "definition");
+  tip.textContent = node.dataset.means;
+  const { left, bottom } = node.getBoundingClientRect();
+  tip.style.left = `${scrollX + Math.max(8, Math.min(left, document.body.clientWidth - tip.offsetWidth - 8))}px`;
+  tip.style.top = `${scrollY + bottom}px`;
+}
+
 // ---- the chosen task, runs and metric
 
 const task = () => data.tasks[state.task];
@@ -66,6 +81,8 @@ const runA = () => task().runs[state.run];
 const runB = () => task().runs[state.other];
 const metricName = () => state.metric || task().headline;
 const metricOf = (name, of = task()) => of.metrics.find((metric) => metric.key === name);
+const meaning = (name, of) => metricOf(name, of)?.means || "";
+const term = (name, of) => el("span", { ...means(meaning(name, of)), tabindex: meaning(name, of) ? 0 : null }, name);
 const isLower = () => metricOf(metricName())?.higher === false;
 const valueOf = (run, at, name = metricName()) => (run.columns[name] ? run.columns[name][at] : NaN);
 const topicOf = (run, at) => (run.topics ? run.topics[at] : "");
@@ -217,7 +234,7 @@ function runRow(of, taskAt, runAt, common, isFirst, n) {
   const ofTask = { scope: "rowgroup", rowspan: n + isNumber(of.among?.values[name]), class: "task" };
   const pressed = { "aria-pressed": String(isHere && runAt === state.run), class: kind };
   return el("tr", { class: isHere ? "here" : null },
-    common && isFirst && el("th", ofTask, button(of.name, () => choose({ task: taskAt, run: 0 })), soft(name)),
+    common && isFirst && el("th", ofTask, button(of.name, () => choose({ task: taskAt, run: 0 })), soft(term(name, of))),
     el("th", { scope: "row" }, button(run.model, () => choose({ task: taskAt, run: runAt }), pressed),
       soft(count(run.n, "document"))),
     el("td", { class: "cell" }, runPlot(run, name, ends, kind)),
@@ -247,12 +264,12 @@ function plot() {
   const names = [...(isMany ? ["task"] : []), "run", "plot", "value, interval"];
   const heads = names.map((name) => el("th", { scope: "col", class: "unseen" }, name));
   const doubt = " Dashed, †: unreliable interval: fewer than 8 topics or documents, or no variation.";
-  const caption = [isMany ? "The headline result of each task with its 95 % interval."
-    : `${metricName()} with its 95 % interval; grey bars: documents by score.`, isDoubtful ? doubt : null];
+  const caption = isMany ? ["The headline result of each task with its 95 % interval."]
+    : [term(metricName()), " with its 95 % interval; grey bars: documents by score."];
   const axis = el("tr", {}, isMany && el("td"), el("td"),
     el("td", { class: "cell" }, draw("svg", { class: "axis", "aria-hidden": "true" }, labels)), el("td"));
   const kind = `forest${isMany ? " dense" : ""}`;
-  return table(kind, heads, rows, el("caption", {}, caption), el("tfoot", {}, axis));
+  return table(kind, heads, rows, el("caption", {}, caption, isDoubtful && doubt), el("tfoot", {}, axis));
 }
 
 function sentence() {
@@ -268,18 +285,18 @@ function sentence() {
   if (!b) {
     const interval = a.intervals[name] ? ` (95 % interval ${intervalText(a, name)})` : "";
     return el("p", { class: "lead" }, said(a, "a"), " scores ", el("b", {}, number(a.values[name])),
-      ` on ${name}${interval}, over ${count(a.n, "document")}.`);
+      " on ", term(name), `${interval}, over ${count(a.n, "document")}.`);
   }
   const test = comparison(), n = test || pairs().n, above = test ? test.difference : a.values[name] - b.values[name];
   const order = above * (isLower() ? -1 : 1) > 0 ? " ahead of " : " behind ";
   const gap = Math.abs(above) < 5e-4 ? "level with " : [el("b", {}, number(Math.abs(above))), order];
   const cannot = test && test.p >= 0.05 && test.least >= 0.05
-    ? ` ${count(test.units, task().unit)} can't show it: p = ${number(test.least)} is the least they can give.` : "";
+    ? ` ${count(test.units, task().unit)} are too few to show it: their p is never below ${number(test.least)}.` : "";
   const ends = test && isNumber(test.low) ? `${signed(test.low)} to ${signed(test.high)}` : "";
   const range = ends && `95 % interval of the difference ${ends}, `;
   const p = test ? ` (${range}p ${test.p < 0.001 ? "< 0.001" : `= ${number(test.p)}`})` : "";
   const all = count(n.won + n.tied + n.lost, "document");
-  return el("p", { class: "lead" }, said(a, "a"), " is ", gap, said(b, "b"), ` on ${name}${p}: it wins ${n.won}, `
+  return el("p", { class: "lead" }, said(a, "a"), " is ", gap, said(b, "b"), " on ", term(name), `${p}: it wins ${n.won}, `
     + `ties ${n.tied} and loses ${n.lost} of ${all} with a score for both.${cannot}`, soft(` ${task().edition}`));
 }
 
@@ -334,7 +351,7 @@ function resultTable() {
   const { runs, name, signatures } = task();
   const metrics = task().metrics.filter(({ key }) => runs.some((run) => isNumber(run.values[key])));
   const pick = (key) =>
-    button(key, () => choose({ metric: key }), { "aria-pressed": String(key === metricName()) });
+    button(key, () => choose({ metric: key }), { ...means(meaning(key)), "aria-pressed": String(key === metricName()) });
   const rows = metrics.map(({ key, higher }) => el("tr", {},
     el("th", { scope: "row" }, pick(key), soft({ true: " ↑", false: " ↓" }[higher] || "")),
     runs.map((run) => el("td", { class: "figure" }, number(run.values[key], 4),
@@ -558,7 +575,7 @@ function scoreCell(at, name) {
   const other = runB() && el("b", { class: "b" }, "◆", number(valueOfB(at, name)));
   const values = other ? [el("b", { class: "a" }, "●", value), other] : el("b", {}, value);
   const scale = el("span", { class: "scale" }, soft(low), scoreBar(at, name, runA().values[name]), soft(high));
-  return el("div", {}, el("dt", { title: name }, name), el("dd", {}, values, scale));
+  return el("div", {}, el("dt", {}, term(name)), el("dd", {}, values, scale));
 }
 
 function scoreStrip(at) {
@@ -566,7 +583,7 @@ function scoreStrip(at) {
   const ranked = names.filter((key) => key !== metricName() && metricOf(key).higher !== null);
   const shown = [metricName(), ...ranked].slice(0, REPORTED), rest = names.filter((key) => !shown.includes(key));
   const cells = (names) => el("dl", { class: "scores" }, names.map((name) => scoreCell(at, name)));
-  const title = `${count(rest.length, "more score")}. Black tick: the run's mean.`;
+  const title = `${count(rest.length, "more score")}. Upright tick: the mean of ${short(runA().model)}.`;
   return [cells(shown), rest.length ? fold(title, cells(rest)) : null];
 }
 
@@ -831,6 +848,7 @@ function start() {
     for (const key of Object.keys(columns)) columns[key] = Float64Array.from(columns[key], (value) => value ?? NaN);
   }
   addEventListener("keydown", pressed);
+  for (const event of ["pointerover", "focusin", "keydown"]) document.addEventListener(event, defined);
   $("list").addEventListener("scroll", paint, { passive: true });
   $("keys").addEventListener("change", (event) => { state.keys = event.target.checked; });
   new ResizeObserver(resized).observe($("list"));

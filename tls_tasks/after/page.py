@@ -23,7 +23,7 @@ from tls_tasks.core.parsed import leaves
 from tls_tasks.core.score import without_nan
 from tls_tasks.core.significance import smallest_p
 from tls_tasks.core.terminal import visible
-from tls_tasks.registry import FAMILIES
+from tls_tasks.registry import FAMILIES, define
 from tls_tasks.text.quotes import mark_spans
 
 _LONGEST_ANSWER = 100_000  # characters; the page says how many more there were
@@ -119,7 +119,10 @@ def _task_entry(
         "judged": first.is_judged,
         "unit": "topic" if len(set(first.topics)) < len(first.ids) else "document",
         "edition": f"{first.data}, {_units(first)}",
-        "metrics": [{"key": key, "higher": result.better, "range": ranges[key]} for key, result in table.items()],
+        "metrics": [
+            {"key": key, "higher": result.better, "range": ranges[key], "means": define(key) if first.family else ""}
+            for key, result in table.items()
+        ],
         "signatures": list(first.signatures.values()),
         "pairs": {f"{left}.{right}": _pair(runs[left][1], runs[right][1]) for left, right in places},
         "among": references_of([run for _, run in runs]) or None,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import io
-import itertools
 import json
 import zlib
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -144,34 +144,41 @@ def read_units(folder: Path, log: LogBlocks, n_expected: int | None) -> StoredLo
         DataError: If a file of the folder is damaged.
     """
     tables = [_read(file) for file in sorted(folder.glob("block-*.parquet"))]
-    filtered: dict[str, dict[int, dict[str, Any]]] = {}
-    problems, before, place = [], 0, itertools.count()
+    lines: list[int] = []
+    before = 0
     for table in tables:
-        for row in table.select(list(_COLUMNS)).to_pylist():
-            row |= {"line": before + row["line"], "place": next(place)}
-            if row["doc_id"] is None:
-                problems.append(_problem(log, row))
-            elif (first := filtered.setdefault(row["filter"], {}).setdefault(row["doc_id"], row)) is not row:
-                same = first["answer"] == row["answer"]
-                problems.append(repeated(log.path, row["line"], row["doc_id"], first["line"], same))
+        lines += [before + line for line in table["line"].to_pylist()]
         before += int(table.schema.metadata[_N_LINES])
+    # Columns, since a dictionary a row would take most of the memory.
+    cells: _Cells = {name: [cell for table in tables for cell in table[name].to_pylist()] for name in _COLUMNS}
+    cells["line"] = lines
+    filtered: dict[str, dict[int, int]] = {}  # filter -> number of a document -> its first row
+    problems = []
+    for row, (doc_id, filter_name) in enumerate(zip(cells["doc_id"], cells["filter"], strict=True)):
+        if doc_id is None:
+            problems.append(_problem(log, cells, row))
+        elif (first := filtered.setdefault(filter_name, {}).setdefault(doc_id, row)) != row:
+            same = cells["answer"][first] == cells["answer"][row]
+            problems.append(repeated(log.path, lines[row], doc_id, lines[first], same))
     for by_number in filtered.values() or ({},):
         problems += missing(log.path, by_number, n_expected)
     rows = [row for _, row in sorted(next(iter(filtered.values()), {}).items())]
-    places = [row["place"] for row in rows]
     parts = [name for name in tables[0].column_names if name not in _COLUMNS] if tables else []
-    columns = {part: np.concatenate([table[part].to_numpy() for table in tables])[places].tolist() for part in parts}
+    amounts = {part: np.concatenate([table[part].to_numpy() for table in tables])[rows] for part in parts}
     return StoredLog(
-        units=Columns(columns, len(rows)),
-        names=[row["name"] for row in rows],
-        topics=[row["topic"] for row in rows],
-        problems=problems + [_problem(log, row) for row in rows if row["problem"]],
-        not_asked=[(row["line"], row["name"]) for row in rows if not row["asked"]],
+        units=Columns({part: array("d", column.tobytes()) for part, column in amounts.items()}, len(rows)),
+        names=[cells["name"][row] for row in rows],
+        topics=[cells["topic"][row] for row in rows],
+        problems=problems + [_problem(log, cells, row) for row in rows if cells["problem"][row]],
+        not_asked=[(lines[row], cells["name"][row]) for row in rows if not cells["asked"][row]],
     )
 
 
-def _problem(log: LogBlocks, row: Mapping[str, Any]) -> LogProblem:
-    return LogProblem(row["problem"], f"{log.path}:{row['line']}", row["detail"])
+_Cells = dict[str, list[Any]]
+
+
+def _problem(log: LogBlocks, cells: _Cells, row: int) -> LogProblem:
+    return LogProblem(cells["problem"][row], f"{log.path}:{cells['line'][row]}", cells["detail"][row])
 
 
 def _read(file: Path) -> Any:

@@ -14,7 +14,7 @@ import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -217,6 +217,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 _Loader.add_constructor("!function", lambda loader, node: node.value)
 
 
+@cache  # what several files include is read once
 def _read(path: Path) -> dict[str, Any]:
     config: dict[str, Any] = _Loader(path.read_text(encoding="utf-8")).get_single_data()
     included = config.pop("include", None)

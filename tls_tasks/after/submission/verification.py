@@ -22,6 +22,7 @@ from tls_tasks.after.submission.golds import AROUND, EQUAL, facts, knows_golds
 from tls_tasks.core.errors import DataError, InputError, TlsTasksError
 from tls_tasks.data.editions import KNOWN, UNKNOWN
 from tls_tasks.data.files import readable
+from tls_tasks.registry import FAMILIES
 
 AGAINST_DATA, CONSISTENT = "verified against data", "self-consistent"
 EDITIONS = ("embedded", "fetched", "hub")
@@ -169,7 +170,7 @@ def verify_in_process(place: Path, data: str | None, signers: Mapping[str, str],
     # Not fork, which copies what other threads are in the midst of.
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context: Any = multiprocessing.get_context(method)
-    context.set_forkserver_preload(["__main__", __name__])  # imported once for all submissions
+    context.set_forkserver_preload(["__main__", __name__, *FAMILIES.values()])  # imported once for all submissions
     ignore = signal.signal, (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all, and this process ends the other
     with tempfile.TemporaryDirectory() as scratch, context.Pool(1, *ignore) as pool:
         pool.apply(len, ("",))  # how long a process takes to start is not the submission's fault

@@ -15,7 +15,7 @@ from tls_tasks.text.dates import read_date
 from tls_tasks.trees.grounds import with_quotes
 from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.schema import read_schema
-from tls_tasks.trees.types import Branch, Leaf, ListOf, OneOf, SchemaNode
+from tls_tasks.trees.types import Branch, Leaf, ListOf, SchemaNode, UnionNode
 
 _REACH = 80  # characters between the words of a key and its value: about a line
 
@@ -79,7 +79,7 @@ def _fill(node: SchemaNode, text: str, key: Hashable = "") -> Any:
     if isinstance(node, ListOf):
         return _parts(text, key) if node.item == Leaf("string") else []
     if not isinstance(node, Leaf):
-        return _fill(node.parts[-1], text, key) if isinstance(node, OneOf) else None
+        return _fill(node.parts[-1], text, key) if isinstance(node, UnionNode) else None
     places = _mentions(text, key)
     if node.choices:
         return _choice(node, text)

@@ -13,53 +13,62 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.trees.compliance import fits
-from tls_tasks.trees.counts import Counts, Outcome, mean_outcomes, n_values
+from tls_tasks.trees.counts import Counts, Outcome, count_values, mean_outcomes
 from tls_tasks.trees.pairing import Pairing
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import Again, AnyOf, Branch, ListOf, OneOf, SchemaNode, part_for, resolved
-from tls_tasks.trees.values import MISSING, count_nodes, full_tree, has_answers, settled, values_outside
+from tls_tasks.trees.types import (
+    AnyOf,
+    Branch,
+    ListOf,
+    RecursiveNode,
+    SchemaNode,
+    UnionNode,
+    dereference,
+    node_for_value,
+)
+from tls_tasks.trees.values import MISSING, count_nodes, count_values_outside, full_tree, has_several_answers, resolve
 
-Place = Enum("Place", ["KEY", "ITEM", "CONTENT"])
+Slot = Enum("Slot", ["KEY", "ITEM", "CONTENT"])
 """Where two values stand: at a key, which is a node; in lists; or wherever only what is in them counts."""
 
 
 def compare_trees(reference: Any, prediction: Any, pairing: Pairing) -> Counts:
     """Compare two trees; the prediction is MISSING where nothing could be read."""
     root = pairing.plan.root
-    return compare(reference, prediction, root, pairing, Place.CONTENT if isinstance(root, Branch) else Place.KEY)
+    return compare(reference, prediction, root, pairing, Slot.CONTENT if isinstance(root, Branch) else Slot.KEY)
 
 
-def compare(reference: Any, prediction: Any, node: SchemaNode, pairing: Pairing, place: Place = Place.KEY) -> Counts:
+def compare(reference: Any, prediction: Any, node: SchemaNode, pairing: Pairing, slot: Slot = Slot.KEY) -> Counts:
     """Compare two values; MISSING stands for the value of a key that isn't there."""
     if type(node) is Field and type(reference) in node.types and type(prediction) in node.types:  # as a rule
-        is_key, is_node = place is Place.KEY, place is Place.ITEM and not pairing.plan.follows_treeval
+        is_key, is_node = slot is Slot.KEY, slot is Slot.ITEM and not pairing.plan.follows_treeval
         outcomes = [pairing.scorer.outcome(node, reference, prediction)]
         return Counts(node_tp=int(is_key or is_node), leaf_tp=int(is_key), outcomes=outcomes)
-    is_recursive, node, plan = isinstance(node, Again), resolved(node), pairing.plan
-    if has_answers(node, reference):
-        return best_answer(reference, prediction, node, pairing, place)
-    if isinstance(node, OneOf):
-        return compare_kinds(reference, prediction, node, pairing, place)
+    is_recursive, node, plan = isinstance(node, RecursiveNode), dereference(node), pairing.plan
+    if has_several_answers(node, reference):
+        return compare_answers(reference, prediction, node, pairing, slot)
+    if isinstance(node, UnionNode):
+        return compare_union(reference, prediction, node, pairing, slot)
     left, right = states(reference, prediction, node, plan)
-    counts = count_key(left, right, node, plan) if place is Place.KEY else Counts()
-    if place is Place.ITEM:
+    counts = count_key(left, right, node, plan) if slot is Slot.KEY else Counts()
+    if slot is Slot.ITEM:
         counts = count_item(left, right, node, plan)
     if isinstance(node, Field):
-        if plan.follows_treeval and place is Place.ITEM and left and right:  # null is a value like any other
+        if plan.follows_treeval and slot is Slot.ITEM and left and right:  # null is a value like any other
             left, right = max(left, VALUE), max(right, VALUE)
         counts.outcomes.append(compare_leaves(reference, prediction, node, left, right, pairing))
         return counts
     below = Counts()
-    if not (is_recursive and place is Place.KEY and left != VALUE != right):  # a schema within itself ends here
+    if not (is_recursive and slot is Slot.KEY and left != VALUE != right):  # a schema within itself ends here
         empty: Any = {} if isinstance(node, Branch) else []
         step = compare_dictionaries if isinstance(node, Branch) else compare_lists
         below = step(reference if left == VALUE else empty, prediction if right == VALUE else empty, node, pairing)
     if right == WRONG:
-        below.outside += values_outside(node, prediction)
-        if place is Place.KEY and isinstance(node, ListOf) and isinstance(node.item, Field) and left == VALUE:
+        below.outside += count_values_outside(node, prediction)
+        if slot is Slot.KEY and isinstance(node, ListOf) and isinstance(node.item, Field) and left == VALUE:
             below.outcomes.append(Outcome(node.item, scores=node.item.worst_scores))
-    is_treeval = plan.follows_treeval and place is Place.KEY
-    counts += count_below_as_treeval(below, prediction, node, left, right) if is_treeval else below
+    is_treeval = plan.follows_treeval and slot is Slot.KEY
+    counts += count_below_for_treeval(below, prediction, node, left, right) if is_treeval else below
     return counts
 
 
@@ -82,7 +91,7 @@ def compare_dictionaries(reference: Any, prediction: Any, node: Any, pairing: Pa
         counts += compare_lists(others, unknown, node.rest, pairing)
     else:
         counts.node_fp += len(unknown) if pairing.plan.follows_treeval else count_nodes(unknown, items=True)
-        counts.outside += values_outside(None, unknown)
+        counts.outside += count_values_outside(None, unknown)
     return counts
 
 
@@ -90,8 +99,8 @@ def compare_lists(references: Any, predictions: Any, node: Any, pairing: Pairing
     """Compare two lists, or the values of two dictionaries: items that are paired, and those without counterpart."""
     counts, matches = Counts(), pairing.match(references, predictions, node, compare_items)
     for row, column in matches:
-        place = Place.KEY if node.is_keyed else Place.ITEM
-        pair = compare(references[row], predictions[column], node.item, pairing, place)
+        slot = Slot.KEY if node.is_keyed else Slot.ITEM
+        pair = compare(references[row], predictions[column], node.item, pairing, slot)
         pair.outcomes = [pair.outcomes]
         counts += pair
     if id(node) in pairing.plan.within_lists:
@@ -103,21 +112,21 @@ def compare_lists(references: Any, predictions: Any, node: Any, pairing: Pairing
         matched = {match[side] for match in matches}
         for position in items if node.is_keyed else range(len(items)):
             if position not in matched:
-                counts += count_alone(items[position], node, pairing, is_missed=side == 0)
+                counts += count_unpaired(items[position], node, pairing, is_missed=side == 0)
     if isinstance(node.item, Field) and not node.is_keyed and not references and not predictions:
         counts.outcomes.append(Outcome(node.item, "absent"))
     counts.outcomes = [counts.outcomes]
     return counts
 
 
-compare_items = partial(compare, place=Place.ITEM)
+compare_items = partial(compare, slot=Slot.ITEM)
 
 
-def count_alone(item: Any, around: ListOf, pairing: Pairing, is_missed: bool) -> Counts:
+def count_unpaired(item: Any, around: ListOf, pairing: Pairing, is_missed: bool) -> Counts:
     """Count an item that has no counterpart: it is missed in the prediction, or invented there."""
-    node, item = settled(around.item, item)
+    node, item = resolve(around.item, item)
     trees = (item, MISSING) if is_missed else (MISSING, item)
-    counts = compare(*trees, node, pairing.alone, Place.KEY if around.is_keyed else Place.ITEM)
+    counts = compare(*trees, node, pairing.alone, Slot.KEY if around.is_keyed else Slot.ITEM)
     n_nodes = counts.node_fn if is_missed else counts.node_fp
     if pairing.plan.follows_treeval and isinstance(node, Branch):
         n_nodes = count_nodes(item) if isinstance(item, dict) else 1
@@ -129,22 +138,22 @@ def count_alone(item: Any, around: ListOf, pairing: Pairing, is_missed: bool) ->
 # --- values of several kinds, and several answers ---
 
 
-def compare_kinds(reference: Any, prediction: Any, node: OneOf, pairing: Pairing, place: Place) -> Counts:
+def compare_union(reference: Any, prediction: Any, node: UnionNode, pairing: Pairing, slot: Slot) -> Counts:
     """Compare values that may be of several kinds: each kind with its values.
 
     A leaf is absent only where both values are scalars, not where they are of another kind.
     """
-    counts, kinds = Counts(), (part_for(node, reference), part_for(node, prediction))
+    counts, kinds = Counts(), (node_for_value(node, reference), node_for_value(node, prediction))
     is_left, is_right = (not isinstance(value, dict | list) for value in (reference, prediction))
     for part in node.parts:
         left = reference if part is kinds[0] else MISSING
         right = prediction if part is kinds[1] else MISSING
         if left is not MISSING or right is not MISSING or (isinstance(part, Field) and is_left and is_right):
-            below = compare(left, right, part, pairing, Place.CONTENT if place is Place.ITEM else place)
+            below = compare(left, right, part, pairing, Slot.CONTENT if slot is Slot.ITEM else slot)
             if isinstance(part, Field) and not (is_left and is_right):
                 below.outcomes = [outcome for outcome in below.leaves if outcome.kind != "absent"]
             counts += below
-    if place is Place.ITEM:
+    if slot is Slot.ITEM:
         counts.node_tp += is_left and is_right
         counts.node_fn += is_left and not is_right
         counts.node_fp += is_right and not is_left
@@ -152,11 +161,11 @@ def compare_kinds(reference: Any, prediction: Any, node: OneOf, pairing: Pairing
     return counts
 
 
-def best_answer(reference: AnyOf, prediction: Any, node: SchemaNode, pairing: Pairing, place: Place) -> Counts:
+def compare_answers(reference: AnyOf, prediction: Any, node: SchemaNode, pairing: Pairing, slot: Slot) -> Counts:
     """Compare the prediction with each valid answer; return the counts of the one that fits best."""
-    counts = [compare(answer, prediction, node, pairing, place) for answer in reference.values]
+    counts = [compare(answer, prediction, node, pairing, slot) for answer in reference.values]
     index = pairing.best_fit(node, counts)
-    counts[index].extra_reference_values += n_values(counts[index].leaves, ()) - n_values(counts[0].leaves, ())
+    counts[index].extra_reference_values += count_values(counts[index].leaves, ()) - count_values(counts[0].leaves, ())
     counts[index].choices += ((reference, index),)
     return counts[index]
 
@@ -168,12 +177,12 @@ ABSENT, NULL, VALUE, WRONG, NULLABLE = range(5)
 """No key; null; a value; a value of another type; several valid answers, null among them."""
 
 
-def state_of(node: SchemaNode, value: Any, is_loose: bool) -> int:
+def value_state(node: SchemaNode, value: Any, is_loose: bool) -> int:
     """What a value is to its node; ``is_loose``: a leaf takes values of any type.
 
     Example:
         >>> node = Branch({})
-        >>> [state_of(node, value, False) for value in ({}, None, "text", MISSING)] == [VALUE, NULL, WRONG, ABSENT]
+        >>> [value_state(node, value, False) for value in ({}, None, "text", MISSING)] == [VALUE, NULL, WRONG, ABSENT]
         True
     """
     kind = type(value)
@@ -190,7 +199,10 @@ def state_of(node: SchemaNode, value: Any, is_loose: bool) -> int:
 
 def states(reference: Any, prediction: Any, node: SchemaNode, plan: Plan) -> tuple[int, int]:
     """Return what two values are to their node; where null is valid, too, there is a value if both have one."""
-    left, right = state_of(node, reference, plan.follows_treeval), state_of(node, prediction, plan.follows_treeval)
+    left, right = (
+        value_state(node, reference, plan.follows_treeval),
+        value_state(node, prediction, plan.follows_treeval),
+    )
     return (VALUE if right >= VALUE else NULL) if left == NULLABLE else left, right
 
 
@@ -222,7 +234,7 @@ def count_item(left: int, right: int, node: SchemaNode, plan: Plan) -> Counts:
     return Counts(node_fn=int(is_left), node_fp=int(is_right))
 
 
-def count_below_as_treeval(below: Counts, prediction: Any, node: SchemaNode, left: int, right: int) -> Counts:
+def count_below_for_treeval(below: Counts, prediction: Any, node: SchemaNode, left: int, right: int) -> Counts:
     """Return what treeval's program counts below a key: nothing of what is compared unless both trees have it.
 
     Of a dictionary that one of them lacks, or has as null, it counts what is in it or what should be.

@@ -5,8 +5,8 @@ import re
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, OneOf, Path, SchemaNode, part_for, path_name
-from tls_tasks.trees.values import settled
+from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, Path, SchemaNode, UnionNode, node_for_value, path_name
+from tls_tasks.trees.values import resolve
 
 ISSUE_KINDS = ("missing", "unknown", "type", "choice", "format")
 """What may not comply: a required key is absent, a key is not in the schema, a value is of another type or not among
@@ -112,7 +112,7 @@ def _same_type(value: Any, choice: Hashable) -> bool:
     return isinstance(value, bool) if isinstance(choice, bool) else _is_number(value)
 
 
-def complies(tree: Any, node: SchemaNode) -> list[_Issue]:
+def find_issues(tree: Any, node: SchemaNode) -> list[_Issue]:
     """What in a tree does not comply with its schema; nothing if it does.
 
     Null complies everywhere but as the root: it is how a tree says that there is no value. Dates are to be ISO dates.
@@ -126,9 +126,9 @@ def complies(tree: Any, node: SchemaNode) -> list[_Issue]:
 
     Example:
         >>> node = Branch({"n": Leaf("integer"), "tags": ListOf(Leaf("string"))}, frozenset({"n"}))
-        >>> [str(issue) for issue in complies({"n": "5", "tags": ["a", 7], "x": 1}, node)]
+        >>> [str(issue) for issue in find_issues({"n": "5", "tags": ["a", 7], "x": 1}, node)]
         ['n: type: wanted integer, got str', 'tags[1]: type: wanted string, got int', 'x: unknown: not in the schema']
-        >>> complies({"n": None}, node)
+        >>> find_issues({"n": None}, node)
         []
     """
     return [_wrong_type((), node, None)] if tree is None else list(_issues(tree, node, ()))
@@ -137,11 +137,11 @@ def complies(tree: Any, node: SchemaNode) -> list[_Issue]:
 def _issues(value: Any, node: SchemaNode, path: Path) -> Iterator[_Issue]:
     if value is None:
         return
-    if isinstance(value, AnyOf) and settled(node, value)[1] is not value:
+    if isinstance(value, AnyOf) and resolve(node, value)[1] is not value:
         for answer in value.values:
             yield from _issues(answer, node, path)
         return
-    node = part_for(node, value)
+    node = node_for_value(node, value)
     if isinstance(node, Leaf):
         if not fits(value, node):
             yield _wrong_type(path, node, value)
@@ -167,13 +167,13 @@ def _issues(value: Any, node: SchemaNode, path: Path) -> Iterator[_Issue]:
         yield _wrong_type(path, node, value)
 
 
-def slips(tree: Any, node: SchemaNode) -> list[_Issue]:
+def reference_violations(tree: Any, node: SchemaNode) -> list[_Issue]:
     """What no reference may have: values of other types, unknown keys. Keys may be missing, and choices be others."""
-    return [issue for issue in complies(tree, node) if issue.kind in ("type", "unknown")]
+    return [issue for issue in find_issues(tree, node) if issue.kind in ("type", "unknown")]
 
 
 def _wanted(node: Any) -> str:
-    if isinstance(node, OneOf):
+    if isinstance(node, UnionNode):
         return " or ".join(map(_wanted, node.parts))
     return str(node.type) if isinstance(node, Leaf) else "a list" if isinstance(node, ListOf) else "a dictionary"
 

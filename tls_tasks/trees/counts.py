@@ -16,9 +16,9 @@ import numpy as np
 from tls_tasks.core.score import plain_mean
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.leaf_values import FloatArray, LeafMetric
-from tls_tasks.trees.meanings import has_meaning, meaning, reader_of_meanings
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import AnyOf, SchemaNode
+from tls_tasks.trees.value_normalization import needs_normalization, normalized_value, value_reader
 
 KINDS = ("correct", "wrong", "missed", "invented", "absent")
 """What a leaf can be: right; there with another value; not there though it should be; there though it should not be;
@@ -115,7 +115,7 @@ class Counts:
         return _flat(self.outcomes)
 
 
-def n_values(outcomes: Iterable[Outcome], kinds: Sequence[str] = IN_PREDICTION) -> int:
+def count_values(outcomes: Iterable[Outcome], kinds: Sequence[str] = IN_PREDICTION) -> int:
     """Count the values of the reference, but for those where null is a valid answer, too, and values of other kinds."""
     return sum(
         (outcome.kind in kinds) + (outcome.kind in IN_REFERENCE and not outcome.accepts_null) for outcome in outcomes
@@ -189,30 +189,30 @@ class LeafScorer:
         outcomes, references, predictions, is_typed = map(list, zip(*waiting, strict=True))
         scores = []
         for metric in field.metrics:
-            seen = self._as_one_array(field, predictions) if metric.name == "exact_match" else predictions
+            seen = self._cast_to_one_type(field, predictions) if metric.name == "exact_match" else predictions
             scores.append(np.full(len(waiting), metric.worst))
             scores[-1][is_typed] = metric.pairs(list(compress(references, is_typed)), list(compress(seen, is_typed)))
         written = np.array(is_typed) * mean_similarity(field.metrics, scores)
-        meant = 0.0 if self.plan.follows_treeval else self._by_meaning(field, references, predictions)
+        meant = 0.0 if self.plan.follows_treeval else self._normalized_similarity(field, references, predictions)
         by_pair = np.array(scores).T.tolist(), written.tolist(), np.maximum(written, meant).tolist()
         for outcome, by_metric, as_written, alike in zip(outcomes, *by_pair, strict=True):
             outcome.kind = "correct" if as_written >= EXACT else "wrong"
             outcome.scores, outcome.similarity = by_metric, alike
 
-    def _as_one_array(self, field: Field, predictions: list[Any]) -> list[Any]:
+    def _cast_to_one_type(self, field: Field, predictions: list[Any]) -> list[Any]:
         """The predictions as treeval compares them outside of lists: they are one array, all floats if one is."""
         kinds = set(map(type, predictions))
         if not self.plan.follows_treeval or field.depth or float not in kinds or not kinds & {int, bool}:
             return predictions
         return [float(value) if isinstance(value, int) and abs(value) < 2**1000 else value for value in predictions]
 
-    def _by_meaning(self, field: Field, references: list[Any], predictions: list[Any]) -> FloatArray:
+    def _normalized_similarity(self, field: Field, references: list[Any], predictions: list[Any]) -> FloatArray:
         """The similarities of values as they are meant; 0 where that is as they stand."""
-        read, similarity = reader_of_meanings(field, self.plan.day_month), np.zeros(len(references))
+        read, similarity = value_reader(field, self.plan.day_month), np.zeros(len(references))
         pairs = enumerate(zip(references, predictions, strict=True))
-        rows = [row for row, pair in pairs if has_meaning(field, read, *pair)]
+        rows = [row for row, pair in pairs if needs_normalization(field, read, *pair)]
         if rows:
-            sides = [[meaning(read, side[row]) for row in rows] for side in (references, predictions)]
+            sides = [[normalized_value(read, side[row]) for row in rows] for side in (references, predictions)]
             similarity[rows] = mean_similarity(field.metrics, [metric.pairs(*sides) for metric in field.metrics])
         return similarity
 
@@ -224,7 +224,7 @@ def mean_similarity(metrics: Sequence[LeafMetric], scores: Sequence[Any]) -> Flo
     return similarity
 
 
-def similarity_of(plan: Plan, field: Any, reference: Any, prediction: Any) -> float:
+def leaf_similarity(plan: Plan, field: Any, reference: Any, prediction: Any) -> float:
     """Return how similar two values of a leaf are, as they stand or as they are meant."""
     scorer = LeafScorer(plan)
     outcome = scorer.outcome(field, reference, prediction, plan.follows_treeval or fits(prediction, field))

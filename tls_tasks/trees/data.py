@@ -19,11 +19,11 @@ from tls_tasks.data.files import ENDINGS, Rows, example_rows, file_rows, filled_
 from tls_tasks.data.models import DataRow, Id, named, read_model
 from tls_tasks.data.rows_by_id import PREDICTION_FIELDS, error_context, join_rows, read_by_id
 from tls_tasks.data.sources import DEFAULT_CONTEXT_BUDGET, LoadedData, SetReader, distinct, hub_rows, load, text_fields
-from tls_tasks.trees.compliance import slips
-from tls_tasks.trees.meanings import DATES_WANTED, unread_dates, with_numbers
+from tls_tasks.trees.compliance import reference_violations
 from tls_tasks.trees.rows import read_prediction, read_reference
 from tls_tasks.trees.schema import is_json_schema, read_schema, schema_and_form
-from tls_tasks.trees.types import Again, Branch, ListOf, OneOf, SchemaNode, part_for
+from tls_tasks.trees.types import Branch, ListOf, RecursiveNode, SchemaNode, UnionNode, node_for_value
+from tls_tasks.trees.value_normalization import EXPECTED_DATE, parse_numbers, unread_dates
 
 _TEXT_FIELDS = ("text", "document", "input")
 """Fields that hold the document; the first that a row has is read."""
@@ -104,14 +104,14 @@ def read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> Tr
         raise DataError(f"{where}: schema must be an object or a list, got {schema!r}")
     try:
         node, form = schema_and_form(schema)
-        reference = with_numbers(read_reference(read.reference, None), node)
-        issues, unread = slips(reference, node), unread_dates(reference, node)
+        reference = parse_numbers(read_reference(read.reference, None), node)
+        issues, unread = reference_violations(reference, node), unread_dates(reference, node)
     except InputError as error:
         raise DataError(f"{where}: {error}") from error
     if issues:
         raise DataError(f"{where}: reference: got {issues[0]}, expected a tree of its schema ({form})")
     if unread:
-        raise DataError(f"{where}: reference: got {unread[0]}, expected {DATES_WANTED} of tree_eval")
+        raise DataError(f"{where}: reference: got {unread[0]}, expected {EXPECTED_DATE} of tree_eval")
     return TreeDocument(read.id or str(index), kind, read.text, _json_text(schema), _json_text(read.reference))
 
 
@@ -275,7 +275,7 @@ def prompt(doc: Mapping[str, Any], quotes: bool = False) -> str:
     """  # noqa: E501 - the prompt's lines are as long as they are
     schema = _prompt_schema(doc["schema"])
     dates = "- Write dates as YYYY-MM-DD.\n" if '"format": "date"' in schema else ""
-    kind = type(part_for(read_schema(doc["schema"]), {})).__name__
+    kind = type(node_for_value(read_schema(doc["schema"]), {})).__name__
     root, *forms = _FORMS.get(kind, _FORMS["Leaf"])
     fields = {"schema": schema, "dates": dates + _AS_QUOTED * quotes, "form": forms[quotes], "root": root}
     return filled_text(Path(__file__).with_name("prompt.txt"), text=doc["text"], **fields)
@@ -291,7 +291,7 @@ GROUNDED = "tree_grounded"
 """The task whose prompt asks for quotes."""
 
 
-def sources_of(doc: Mapping[str, Any]) -> list[str] | None:
+def shown_sources(doc: Mapping[str, Any]) -> list[str] | None:
     """What the prompt showed, where it asked for quotes."""
     return [doc["text"]] if doc.get("data_set") == GROUNDED else None
 
@@ -322,9 +322,9 @@ def _as_json_schema(node: SchemaNode) -> dict[str, Any]:
         >>> _as_json_schema(read_schema(["4/4", "2/2"]))
         {'enum': ['4/4', '2/2', None]}
     """
-    if isinstance(node, OneOf):
+    if isinstance(node, UnionNode):
         return {"anyOf": [_as_json_schema(part) for part in node.parts]}
-    if isinstance(node, Again):
+    if isinstance(node, RecursiveNode):
         return {}
     if isinstance(node, Branch):
         return {

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from tls_tasks.core.terminal import shown, text_table, visible
 from tls_tasks.trees.compliance import fits
-from tls_tasks.trees.counts import similarity_of
+from tls_tasks.trees.counts import leaf_similarity
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import ANY_OF, AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for, path_name
-from tls_tasks.trees.values import children_of, inner_node, settled, with_children
+from tls_tasks.trees.types import ANY_OF, AnyOf, Branch, ListOf, Path, Position, SchemaNode, node_for_value, path_name
+from tls_tasks.trees.values import child_node, list_children, replace_children, resolve
 
 Alignments = dict[Path, list[tuple[int, int]]]
 """Path of a list in the reference -> positions of its items and of those that they were compared with.
@@ -34,21 +34,21 @@ def _with_paths(value: Any, choices: dict[int, Any], path: Path) -> Iterator[tup
         yield from _with_paths(value.values[choice], choices, path)
     elif isinstance(value, list) and choice:
         yield path, choice
-    for step, _, child in children_of(None, value):
+    for step, _, child in list_children(None, value):
         yield from _with_paths(child, choices, (*path, step))
 
 
-def chosen(value: Any, alignments: Any, path: Path = ()) -> Any:
+def choose_answers(value: Any, alignments: Any, path: Path = ()) -> Any:
     """Replace several answers in a reference by the ones that were chosen.
 
     Example:
-        >>> chosen({"a": AnyOf([[1], [2]]), "b": AnyOf([3, 4])}, {("a", ANY_OF): [(1, 1)]})
+        >>> choose_answers({"a": AnyOf([[1], [2]]), "b": AnyOf([3, 4])}, {("a", ANY_OF): [(1, 1)]})
         {'a': [2], 'b': AnyOf(values=(3, 4))}
     """
     if isinstance(value, AnyOf) and (choice := alignments.get((*path, ANY_OF))):
-        return chosen(value.values[choice[0][0]], alignments, path)
-    inner = [chosen(child, alignments, (*path, step)) for step, _, child in children_of(None, value)]
-    return with_children(value, inner) if inner else value
+        return choose_answers(value.values[choice[0][0]], alignments, path)
+    inner = [choose_answers(child, alignments, (*path, step)) for step, _, child in list_children(None, value)]
+    return replace_children(value, inner) if inner else value
 
 
 NO_KEY = object()
@@ -84,7 +84,7 @@ def side_by_side(node: SchemaNode, reference: Any, prediction: Any, alignments: 
         prediction: A tree.
         alignments: Which items of two lists belong together; of lists that are not in it, none.
     """
-    return _nodes(node, chosen(reference, alignments), prediction, (), (), alignments)
+    return _nodes(node, choose_answers(reference, alignments), prediction, (), (), alignments)
 
 
 def _nodes(
@@ -96,12 +96,12 @@ def _nodes(
         yield from alone("extra", node, prediction, other, reference)
     elif prediction is None or prediction is NO_KEY:
         yield from alone("missing", node, reference, path, prediction)
-    elif (part := part_for(node, reference)) is not part_for(node, prediction):
+    elif (part := node_for_value(node, reference)) is not node_for_value(node, prediction):
         yield Node("type", path, other, node, reference, prediction)
     elif isinstance(part, Branch) and isinstance(reference, dict) and isinstance(prediction, dict):
         yield Node("branch", path, other, part, reference, prediction)
         for key in dict.fromkeys([*part.children, *(reference if part.rest else ()), *prediction]):
-            inner = inner_node(part, key)
+            inner = child_node(part, key)
             left, right = reference.get(key, NO_KEY), prediction.get(key, NO_KEY)
             if inner is None:
                 yield from alone("extra", None, right, (*other, key))
@@ -125,10 +125,10 @@ def _nodes(
 def alone(state: str, node: SchemaNode | None, value: Any, path: Path, counterpart: Any = NO_KEY) -> Iterator[Node]:
     """The nodes of a value that only one tree has; ``counterpart``: what the other has there, null or no key."""
     if node is not None:
-        node, value = settled(node, value)
+        node, value = resolve(node, value)
     values = (value, counterpart) if state == "missing" else (counterpart, value)
     yield Node(state, path, path, node, *values)
-    for step, inner, child in [] if isinstance(node, Field) else children_of(node, value):
+    for step, inner, child in [] if isinstance(node, Field) else list_children(node, value):
         yield from alone(state, inner, child, (*path, step))
 
 
@@ -170,7 +170,7 @@ def differences(
     for node in side_by_side(plan.root, reference, prediction, alignments):
         lone: Iterable[Node] = [node]
         if is_pair(node):
-            lone, likeness = (), similarity_of(plan, node.node, node.reference, node.prediction)
+            lone, likeness = (), leaf_similarity(plan, node.node, node.reference, node.prediction)
             if likeness < 1 - 1e-12:
                 yield _difference(node.path, node.reference, node.prediction, "wrong", likeness)
             elif not has_grounds(node.other):
@@ -232,7 +232,7 @@ class Row(NamedTuple):
     other: Path = ()
 
 
-def compare(reference: Any, prediction: Any, plan: Plan, alignments: Alignments) -> list[Row]:
+def comparison_rows(reference: Any, prediction: Any, plan: Plan, alignments: Alignments) -> list[Row]:
     """The rows of two trees, in the order of the schema.
 
     Args:
@@ -245,7 +245,7 @@ def compare(reference: Any, prediction: Any, plan: Plan, alignments: Alignments)
         >>> from tls_tasks.trees.tree_eval import tree_eval
         >>> gold, tree = {"name": "baroo", "city": "Ulm"}, {"name": "bar"}
         >>> (sample,) = tree_eval([tree], [gold], {"name": "string", "city": "string"}).items
-        >>> for row in compare(gold, tree, sample.plan, sample.alignments):
+        >>> for row in comparison_rows(gold, tree, sample.plan, sample.alignments):
         ...     print(row.state, row.label, row.reference, row.prediction, dict(row.scores))
         near name "baroo" "bar" {'indel_ratio': 0.75}
         missing city "Ulm" None {}

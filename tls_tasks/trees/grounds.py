@@ -20,12 +20,12 @@ from tls_tasks.text.numbers import numbers_in
 from tls_tasks.text.quotes import Source
 from tls_tasks.trees.compare import compare_items
 from tls_tasks.trees.compliance import DATES, base_type, is_scalar
-from tls_tasks.trees.counts import EXACT, similarity_of
-from tls_tasks.trees.differences import Alignments, alignments_in, chosen, is_pair, side_by_side
+from tls_tasks.trees.counts import EXACT, leaf_similarity
+from tls_tasks.trees.differences import Alignments, alignments_in, choose_answers, is_pair, side_by_side
 from tls_tasks.trees.pairing import CompareItems, Pairing, assign, sort_key
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import Again, AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for
-from tls_tasks.trees.values import children_of, inner_node, values_outside, with_children
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, Path, Position, RecursiveNode, SchemaNode, node_for_value
+from tls_tasks.trees.values import child_node, count_values_outside, list_children, replace_children
 
 Grounds = Any
 """Key or position -> what is known of the values below it, down to the :class:`Ground` of one."""
@@ -56,7 +56,7 @@ class Ground(NamedTuple):
         return self.is_found and self.is_read
 
 
-def ground_of(plan: Plan, source: Source, field: Field, value: Any, quote: str) -> Ground:
+def find_ground(plan: Plan, source: Source, field: Field, value: Any, quote: str) -> Ground:
     """Find the quote of a value in its source, and the value in the quote, with the words around it.
 
     A quote is whole words, of at least three letters or digits unless the value has fewer.
@@ -71,14 +71,14 @@ def _shortest(value: Any) -> str:
     return str(int(value) if is_whole else value)
 
 
-def below(grounds: Grounds, step: Any) -> Grounds:
+def grounds_below(grounds: Grounds, step: Any) -> Grounds:
     """Return what is known of the values below a key or position; nothing where nothing is."""
     return grounds.get(step, {}) if type(grounds) is dict else {}
 
 
 def ground_at(grounds: Grounds, path: Path) -> Ground | None:
     """What is known of the quote of the value at a path of the prediction; None: it has none."""
-    grounds = reduce(below, path, grounds)
+    grounds = reduce(grounds_below, path, grounds)
     return grounds if isinstance(grounds, Ground) else None
 
 
@@ -109,7 +109,7 @@ def can_be_read(plan: Plan, field: Field, value: Any, text: str, begin: int = 0,
         known = [quote, *_dates(*near)]
     else:
         return Source(quote).holds_normalised(value)
-    return bool(known) and similarity_of(plan, field, AnyOf(known), value) >= EXACT
+    return bool(known) and leaf_similarity(plan, field, AnyOf(known), value) >= EXACT
 
 
 def _label(text: str) -> str:
@@ -152,11 +152,11 @@ def with_quotes(plan: Plan, tree: Any, text: str) -> Any:
 
 def _quoted(plan: Plan, node: SchemaNode | None, value: Any, pieces: Sequence[str], key: str) -> Any:
     if isinstance(value, dict | list):
-        children = children_of(node, value)
+        children = list_children(node, value)
         keys = [str(step) if isinstance(value, dict) else key for step, _, _ in children]
         inner = (_quoted(plan, each, child, pieces, own) for own, (_, each, child) in zip(keys, children, strict=True))
-        return with_children(value, inner)
-    node = node and part_for(node, value)
+        return replace_children(value, inner)
+    node = node and node_for_value(node, value)
     if value is None or not isinstance(node, Field) or not is_scalar(node):
         return value
     words = str(value).casefold(), *re.findall(r"[a-z]{3,}", key.casefold())
@@ -192,7 +192,8 @@ class GroundedPairing(Pairing):
                 continue
             items = [references[i] for i in rows]
             of_kind = {
-                kind: self.worth(node.item, items, predictions[j], below(grounds, j)) for kind, j in kinds.items()
+                kind: self.worth(node.item, items, predictions[j], grounds_below(grounds, j))
+                for kind, j in kinds.items()
             }
             weights = np.array([of_kind[repr(grounds.get(j))] for j in places]).T
             pairs += [(rows[row], places[column]) for row, column in assign(weights)]
@@ -203,27 +204,27 @@ class GroundedPairing(Pairing):
         """What an item adds with each of these items of the reference."""
         found = [alignments_in(own, compare_items(own, item, node, self).choices) for own in references]
         pairs = zip(references, found, strict=True)
-        return [_hits(self.plan, node, own, item, alignments, grounds) for own, alignments in pairs]
+        return [_grounded_hits(self.plan, node, own, item, alignments, grounds) for own, alignments in pairs]
 
 
 def grounds_by_list(prediction: Any, grounds: Grounds) -> Iterator[tuple[int, Grounds]]:
     """Yield what is known of the items of each list, by its id."""
     if isinstance(prediction, list):
         yield id(prediction), grounds
-    for step, _, child in children_of(None, prediction):
-        yield from grounds_by_list(child, below(grounds, step))
+    for step, _, child in list_children(None, prediction):
+        yield from grounds_by_list(child, grounds_below(grounds, step))
 
 
-def _hits(
+def _grounded_hits(
     plan: Plan, node: SchemaNode, reference: Any, prediction: Any, alignments: Alignments, grounds: Grounds
 ) -> float:
     """The sum of the similarities of values that have grounds."""
     found = (own for own in side_by_side(node, reference, prediction, alignments) if is_pair(own))
     grounded = (own for own in found if (ground := ground_at(grounds, own.other)) is not None and ground.holds)
-    return math.fsum(similarity_of(plan, own.node, own.reference, own.prediction) for own in grounded)
+    return math.fsum(leaf_similarity(plan, own.node, own.reference, own.prediction) for own in grounded)
 
 
-def _left_empty(
+def _empty_fields(
     node: SchemaNode | None, reference: Any, prediction: Any, path: Path, alignments: Alignments, grounds: Grounds
 ) -> Iterator[tuple[Any, Grounds]]:
     """What a prediction has in the scalar fields that the reference leaves null or out, in nodes that both trees have.
@@ -232,31 +233,31 @@ def _left_empty(
     """
     if isinstance(reference, AnyOf) and not reference.present:
         reference = None
-    part = node and part_for(node, reference)
+    part = node and node_for_value(node, reference)
     if isinstance(part, Branch):
-        if isinstance(node, Again) and reference is None and not isinstance(prediction, dict):
+        if isinstance(node, RecursiveNode) and reference is None and not isinstance(prediction, dict):
             return  # a schema within itself goes on for as long as there is something in it
         left, right = (own if isinstance(own, dict) else {} for own in (reference, prediction))
         for key in dict.fromkeys([*part.children, *(left if part.rest else ())]):
-            trees = inner_node(part, key), left.get(key), right.get(key)
-            yield from _left_empty(*trees, (*path, key), alignments, below(grounds, key))
+            trees = child_node(part, key), left.get(key), right.get(key)
+            yield from _empty_fields(*trees, (*path, key), alignments, grounds_below(grounds, key))
     elif isinstance(part, ListOf) and reference:
         for i, j in alignments.get(path, ()):
             trees = part.item, reference[i], prediction[j]
-            yield from _left_empty(*trees, (*path, Position(i)), alignments, below(grounds, j))
+            yield from _empty_fields(*trees, (*path, Position(i)), alignments, grounds_below(grounds, j))
     elif reference is None or isinstance(part, ListOf):
         yield prediction, grounds
 
 
-def unit_of(
+def grounded_unit(
     plan: Plan, reference: Any, prediction: Any, grounds: Grounds, alignments: Alignments, value_hits: float
 ) -> dict[str, float]:
     """The sums of a pair of trees; ``value_hits`` is the sum of all similarities, which rounding must not exceed."""
     known = _all(grounds)
-    empty = _left_empty(plan.root, chosen(reference, alignments), prediction, (), alignments, grounds)
-    counts = [(bool(values_outside(None, value)), bool(own)) for value, own in empty]
+    empty = _empty_fields(plan.root, choose_answers(reference, alignments), prediction, (), alignments, grounds)
+    counts = [(bool(count_values_outside(None, value)), bool(own)) for value, own in empty]
     return {
-        "grounded_hits": min(value_hits, _hits(plan, plan.root, reference, prediction, alignments, grounds)),
+        "grounded_hits": min(value_hits, _grounded_hits(plan, plan.root, reference, prediction, alignments, grounds)),
         "quoted": len(known),
         "quote_found": sum(ground.is_found for ground in known),
         "quote_read": sum(ground.is_read for ground in known),

@@ -16,7 +16,17 @@ from referencing.jsonschema import DRAFT7, DRAFT202012, specification_with
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.trees.compliance import base_type, fits
-from tls_tasks.trees.types import MAX_DEPTH, Again, Branch, Leaf, ListOf, OneOf, SchemaNode, any_leaf, distinct
+from tls_tasks.trees.types import (
+    MAX_DEPTH,
+    Branch,
+    Leaf,
+    ListOf,
+    RecursiveNode,
+    SchemaNode,
+    UnionNode,
+    merged_leaf,
+    unique_choices,
+)
 
 _ANY, _NULL = Leaf("any"), Leaf("null")
 _DICTIONARY = Branch({}, rest=ListOf(_ANY, is_keyed=True))
@@ -127,17 +137,17 @@ class _Reader:
         if self.n_nodes >= 10 * _MOST_NODES:
             return _ANY
         known = self.known.get(key)
-        if known and (isinstance(known, Again) or self.n_nodes >= _MOST_NODES):
-            return known if isinstance(known, Leaf | Again) else Again(known)
+        if known and (isinstance(known, RecursiveNode) or self.n_nodes >= _MOST_NODES):
+            return known if isinstance(known, Leaf | RecursiveNode) else RecursiveNode(known)
         self.n_nodes += 1
-        self.known[key] = again = Again()
-        again.node = self.known[key] = self._built(self._shape(schema), path, depth)
+        self.known[key] = again = RecursiveNode()
+        again.node = self.known[key] = self._build_node(self._shape(schema), path, depth)
         return self.known[key]
 
     def _error(self, got: str, expected: str) -> InputError:
         return InputError("schema (read as JSON Schema)", None, f"{got} at {self.path}", expected)
 
-    def _built(self, shape: _Shape, path: str, depth: int) -> SchemaNode:
+    def _build_node(self, shape: _Shape, path: str, depth: int) -> SchemaNode:
         leaves, objects, arrays, _ = shape
         parts: list[SchemaNode] = []
         if objects and objects.is_described:
@@ -148,13 +158,13 @@ class _Reader:
         if parts and not any(own and own.is_typed for own in (objects, arrays)):
             leaves = tuple(leaf for leaf in leaves if leaf != _ANY)
         if any(leaf != _NULL or not parts for leaf in leaves):
-            parts.append(any_leaf(leaves))
+            parts.append(merged_leaf(leaves))
         if not parts:
             got = "what no value can be (allOf of different types, or false)"
             raise self._error(got, "a schema that can be met")
         if len(parts) == 1:
             return parts[0]
-        return OneOf(tuple(_DICTIONARY if part == Leaf("object") else part for part in parts))
+        return UnionNode(tuple(_DICTIONARY if part == Leaf("object") else part for part in parts))
 
     def _branch(self, objects: _Container, path: str, depth: int) -> SchemaNode:
         properties = {key: schema for key, schema in objects.properties.items() if schema is not False}
@@ -231,7 +241,7 @@ class _Reader:
         for name, kind in _KEYWORDS.items():
             if name in schema and not (isinstance(schema[name], kind) and (schema[name] or kind is not list)):
                 raise self._error(f"{name} {schema[name]!r}", "a dictionary" if kind is Mapping else "a list")
-        shapes = [self._of_keywords(schema)]
+        shapes = [self._keywords_shape(schema)]
         shapes += map(self._shape, schema.get("allOf", []))
         for name in ("anyOf", "oneOf"):
             if name in schema:
@@ -245,16 +255,16 @@ class _Reader:
             shapes.insert(1, self._shape(self._target(schema)))
         return shapes
 
-    def _of_keywords(self, schema: Mapping[str, Any]) -> _Shape:
+    def _keywords_shape(self, schema: Mapping[str, Any]) -> _Shape:
         """What the keywords say that hold no schemas for the same location."""
         shape, kinds = _Shape((_ANY,), self._objects(schema), self._arrays(schema)), schema.get("type")
         if "enum" in schema or "const" in schema:
-            shape = self._merge("allOf", [shape, _of_values(schema.get("enum", [schema.get("const")]))])
-        shapes = [self._of_type(kind, schema) for kind in (kinds if kinds and isinstance(kinds, list) else [kinds])]
+            shape = self._merge("allOf", [shape, _enum_shape(schema.get("enum", [schema.get("const")]))])
+        shapes = [self._type_shape(kind, schema) for kind in (kinds if kinds and isinstance(kinds, list) else [kinds])]
         both = self._merge("allOf", [shape, self._merge("anyOf", shapes)])
         return shape if both == _NOTHING else both  # {"type": "boolean", "enum": ["yes", "no"]}: what it lists counts
 
-    def _of_type(self, kind: Any, schema: Mapping[Any, Any]) -> _Shape:
+    def _type_shape(self, kind: Any, schema: Mapping[Any, Any]) -> _Shape:
         """The shape that a type allows; None: no type is given, but there may be a format."""
         name = "any" if kind is None else str(kind).lower()
         name = _OTHER_NAMES.get(name, base_type(name))
@@ -295,7 +305,7 @@ class _Reader:
                 whole = self._merge("anyOf", [self._merge(name, [whole, shape]), whole])
             return whole
         leaves, objects, arrays, _ = zip(*shapes, strict=True)
-        together = reduce(_shared, leaves) if name == "allOf" else chain(*leaves)
+        together = reduce(_intersect_leaves, leaves) if name == "allOf" else chain(*leaves)
         return _Shape(tuple(dict.fromkeys(together)), self._contents(name, objects), self._contents(name, arrays))
 
     def _contents(self, name: str, several: Sequence[_Container | None]) -> _Container | None:
@@ -332,21 +342,21 @@ class _Reader:
         return self.combined.setdefault((name, is_partial, frozenset(parts)), made)
 
 
-def _of_values(values: Sequence[Any]) -> _Shape:
+def _enum_shape(values: Sequence[Any]) -> _Shape:
     """The shape that ``enum`` allows."""
     scalars = [value for value in values if isinstance(value, str | bool | int | float)]
-    leaves = [*([Leaf("choice", distinct(scalars))] if scalars else []), *([_NULL] if None in values else [])]
+    leaves = [*([Leaf("choice", unique_choices(scalars))] if scalars else []), *([_NULL] if None in values else [])]
     has_objects, has_arrays = (any(isinstance(value, kind) for value in values) for kind in (Mapping, list))
     return _Shape(tuple(leaves), _TYPED if has_objects else None, _TYPED if has_arrays else None)
 
 
-def _shared(left: Sequence[Leaf], right: Sequence[Leaf]) -> Sequence[Leaf]:
+def _intersect_leaves(left: Sequence[Leaf], right: Sequence[Leaf]) -> Sequence[Leaf]:
     """The leaves with the values that are in both."""
-    shared = (_common(one, other) for one in left for other in right)
+    shared = (_intersect_leaf(one, other) for one in left for other in right)
     return tuple(dict.fromkeys(leaf for leaf in shared if leaf))
 
 
-def _common(left: Leaf, right: Leaf) -> Leaf | None:
+def _intersect_leaf(left: Leaf, right: Leaf) -> Leaf | None:
     """The leaf with the values that two leaves share; None if they share none."""
     if _ANY in (left, right):
         return right if left == _ANY else left

@@ -86,7 +86,7 @@ def _named(name: str, compat: str | None, options: Mapping[str, Any]) -> LeafMet
 
 # --- metrics of other people ---
 
-_OF_100 = frozenset({"sacrebleu", "chrf", "ter"})
+_PERCENT_METRICS = frozenset({"sacrebleu", "chrf", "ter"})
 _LOWER_IS_BETTER = frozenset({"ter", "mse", "mae", "wer", "cer"})
 """Modules of ``evaluate`` whose scores are not from 0 to 1, or not the better the higher."""
 
@@ -131,14 +131,14 @@ def _custom_metric(
     own = getattr(metric, "name", None) or getattr(metric, "__name__", None) or name
     if own is None:
         raise InputError("metric", None, repr(metric), "a metric with a name: give name=…")
-    low, high = score_range or (0.0, 100.0 if own in _OF_100 else 1.0)
+    low, high = score_range or (0.0, 100.0 if own in _PERCENT_METRICS else 1.0)
     if not -math.inf < low < high < math.inf:
         raise InputError("score_range", None, f"{score_range!r} of {own!r}", "(least, greatest), both finite")
     upwards = own not in _LOWER_IS_BETTER if higher_is_better is None else higher_is_better
     settings = {**({"result_key": result_key} if result_key else {}), **options}
     return LeafMetric(
         own,
-        _Source(metric, own, (low, high), low if upwards else high, result_key, options).scores,
+        _CustomScorer(metric, own, (low, high), low if upwards else high, result_key, options).scores,
         score_range=(low, high),
         higher_is_better=upwards,
         settings=",".join(f"{key}={custom_sign(v) if callable(v) else v}" for key, v in settings.items()),
@@ -147,7 +147,7 @@ def _custom_metric(
     )
 
 
-class _Source(NamedTuple):
+class _CustomScorer(NamedTuple):
     """Somebody else's metric, and how it is asked."""
 
     metric: Any

@@ -108,7 +108,7 @@ class LeafMetric:
         if AnyOf in set(map(type, references)):
             each = _answers(references)
             given = [value for value, answers in zip(predictions, each, strict=True) for _ in answers]
-            return self._best_of(self.pairs(list(chain(*each)), given), each)
+            return self._best_answers(self.pairs(list(chain(*each)), given), each)
         left, right = self._fit(references), self._fit(predictions)
         fit = [index for index in left if index in right]
         scores = np.full(len(references), self.worst)
@@ -120,7 +120,7 @@ class LeafMetric:
         """The scores of every reference with every prediction, ``[references, predictions]``."""
         if AnyOf in set(map(type, references)):
             each = _answers(references)
-            return self._best_of(self.matrix(list(chain(*each)), predictions), each)
+            return self._best_answers(self.matrix(list(chain(*each)), predictions), each)
         (distinct, rows), (others, columns) = map(_distinct, (references, predictions))
         left, right = self._fit(distinct), self._fit(others)
         scores = np.full((len(distinct), len(others)), self.worst)
@@ -154,7 +154,7 @@ class LeafMetric:
         prepared = values if self.prepare is None else map(self.prepare, values)
         return {index: value for index, value in enumerate(prepared) if value is not UNFIT}
 
-    def _best_of(self, scores: FloatArray, each: Sequence[Sequence[Any]]) -> FloatArray:
+    def _best_answers(self, scores: FloatArray, each: Sequence[Sequence[Any]]) -> FloatArray:
         """Of the scores of all answers the best of each reference."""
         best = np.maximum if self.higher_is_better else np.minimum
         result: FloatArray = best.reduceat(scores, np.cumsum([0, *map(len, each[:-1])]), axis=0)
@@ -186,7 +186,7 @@ def _each(score: Callable[[Any, Any], Any], references: Sequence[Any], predictio
     return list(map(score, references, predictions))
 
 
-def _of_pairs(name: str, prepare: Callable[[Any], Any], score: Callable[[Any, Any], Any], **more: Any) -> LeafMetric:
+def _pair_metric(name: str, prepare: Callable[[Any], Any], score: Callable[[Any, Any], Any], **more: Any) -> LeafMetric:
     """A metric by a function of two prepared values; functions of this module, since metrics are pickled."""
     return LeafMetric(name, partial(_each, score), prepare, **more)
 
@@ -246,8 +246,8 @@ def exact_match(tolerance: float = 0.0) -> LeafMetric:
         raise InputError("tolerance", None, repr(tolerance), "a number from 0")
     if tolerance:
         score = partial(_is_within, float(tolerance))
-        return _of_pairs("exact_match", _value_key, score, settings=f"tolerance={tolerance}")
-    return _of_pairs("exact_match", _value_key, eq, score_matrix=_equality_matrix)
+        return _pair_metric("exact_match", _value_key, score, settings=f"tolerance={tolerance}")
+    return _pair_metric("exact_match", _value_key, eq, score_matrix=_equality_matrix)
 
 
 def _equality_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
@@ -267,7 +267,7 @@ def _is_within(tolerance: float, reference: Any, prediction: Any) -> float:
             case ("number", int(left)), ("number", int(right)):
                 return float(abs(left - right) <= tolerance)
             case ("number", int() | float() as left), ("number", int() | float() as right):
-                left, right = _as_float(left), _as_float(right)
+                left, right = _to_float(left), _to_float(right)
                 # 1.01 and 1.00 are .01 apart, but not as floats: some units in the last place are let through
                 slack = min(4 * math.ulp(max(abs(left), abs(right))), tolerance / 1000)
                 return float(abs(left - right) <= tolerance + slack)
@@ -296,13 +296,13 @@ def _treeval_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> Fl
 def _floats(keys: Sequence[Any], kinds: Any) -> FloatArray:
     """The numbers of these types that keys stand for, NaN for all other keys."""
     numbers = [key[1] if type(key) is tuple and key[0] == "number" else None for key in keys]
-    return np.array([_as_float(number) if isinstance(number, kinds) else math.nan for number in numbers])
+    return np.array([_to_float(number) if isinstance(number, kinds) else math.nan for number in numbers])
 
 
 # --- numbers ---
 
 
-def _as_float(number: float) -> float:
+def _to_float(number: float) -> float:
     """The number as a float; an integer that no float holds becomes infinite."""
     try:
         return float(number)
@@ -434,12 +434,14 @@ BUILT_IN: Mapping[str, LeafMetric] = {
         name: LeafMetric(name, partial(_edits, name, cpdist), _text, partial(_edits, name, cdist))
         for name in _DISTANCES
     },
-    "token_f1": _of_pairs("token_f1", partial(_words, unicode_words), partial(_f1, _n_common)),
-    "rouge_l": _of_pairs("rouge_l", _spaced_words, partial(_f1, LCSseq.similarity)),
-    "number_closeness": _of_pairs("number_closeness", _number, _closeness),
-    "date_closeness": _of_pairs("date_closeness", _day, _day_closeness),
+    "token_f1": _pair_metric("token_f1", partial(_words, unicode_words), partial(_f1, _n_common)),
+    "rouge_l": _pair_metric("rouge_l", _spaced_words, partial(_f1, LCSseq.similarity)),
+    "number_closeness": _pair_metric("number_closeness", _number, _closeness),
+    "date_closeness": _pair_metric("date_closeness", _day, _day_closeness),
     **{
-        name: _of_pairs(name, _small_number, partial(_difference, name), score_range=limits, higher_is_better=is_better)
+        name: _pair_metric(
+            name, _small_number, partial(_difference, name), score_range=limits, higher_is_better=is_better
+        )
         for name, limits, is_better in (("mse", (0, 1), False), ("abs_err", (0, 10), False), ("num_sim", (0, 1), True))
     },
 }

@@ -16,9 +16,9 @@ from scipy.optimize import linear_sum_assignment
 from tls_tasks.trees.counts import Counts, LeafScorer
 from tls_tasks.trees.leaf_values import FloatArray
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode, part_for, resolved
-from tls_tasks.trees.values import children_of, count_nodes, has_answers
-from tls_tasks.trees.weights import PairCounts, Row, Rule, flat_leaves, flat_row, weigh_rows
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode, dereference, node_for_value
+from tls_tasks.trees.values import count_nodes, has_several_answers, list_children
+from tls_tasks.trees.weights import PairCounts, Row, Rule, flat_leaves, flat_row, flat_weights
 
 COMPARED = 20_000
 """How many pairs of items are compared at once: bounds the memory."""
@@ -74,7 +74,7 @@ class Pairing:
             return [(index, index) for index in range(min(len(references), len(predictions)))]
         if not references or not predictions:
             return []
-        is_canonical, item = not self.plan.follows_treeval, resolved(node.item)
+        is_canonical, item = not self.plan.follows_treeval, dereference(node.item)
         left, right = self.lists.sorted(references, item), self.lists.sorted(predictions, item)
         is_equal = is_canonical and self.are_reflexive and left.keys == right.keys
         if is_equal or len(references) == len(predictions) == 1:
@@ -93,7 +93,7 @@ class Pairing:
         if all(flat):
             weights[np.ix_(*flat)] = self.lists.weigh(rule, left, right, node)
         pairs = [(i, j) for i, row in enumerate(left.rows) for j, other in enumerate(right.rows) if not (row and other)]
-        self.lists.weigh_within(left, right, node)
+        self.lists.weigh_inner_lists(left, right, node)
         for start in range(0, len(pairs), COMPARED):
             chunk = pairs[start : start + COMPARED]
             counts = self.scored([compare(left.items[i], right.items[j], node, self) for i, j in chunk])
@@ -157,7 +157,7 @@ class Lists:
             grid = self.grids[key]
         return grid.weights[rule][grid.rows[references], grid.columns[predictions]]
 
-    def weigh_within(self, references: SortedItems, predictions: SortedItems, node: SchemaNode) -> None:
+    def weigh_inner_lists(self, references: SortedItems, predictions: SortedItems, node: SchemaNode) -> None:
         """Weigh the flat items of all lists within items with all, which is quicker than list by list."""
         inner: dict[int, tuple[SchemaNode, list[SortedItems], list[SortedItems]]] = {}
         for side, items in enumerate((references.items, predictions.items)):
@@ -172,7 +172,7 @@ class Lists:
     def grid(self, references: list[SortedItems], predictions: list[SortedItems], node: SchemaNode) -> Grid:
         """Weigh the flat items of all lists of references with those of all lists of predictions."""
         (rows, left), (columns, right) = map(_in_one, (references, predictions))
-        return Grid(weigh_rows(self.plan, node, left, right), rows, columns)
+        return Grid(flat_weights(self.plan, node, left, right), rows, columns)
 
 
 def _in_one(lists: Sequence[SortedItems]) -> tuple[dict[SortedItems, slice], list[Row]]:
@@ -259,7 +259,7 @@ def _visible(node: SchemaNode, value: Any) -> str:
         return repr(str.__str__(value))
     if isinstance(value, AnyOf):
         return " | ".join(dict.fromkeys(_visible(node, answer) for answer in value.values))
-    kind, node = type(value), part_for(node, value)
+    kind, node = type(value), node_for_value(node, value)
     if kind is dict and isinstance(node, Branch):
         texts = [_visible(child, value[key]) if key in value else "" for key, child in node.children.items()]
         others = {key: value[key] for key in value if key not in node.children}
@@ -278,13 +278,13 @@ def _visible(node: SchemaNode, value: Any) -> str:
 
 def flat_lists(node: SchemaNode, value: Any) -> Iterator[tuple[SchemaNode, list[Any]]]:
     """Yield the lists of flat items at and below a node, those of all answers, each with the node of its items."""
-    kind = part_for(node, value)
-    if has_answers(kind, value):
+    kind = node_for_value(node, value)
+    if has_several_answers(kind, value):
         for answer in value.values:
             yield from flat_lists(node, answer)
     elif isinstance(value, dict | list):
-        if isinstance(kind, ListOf) and isinstance(value, list) and flat_leaves(resolved(kind.item)):
-            yield resolved(kind.item), value
-        for _, inner, child in children_of(kind, value):
+        if isinstance(kind, ListOf) and isinstance(value, list) and flat_leaves(dereference(kind.item)):
+            yield dereference(kind.item), value
+        for _, inner, child in list_children(kind, value):
             if inner is not None:
                 yield from flat_lists(inner, child)

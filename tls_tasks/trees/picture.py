@@ -6,7 +6,7 @@ from typing import Any
 
 from tls_tasks.core.score import without_nan
 from tls_tasks.text.quotes import Source, mark_spans
-from tls_tasks.trees.data import sources_of
+from tls_tasks.trees.data import shown_sources
 from tls_tasks.trees.grounds import ground_at
 from tls_tasks.trees.tree_eval import tree_eval
 
@@ -18,7 +18,7 @@ def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -
 
     ``options`` of a document are arguments of :func:`~tls_tasks.trees.tree_eval.tree_eval`.
     """
-    options = {"schema": doc.get("schema"), "sources": sources_of(doc), **doc.get("options", {})}
+    options = {"schema": doc.get("schema"), "sources": shown_sources(doc), **doc.get("options", {})}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # an answer that can't be read is what the page shows
         (item,) = tree_eval([answer], [doc["reference"]], **options).items

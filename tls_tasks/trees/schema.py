@@ -28,7 +28,18 @@ from rapidfuzz.distance import OSA
 from tls_tasks.core.errors import InputError, check_choice, warn_caller
 from tls_tasks.trees.compliance import TYPE_NAMES
 from tls_tasks.trees.json_schema import nodes_of_json_schema
-from tls_tasks.trees.types import MAX_DEPTH, Again, Branch, Leaf, ListOf, OneOf, Path, SchemaNode, distinct, path_name
+from tls_tasks.trees.types import (
+    MAX_DEPTH,
+    Branch,
+    Leaf,
+    ListOf,
+    Path,
+    RecursiveNode,
+    SchemaNode,
+    UnionNode,
+    path_name,
+    unique_choices,
+)
 
 FORMS = ("auto", "treeval", "json_schema")
 """How a mapping is read: by the rule above, or as one of the two."""
@@ -94,15 +105,15 @@ def schema_and_form(value: Any, form: str = "auto", type_names: Collection[Any] 
         OptionError: No such form.
     """
     check_choice("form", form, FORMS)
-    if isinstance(value, Leaf | ListOf | Branch | OneOf | Again):
+    if isinstance(value, Leaf | ListOf | Branch | UnionNode | RecursiveNode):
         return value, ""
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     if isinstance(value, str):
         value = _from_text(value)
-    elif (made := _of_class(value)) is not None:
+    elif (made := _pydantic_schema(value)) is not None:
         value, form = made, "json_schema"
-    value = _the_schema(value) if form == "auto" else value
+    value = _find_only_schema(value) if form == "auto" else value
     is_json = form == "json_schema" or (form == "auto" and is_json_schema(value))
     return (nodes_of_json_schema(value), JSON_SCHEMA) if is_json else (_node(value, (), type_names), TREEVAL)
 
@@ -110,31 +121,31 @@ def schema_and_form(value: Any, form: str = "auto", type_names: Collection[Any] 
 _DEEPEST = 4  # keys down to which a schema is looked for
 
 
-def _schemas_in(value: Any, path: Path = (), depth: int = 0) -> Iterator[tuple[Path, Any]]:
+def _nested_schemas(value: Any, path: Path = (), depth: int = 0) -> Iterator[tuple[Path, Any]]:
     """The JSON Schemas within a value, with the paths that lead to them.
 
     Example:
         >>> tool = {"name": "save", "input_schema": {"type": "object", "properties": {"a": {"type": "string"}}}}
-        >>> [path_name(path) for path, _ in _schemas_in({"tools": [tool]})]
+        >>> [path_name(path) for path, _ in _nested_schemas({"tools": [tool]})]
         ['tools[0].input_schema']
     """
     if is_json_schema(value):
         yield path, value
     elif isinstance(value, list):
         for position, item in enumerate(value):
-            yield from _schemas_in(item, (*path, position), depth)
+            yield from _nested_schemas(item, (*path, position), depth)
     elif isinstance(value, Mapping) and depth < _DEEPEST:
         for key, inner in value.items():
-            yield from _schemas_in(inner, (*path, key), depth + 1)
+            yield from _nested_schemas(inner, (*path, key), depth + 1)
 
 
-def _the_schema(value: Any) -> Any:
+def _find_only_schema(value: Any) -> Any:
     """The only JSON Schema in a value, which is said; the value itself if there is none.
 
     Raises:
         InputError: There are several, or a list around one.
     """
-    found = list(_schemas_in(value))
+    found = list(_nested_schemas(value))
     if not found or not found[0][0]:
         return value
     names = ", ".join(path_name(path) for path, _ in found[:10])
@@ -159,7 +170,7 @@ def is_json_schema(value: Any) -> bool:
     return isinstance(value, Mapping) and (
         _has_any(value, {"$schema": str, "$defs": Mapping, "additionalProperties": bool})
         or str(value.get("$ref")).startswith("#")
-        or (_has_type(value, ("object",)) and _has_any(value, _OF_OBJECTS))
+        or (_has_type(value, ("object",)) and _has_any(value, _OBJECT_KEYWORDS))
         or (_has_type(value, ("array",)) and _has_any(value, {"items": Mapping}))
         or (_has_type(value, _TYPES) and any(isinstance(own, bool | int | float) for own in value.values()))
         or any(_hold_schemas(value.get(key)) for key in ("properties", "patternProperties", "definitions"))
@@ -168,7 +179,7 @@ def is_json_schema(value: Any) -> bool:
     )
 
 
-_OF_OBJECTS: Mapping[str, Any] = {
+_OBJECT_KEYWORDS: Mapping[str, Any] = {
     "properties": Mapping, "additionalProperties": Mapping, "patternProperties": Mapping, "allOf": list, "anyOf": list,
     "oneOf": list, "required": list, "$id": str, "id": str,
 }  # fmt: skip
@@ -225,7 +236,7 @@ def _node(value: Any, path: Path, type_names: Collection[Any]) -> SchemaNode:
 
     if len(path) > MAX_DEPTH:
         raise error(f"more than {MAX_DEPTH} levels", "fewer: does it contain itself?")
-    if isinstance(value, Leaf | ListOf | Branch | OneOf | Again):
+    if isinstance(value, Leaf | ListOf | Branch | UnionNode | RecursiveNode):
         return value
     if isinstance(value, Mapping):
         return Branch({key: _node(child, (*path, key), type_names) for key, child in value.items()}, frozenset(value))
@@ -235,20 +246,20 @@ def _node(value: Any, path: Path, type_names: Collection[Any]) -> SchemaNode:
         wrong = [repr(choice) for choice in value if not isinstance(choice, str | bool | int | float)]
         if wrong or not value:
             raise error(f"{wrong[0]} among the choices" if wrong else "no choice", "text, numbers or booleans")
-        return Leaf("choice", distinct(value))
+        return Leaf("choice", unique_choices(value))
     if value is None or isinstance(value, bool | int | float) or not isinstance(value, Hashable) or value == "":
         raise error(repr(value), "a type name, a list of one type or of several choices, or a dictionary of such")
-    if (made := _of_class(value)) is not None:
+    if (made := _pydantic_schema(value)) is not None:
         return nodes_of_json_schema(made)
     if isinstance(value, str):  # null is allowed everywhere
         value = "|".join(name for name in value.split("|") if name != "null") or value
     names = value.split("|") if isinstance(value, str) else []
-    if meant := [near for name in names if name not in type_names and (near := _misspelt(name))]:
+    if meant := [near for name in names if name not in type_names and (near := _closest_type(name))]:
         raise error(f"the unknown type {value!r}", " and ".join(map(repr, meant)))
     return Leaf(value)
 
 
-def _of_class(value: Any) -> Any:
+def _pydantic_schema(value: Any) -> Any:
     """The JSON Schema that pydantic has of a class or annotation; None: it has none, or it is a type name of ours."""
     is_value = value is None or isinstance(value, str | bool | int | float | Mapping | list | tuple)
     if is_value or not isinstance(value, Hashable) or value in TYPE_NAMES:
@@ -264,11 +275,11 @@ def _of_class(value: Any) -> Any:
         raise InputError("schema", None, got, "a class or annotation that pydantic.TypeAdapter takes") from None
 
 
-def _misspelt(name: str) -> str | None:
+def _closest_type(name: str) -> str | None:
     """The type that a name without meaning is nearly the name of; a name like none of them is the user's.
 
     Example:
-        >>> _misspelt("integr"), _misspelt("String"), _misspelt("datetime"), _misspelt("isbn")
+        >>> _closest_type("integr"), _closest_type("String"), _closest_type("datetime"), _closest_type("isbn")
         ('integer', 'string', None, None)
     """
     names = [known for known in TYPE_NAMES if isinstance(known, str)]

@@ -8,13 +8,21 @@ from typing import Any, NamedTuple
 
 from tls_tasks.core.score import Result, Score, Unit, mean, plain_mean, ratio, sum_parts, total, without_nan
 from tls_tasks.core.terminal import shown
-from tls_tasks.trees.compliance import complies
+from tls_tasks.trees.compliance import find_issues
 from tls_tasks.trees.counts import EXACT, IN_BOTH, IN_PREDICTION, IN_REFERENCE, KINDS, Counts
-from tls_tasks.trees.differences import MOST_ROWS, Alignments, Row, alignments_in, compare, differences, table_lines
+from tls_tasks.trees.differences import (
+    MOST_ROWS,
+    Alignments,
+    Row,
+    alignments_in,
+    comparison_rows,
+    differences,
+    table_lines,
+)
 from tls_tasks.trees.grounds import ground_at
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.read import ParsedTree
-from tls_tasks.trees.types import EACH_KEY, Branch, ListOf, OneOf, Path, SchemaNode, path_name
+from tls_tasks.trees.types import EACH_KEY, Branch, ListOf, Path, SchemaNode, UnionNode, path_name
 
 COUNTS = ("node_tp", "node_fp", "node_fn", "leaf_tp", "leaf_fp", "leaf_fn")
 """Nodes, and leaves with a value: in both trees, in the prediction only, in the reference only."""
@@ -45,7 +53,7 @@ def _parts(plan: Plan) -> list[str]:
     return [*COUNTS, *kinds, *scores, *(map(common_part, plan.containers.values()) if plan.follows_treeval else values)]
 
 
-def unit_of(plan: Plan, by_guide: Counts, by_value: Counts) -> dict[str, float]:
+def tree_unit(plan: Plan, by_guide: Counts, by_value: Counts) -> dict[str, float]:
     """Make a unit of a pair of trees: of its counts by the guide's pairing, and of those by the values' pairing."""
     unit = dict.fromkeys(_parts(plan), 0.0) | {name: getattr(by_guide, name) for name in COUNTS}
     for node in by_guide.common:
@@ -87,14 +95,14 @@ def value_results() -> dict[str, Result]:
     table: dict[str, Result] = {}
     for suffix in ("", "_exact"):
         parts = (f"value_hits{suffix}", "value_given", "value_wanted")
-        table |= {f"{name}_value{suffix}": Result(parts, partial(_of_values, name), math.nan) for name in _NAMES}
+        table |= {f"{name}_value{suffix}": Result(parts, partial(_value_rate, name), math.nan) for name in _NAMES}
     return table
 
 
 _NAMES = ("f1", "precision", "recall")
 
 
-def _of_values(name: str, hits: float, given: float, wanted: float) -> float:
+def _value_rate(name: str, hits: float, given: float, wanted: float) -> float:
     """The sum of similarities, divided by the values given, those wanted, or the mean of both."""
     if given + wanted == 0:
         return math.nan
@@ -108,11 +116,11 @@ VALUE_KEYS = tuple(value_results())
 def grounded_results() -> dict[str, Result]:
     """Precision, recall and F1 of values with grounds, and shares of quotes and of fields; NaN for shares of nothing.
 
-    The parts are those of :func:`tls_tasks.trees.grounds.unit_of`.
+    The parts are those of :func:`tls_tasks.trees.grounds.grounded_unit`.
     """
     parts = ("grounded_hits", "value_given", "value_wanted")
     return {
-        **{f"grounded_{name}": Result(parts, partial(_of_values, name), math.nan) for name in _NAMES},
+        **{f"grounded_{name}": Result(parts, partial(_value_rate, name), math.nan) for name in _NAMES},
         "quote_in_source": ratio("quote_found", "quoted", empty=math.nan),
         "value_in_quote": ratio("quote_read", "quoted", empty=math.nan),
         "fabricated": ratio("filled", "left_empty", empty=math.nan, better=False),
@@ -129,14 +137,14 @@ def node_results(empty: float = 0.0, *, has_values: bool = True) -> dict[str, Re
     leaf_parts = (*COUNTS[3:], "value_given", "value_wanted") if has_values else COUNTS[3:]
     return {
         f"{name}_{part}": Result(
-            parts, partial(_of_nodes, name), empty, best_of_nothing=part == "leaf" or name == "precision"
+            parts, partial(_node_rate, name), empty, best_of_nothing=part == "leaf" or name == "precision"
         )
         for part, parts in (("node", COUNTS[:3]), ("leaf", leaf_parts))
         for name in ("precision", "recall", "f1")
     }
 
 
-def _of_nodes(name: str, hits: float, extra: float, missed: float, given: float = 0, wanted: float = 0) -> float:
+def _node_rate(name: str, hits: float, extra: float, missed: float, given: float = 0, wanted: float = 0) -> float:
     if given == 0 < wanted:
         return 0.0
     precision = hits / (hits + extra) if hits + extra else 1.0
@@ -159,7 +167,7 @@ def _score_parts(plan: Plan) -> list[tuple[str, str]]:
 
 
 @lru_cache(maxsize=64)
-def judged(plan: Plan) -> dict[str, Result]:
+def main_results(plan: Plan) -> dict[str, Result]:
     """The results by which a prediction is judged: those of values, but for treeval's profile, and :data:`KEYS`."""
     of_nodes = node_results(has_values=not plan.follows_treeval)
     sums = [part for parts in _score_parts(plan) for part in parts]
@@ -175,7 +183,7 @@ def _treeval_score(plan: Plan, parts: Sequence[str], *sums: float) -> float:
     clip = not plan.follows_treeval
     known = [float(plan.metrics[name].normalize(mean, clip)) for name, mean in averages.items() if mean is not None]
     leaf = sums[3 : 6 if plan.follows_treeval else 8]
-    return (plain_mean(known) if known else 1.0) * _of_nodes("f1", *sums[:3]) * _of_nodes("f1", *leaf)
+    return (plain_mean(known) if known else 1.0) * _node_rate("f1", *sums[:3]) * _node_rate("f1", *leaf)
 
 
 _Scores = dict[str, "float | None"]
@@ -202,10 +210,10 @@ def _votes(node: SchemaNode, scores: dict[int, _Scores], hierarchical: bool) -> 
         return {(label, name): [score] for name, score in known.items() for label in ("", node.kind)}
     if isinstance(node, ListOf):
         return _votes(node.item, scores, hierarchical)
-    children: Sequence[SchemaNode] = node.parts if isinstance(node, OneOf) else ()
+    children: Sequence[SchemaNode] = node.parts if isinstance(node, UnionNode) else ()
     if isinstance(node, Branch):
         children = [*node.children.values(), *([node.rest] if node.rest else ())]
-    is_own_vote = hierarchical and not isinstance(node, OneOf)
+    is_own_vote = hierarchical and not isinstance(node, UnionNode)
     votes: dict[tuple[str, str], list[float]] = {}
     for child in children:
         for key, values in _votes(child, scores, is_own_vote).items():
@@ -216,11 +224,11 @@ def _votes(node: SchemaNode, scores: dict[int, _Scores], hierarchical: bool) -> 
 # --- what a score says besides ---
 
 
-def details_of(plan: Plan, score: Score) -> dict[str, Any]:
+def score_details(plan: Plan, score: Score) -> dict[str, Any]:
     """What a score says beside its numbers: ``leaves``, ``averages`` and ``fields``."""
     sums = Counter(sum_parts(score.units, score.units[0] if score.units else ()))
     fields = {field.name: {kind: int(sums.get(f"{kind}|{field.name}", 0)) for kind in KINDS} for field in plan.fields}
-    values = {} if plan.follows_treeval else {"values": _of_fields(plan, sums)}
+    values = {} if plan.follows_treeval else {"values": _values_per_leaf(plan, sums)}
     return {**values, **_leaves_and_averages(plan, sums), "fields": fields}
 
 
@@ -228,9 +236,9 @@ OUTSIDE_SCHEMA = "(outside the schema)"
 """Stands among the leaves' names for the values of predictions where the schema has no leaf."""
 
 
-def _of_fields(plan: Plan, sums: Unit) -> dict[str, dict[str, Any]]:
+def _values_per_leaf(plan: Plan, sums: Unit) -> dict[str, dict[str, Any]]:
     """The values of each leaf, and those outside the schema if there are any; together they are all of the values."""
-    values = {field.name: _of_field(field, sums) for field in plan.fields}
+    values = {field.name: _leaf_values(field, sums) for field in plan.fields}
     given = sum(own[kind] for own in values.values() for kind in ("correct", "wrong", "invented"))
     if outside := int(sums.get("value_given", 0)) - given:
         rates = {f"{name}_value": 0.0 for name in _NAMES}
@@ -238,7 +246,7 @@ def _of_fields(plan: Plan, sums: Unit) -> dict[str, dict[str, Any]]:
     return values
 
 
-def _of_field(field: Field, sums: Unit) -> dict[str, Any]:
+def _leaf_values(field: Field, sums: Unit) -> dict[str, Any]:
     """Precision, recall and F1 of a leaf's values, None where there are none, and how many are what.
 
     In a list they are those of the items that are aligned by similarity.
@@ -247,7 +255,7 @@ def _of_field(field: Field, sums: Unit) -> dict[str, Any]:
     right, met, wanted = (int(sums[f"{part}|{field.name}"]) for part in VALUE_PARTS[1:])
     counts = {"correct": right, "wrong": met - right, "missed": wanted - met, "invented": given - met}
     hits = sums.get(f"similarity|{field.name}", 0.0)
-    rates = {f"{name}_value": _of_values(name, hits, given, wanted) for name in _NAMES}
+    rates = {f"{name}_value": _value_rate(name, hits, given, wanted) for name in _NAMES}
     return {**without_nan(rates), **counts}
 
 
@@ -266,7 +274,9 @@ def _leaf_tree(node: SchemaNode, path: Path, scores: Sequence[_Scores], seen: se
         return None
     if isinstance(node, ListOf):
         return _leaf_tree(node.item, path, scores, seen)
-    if isinstance(node, OneOf):  # of one kind or of none as a rule; else a leaf stands beside the keys of a dictionary
+    if isinstance(
+        node, UnionNode
+    ):  # of one kind or of none as a rule; else a leaf stands beside the keys of a dictionary
         trees = [tree for part in node.parts if (tree := _leaf_tree(part, path, scores, seen)) not in (None, {})]
         keyed = {key: own for tree in trees for key, own in tree.items()}
         return trees[0] if len(trees) == 1 else keyed or None
@@ -329,8 +339,8 @@ class Sample(NamedTuple):
         return self.parsed.grounds is None or (ground is not None and ground.holds)
 
     def side_by_side(self) -> list[Row]:
-        """Both trees node by node, see :func:`~tls_tasks.trees.differences.compare`."""
-        return compare(*self.trees, self.plan, self.alignments)
+        """Both trees node by node, see :func:`~tls_tasks.trees.differences.comparison_rows`."""
+        return comparison_rows(*self.trees, self.plan, self.alignments)
 
     def explained(self) -> Iterator[str]:
         """Both trees side by side, and what was wrong with the text."""
@@ -339,7 +349,7 @@ class Sample(NamedTuple):
             if own["kind"] == "ungrounded":
                 yield shown(f"  ungrounded: {own['path']}: {own['got']!r}", _LONGEST)
         yield from (f"  reading: {shown(one.kind)}: {shown(one.detail, _LONGEST)}" for one in self.parsed.problems)
-        issues = [] if self.parsed.failed else complies(self.parsed.guide_tree, self.plan.root)
+        issues = [] if self.parsed.failed else find_issues(self.parsed.guide_tree, self.plan.root)
         yield from (f"  schema: {shown(str(issue), _LONGEST)}" for issue in issues[:MOST_ROWS])
 
     def as_dict(self) -> dict[str, Any]:
@@ -347,7 +357,7 @@ class Sample(NamedTuple):
         unit = self.units[self.row]
         return {
             "sample": self.row,
-            **{key: result.value([unit]) for key, result in judged(self.plan).items()},
+            **{key: result.value([unit]) for key, result in main_results(self.plan).items()},
             **_leaves_and_averages(self.plan, unit),
             "alignments": {path_name(path): [list(pair) for pair in found] for path, found in self.alignments.items()},
         }

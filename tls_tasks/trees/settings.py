@@ -6,7 +6,7 @@ from typing import Any
 from tls_tasks.core.errors import InputError, check_choice
 from tls_tasks.trees.compliance import base_type
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS
-from tls_tasks.trees.types import Leaf, ListOf, Path, SchemaNode, all_nodes, leaves_of, nodes_of, path_name
+from tls_tasks.trees.types import Leaf, ListOf, Path, SchemaNode, all_nodes, leaves_by_path, nodes_by_path, path_name
 
 _ORDERS = ("unordered", "ordered")
 """How the items of two lists find each other: by their scores, or by position."""
@@ -21,8 +21,8 @@ def select_metrics(schema: SchemaNode, leaf_metrics: Any) -> dict[Path, list[Any
         >>> select_metrics(root, {"string": ["token_f1"], "a": "rouge_l"})
         {('a',): ['rouge_l', 'token_f1'], ('b',): ['token_f1'], ('c',): ['date_closeness']}
     """
-    kinds = {path: kind_of(leaf) for path, leaf in leaves_of(schema).items()}
-    by_path, by_type = _settings_of("leaf_metrics", leaf_metrics, schema, kinds, {*kinds.values(), *DEFAULT_METRICS})
+    kinds = {path: type_label(leaf) for path, leaf in leaves_by_path(schema).items()}
+    by_path, by_type = _split_settings("leaf_metrics", leaf_metrics, schema, kinds, {*kinds.values(), *DEFAULT_METRICS})
     selected: dict[Path, list[Any]] = {}
     for path, kind in kinds.items():
         every = _listed(by_path.get(path)) + _listed(by_type.get(kind))
@@ -31,7 +31,7 @@ def select_metrics(schema: SchemaNode, leaf_metrics: Any) -> dict[Path, list[Any
     return selected
 
 
-def types_named(leaf_metrics: Any) -> list[Any]:
+def custom_type_names(leaf_metrics: Any) -> list[Any]:
     """List the keys of ``leaf_metrics`` that may be names of types, without ``type:``."""
     keys = leaf_metrics if isinstance(leaf_metrics, Mapping) else ()
     return [key.removeprefix("type:") if isinstance(key, str) else key for key in keys]
@@ -43,20 +43,20 @@ def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [] if value is None else [value]
 
 
-def orders_of(schema: SchemaNode, list_order: Any) -> dict[Path, str]:
+def list_orders(schema: SchemaNode, list_order: Any) -> dict[Path, str]:
     """The order of each list."""
     lists = {path: node for path, node in all_nodes(schema) if isinstance(node, ListOf)}
     given = {} if list_order == "unordered" else list_order
     if isinstance(given, str):
         check_choice("list_order", given, _ORDERS)
         return dict.fromkeys(lists, given)
-    by_path, _ = _settings_of("list_order", given, schema, lists, ())
+    by_path, _ = _split_settings("list_order", given, schema, lists, ())
     for order in by_path.values():
         check_choice("list_order", order, _ORDERS)
     return {path: "ordered" if node.is_ordered else "unordered" for path, node in lists.items()} | by_path
 
 
-def _settings_of(
+def _split_settings(
     option: str, given: Any, schema: SchemaNode, paths: Collection[Path], types: Collection[str]
 ) -> tuple[dict[Path, Any], dict[str, Any]]:
     """What a caller says of paths and types.
@@ -81,10 +81,10 @@ def _settings_of(
     Example:
         >>> from tls_tasks.trees.types import Branch
         >>> root = Branch({"day": Leaf("date"), "seller": Branch({"name": Leaf("string")})})
-        >>> paths = leaves_of(root)
-        >>> _settings_of("leaf_metrics", {"seller": {"name": "rouge_l"}, "date": "exact_match"}, root, paths, ["date"])
+        >>> paths = leaves_by_path(root)
+        >>> _split_settings("leaf_metrics", {"seller": {"name": "rouge_l"}, "date": "exact_match"}, root, paths, ["date"])
         ({('seller', 'name'): 'rouge_l'}, {'date': 'exact_match'})
-        >>> _settings_of("leaf_metrics", {"seler.name": "rouge_l"}, root, paths, ["date"])
+        >>> _split_settings("leaf_metrics", {"seler.name": "rouge_l"}, root, paths, ["date"])
         Traceback (most recent call last):
         ...
         tls_tasks.core.errors.InputError: leaf_metrics: got 'seler.name', expected a path (day, seller.name) or a type (date)
@@ -93,7 +93,7 @@ def _settings_of(
     by_type: dict[str, Any] = {}
     if not isinstance(given, Mapping | None):
         raise InputError(option, None, repr(given), "a dictionary: path or type -> value")
-    nodes = nodes_of(schema)
+    nodes = nodes_by_path(schema)
     wrong: list[Any] = []
     for key, value in (given or {}).items():
         path = named_path(key, nodes)
@@ -135,7 +135,7 @@ def _below(path: Path, value: Any, nodes: Collection[Path]) -> Iterator[tuple[Pa
         yield path, value
 
 
-def kind_of(leaf: Leaf) -> str:
+def type_label(leaf: Leaf) -> str:
     """What a leaf's type is called in settings and results."""
     return "choice" if leaf.choices else _type_name(leaf.type)
 

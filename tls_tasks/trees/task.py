@@ -11,7 +11,7 @@ from typing import Any
 from tls_tasks.core.score import Score, mean, ratio, total
 from tls_tasks.core.task import Task, shorter_text
 from tls_tasks.trees.counts import KINDS
-from tls_tasks.trees.data import ALL_SETS, GROUNDED, examples, grounded_prompt, load_documents, prompt, sources_of
+from tls_tasks.trees.data import ALL_SETS, GROUNDED, examples, grounded_prompt, load_documents, prompt, shown_sources
 from tls_tasks.trees.grounds import with_quotes
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS
 from tls_tasks.trees.picture import picture
@@ -45,7 +45,7 @@ _TABLE = {
 
 
 def _score(doc: Mapping[str, Any], answer: str) -> Score:
-    return tree_eval([answer], [doc["reference"]], doc["schema"], sources=sources_of(doc))
+    return tree_eval([answer], [doc["reference"]], doc["schema"], sources=shown_sources(doc))
 
 
 def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:

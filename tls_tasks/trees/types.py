@@ -65,20 +65,20 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class UnionNode:
     """A value of one of several kinds: a dictionary, a list or a scalar, each at most once, in this order."""
 
     parts: tuple[SchemaNode, ...]
 
 
 @dataclass(slots=True, eq=False)
-class Again:
+class RecursiveNode:
     """A node that stands elsewhere in the schema, around this one as a rule: so schemas that contain themselves end."""
 
     node: Any = field(default=None, repr=False)
 
 
-SchemaNode = Union[Leaf, ListOf, Branch, OneOf, Again]  # noqa: UP007 - a name that refers to later ones, on Python 3.10
+SchemaNode = Union[Leaf, ListOf, Branch, UnionNode, RecursiveNode]  # noqa: UP007 - a name that refers to later ones, on Python 3.10
 """A node of a schema; the root is a :class:`Branch`, or any node if answers aren't dictionaries."""
 
 
@@ -148,24 +148,24 @@ def path_name(path: Sequence[Hashable]) -> str:
     return name or "$"
 
 
-def resolved(node: SchemaNode) -> SchemaNode:
+def dereference(node: SchemaNode) -> SchemaNode:
     """The node itself, if this one stands elsewhere in the schema."""
-    while isinstance(node, Again):
+    while isinstance(node, RecursiveNode):
         node = node.node
     return node
 
 
-def part_for(node: SchemaNode, value: Any) -> SchemaNode:
+def node_for_value(node: SchemaNode, value: Any) -> SchemaNode:
     """The node itself that a value has: not one that stands elsewhere, and of several the one for its kind of value.
 
     Null has the leaf, if there is one, as has what fits none of the others.
 
     Example:
-        >>> part_for(OneOf((ListOf(Leaf("any")), Leaf("string"))), ["a"])
+        >>> node_for_value(UnionNode((ListOf(Leaf("any")), Leaf("string"))), ["a"])
         ListOf(item=Leaf(type='any', choices=()))
     """
-    node = resolved(node)
-    if not isinstance(node, OneOf):
+    node = dereference(node)
+    if not isinstance(node, UnionNode):
         return node
     kind = Branch if isinstance(value, Mapping) else ListOf if isinstance(value, list | tuple) else Leaf
     return next((part for part in node.parts if isinstance(part, kind)), None) or (
@@ -181,15 +181,15 @@ def all_nodes(node: SchemaNode, path: Path = ()) -> Iterator[tuple[Path, SchemaN
             yield from all_nodes(child, (*path, key))
         if node.rest is not None:
             yield from all_nodes(node.rest.item, (*path, EACH_KEY))
-    for part in node.parts if isinstance(node, OneOf) else [node.item] if isinstance(node, ListOf) else ():
+    for part in node.parts if isinstance(node, UnionNode) else [node.item] if isinstance(node, ListOf) else ():
         yield from all_nodes(part, path)
 
 
-def nodes_of(node: SchemaNode) -> dict[Path, SchemaNode]:
+def nodes_by_path(node: SchemaNode) -> dict[Path, SchemaNode]:
     """Every node by its path; items of lists have the path of their list, and the root is there if it is no dictionary.
 
     Example:
-        >>> list(nodes_of(Branch({"a": Leaf("string"), "b": ListOf(Branch({"c": Leaf("date")}))})))
+        >>> list(nodes_by_path(Branch({"a": Leaf("string"), "b": ListOf(Branch({"c": Leaf("date")}))})))
         [('a',), ('b',), ('b', 'c')]
     """
     nodes: dict[Path, SchemaNode] = {}
@@ -199,36 +199,36 @@ def nodes_of(node: SchemaNode) -> dict[Path, SchemaNode]:
     return nodes
 
 
-def leaves_of(node: SchemaNode) -> dict[Path, Leaf]:
+def leaves_by_path(node: SchemaNode) -> dict[Path, Leaf]:
     """Every leaf by its path, in the order of the schema; the items of a list have the list's path.
 
     Where two leaves have one path, as in text or a list of numbers, there is one that takes the values of both.
 
     Example:
-        >>> leaves_of(Branch({"a": Leaf("string"), "b": ListOf(Leaf("date"))}))
+        >>> leaves_by_path(Branch({"a": Leaf("string"), "b": ListOf(Leaf("date"))}))
         {('a',): Leaf(type='string', choices=()), ('b',): Leaf(type='date', choices=())}
-        >>> leaves_of(Branch({"a": OneOf((ListOf(Leaf("number")), Leaf("string")))}))
+        >>> leaves_by_path(Branch({"a": UnionNode((ListOf(Leaf("number")), Leaf("string")))}))
         {('a',): Leaf(type='number|string', choices=())}
     """
     leaves: dict[Path, list[Leaf]] = {}
     for path, own in all_nodes(node):
         if isinstance(own, Leaf):
             leaves.setdefault(path, []).append(own)
-    return {path: any_leaf(own) for path, own in leaves.items()}
+    return {path: merged_leaf(own) for path, own in leaves.items()}
 
 
-def any_leaf(leaves: Sequence[Leaf]) -> Leaf:
+def merged_leaf(leaves: Sequence[Leaf]) -> Leaf:
     """The leaf that takes the values of all of these.
 
     Example:
-        >>> any_leaf([Leaf("integer"), Leaf("number"), Leaf("choice", ("a", "b"))])
+        >>> merged_leaf([Leaf("integer"), Leaf("number"), Leaf("choice", ("a", "b"))])
         Leaf(type='number|string', choices=())
     """
     present = [leaf for leaf in dict.fromkeys(leaves) if leaf != Leaf("null")] or leaves[:1]
     if len(present) == 1:
         return present[0]
     if all(leaf.choices for leaf in present):
-        return Leaf("choice", distinct([value for leaf in present for value in leaf.choices]))
+        return Leaf("choice", unique_choices([value for leaf in present for value in leaf.choices]))
     names: dict[str, None] = {}
     for leaf in present:
         kinds = [_CHOICE_TYPES.get(type(value), "string") for value in leaf.choices]
@@ -241,6 +241,6 @@ def any_leaf(leaves: Sequence[Leaf]) -> Leaf:
 _CHOICE_TYPES: Mapping[type, str] = {bool: "boolean", int: "integer", float: "number"}
 
 
-def distinct(values: Sequence[Hashable]) -> tuple[Hashable, ...]:
+def unique_choices(values: Sequence[Hashable]) -> tuple[Hashable, ...]:
     """Choices, each once; ``True`` is not 1."""
     return tuple(value for _, value in dict.fromkeys((isinstance(value, bool), value) for value in values))

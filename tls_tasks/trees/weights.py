@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tls_tasks.trees.counts import EXACT, Counts, Outcome, mean_similarity, n_values
+from tls_tasks.trees.counts import EXACT, Counts, Outcome, count_values, mean_similarity
 from tls_tasks.trees.leaf_values import FloatArray
-from tls_tasks.trees.meanings import meaning, reader_of_meanings, reads_numbers
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import Branch, SchemaNode, all_nodes
+from tls_tasks.trees.value_normalization import normalized_value, reads_numbers, value_reader
 from tls_tasks.trees.values import MISSING
 
 TIE_BREAK = 1e-9
@@ -69,7 +69,7 @@ class PairCounts:
             scores=sums,
             similarity=np.array([each.similarity for each in counts]),
             exact=np.array([sum(outcome.similarity >= EXACT for outcome in outcomes) for outcomes in met]),
-            n_values=np.array([each.outside + n_values(own) for each, own in zip(counts, leaves, strict=True)]),
+            n_values=np.array([each.outside + count_values(own) for each, own in zip(counts, leaves, strict=True)]),
             extra_reference_values=np.array([each.extra_reference_values for each in counts]) + extra,
             are_null=np.array([each.is_null_pair for each in counts]),
             are_scalars=np.array([each.is_scalar_pair for each in counts]),
@@ -194,7 +194,7 @@ def flat_row(node: SchemaNode, item: Any) -> Row | None:
     return row
 
 
-def weigh_rows(plan: Plan, node: SchemaNode, references: list[Row], predictions: list[Row]) -> dict[Rule, FloatArray]:
+def flat_weights(plan: Plan, node: SchemaNode, references: list[Row], predictions: list[Row]) -> dict[Rule, FloatArray]:
     """Return the weights of all references with all predictions by each rule."""
     rules = [GUIDE] if plan.follows_treeval else [GUIDE, VALUES]
     weights = {rule: np.empty((len(references), len(predictions))) for rule in rules}
@@ -229,8 +229,8 @@ def _count_pairs(plan: Plan, node: SchemaNode, references: list[Row], prediction
         if not plan.follows_treeval:
             alike = mean_similarity(leaf.metrics, matrices)
             if not reads_numbers(leaf, plan.day_month):  # numbers have their type here
-                read = reader_of_meanings(leaf, plan.day_month)
-                meant = [[meaning(read, value) for value in column] for column in columns]
+                read = value_reader(leaf, plan.day_month)
+                meant = [[normalized_value(read, value) for value in column] for column in columns]
                 if meant != columns:
                     alike = np.maximum(alike, mean_similarity(leaf.metrics, [m.matrix(*meant) for m in leaf.metrics]))
             alike = alike * has_both

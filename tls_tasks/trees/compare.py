@@ -16,16 +16,7 @@ from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.counts import Counts, Outcome, count_values, mean_outcomes
 from tls_tasks.trees.pairing import Pairing
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import (
-    AnyOf,
-    Branch,
-    ListOf,
-    RecursiveNode,
-    SchemaNode,
-    UnionNode,
-    dereference,
-    node_for_value,
-)
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, RecursiveNode, SchemaNode, UnionNode, dereference, node_for
 from tls_tasks.trees.values import MISSING, count_nodes, count_values_outside, full_tree, has_several_answers, resolve
 
 Slot = Enum("Slot", ["KEY", "ITEM", "CONTENT"])
@@ -49,34 +40,34 @@ def compare(reference: Any, prediction: Any, node: SchemaNode, pairing: Pairing,
         return compare_answers(reference, prediction, node, pairing, slot)
     if isinstance(node, UnionNode):
         return compare_union(reference, prediction, node, pairing, slot)
-    left, right = states(reference, prediction, node, plan)
-    counts = count_key(left, right, node, plan) if slot is Slot.KEY else Counts()
+    ref, pred = value_states(reference, prediction, node, plan)
+    counts = count_key(ref, pred, node, plan) if slot is Slot.KEY else Counts()
     if slot is Slot.ITEM:
-        counts = count_item(left, right, node, plan)
+        counts = count_item(ref, pred, node, plan)
     if isinstance(node, Field):
-        if plan.follows_treeval and slot is Slot.ITEM and left and right:  # null is a value like any other
-            left, right = max(left, VALUE), max(right, VALUE)
-        counts.outcomes.append(compare_leaves(reference, prediction, node, left, right, pairing))
+        if plan.follows_treeval and slot is Slot.ITEM and ref and pred:  # null is a value like any other
+            ref, pred = max(ref, VALUE), max(pred, VALUE)
+        counts.outcomes.append(compare_leaves(reference, prediction, node, ref, pred, pairing))
         return counts
     below = Counts()
-    if not (is_recursive and slot is Slot.KEY and left != VALUE != right):  # a schema within itself ends here
+    if not (is_recursive and slot is Slot.KEY and ref != VALUE != pred):  # a schema within itself ends here
         empty: Any = {} if isinstance(node, Branch) else []
         step = compare_dictionaries if isinstance(node, Branch) else compare_lists
-        below = step(reference if left == VALUE else empty, prediction if right == VALUE else empty, node, pairing)
-    if right == WRONG:
+        below = step(reference if ref == VALUE else empty, prediction if pred == VALUE else empty, node, pairing)
+    if pred == WRONG:
         below.outside += count_values_outside(node, prediction)
-        if slot is Slot.KEY and isinstance(node, ListOf) and isinstance(node.item, Field) and left == VALUE:
+        if slot is Slot.KEY and isinstance(node, ListOf) and isinstance(node.item, Field) and ref == VALUE:
             below.outcomes.append(Outcome(node.item, scores=node.item.worst_scores))
     is_treeval = plan.follows_treeval and slot is Slot.KEY
-    counts += count_below_for_treeval(below, prediction, node, left, right) if is_treeval else below
+    counts += count_below_for_treeval(below, prediction, node, ref, pred) if is_treeval else below
     return counts
 
 
-def compare_leaves(reference: Any, prediction: Any, field: Field, left: int, right: int, pairing: Pairing) -> Outcome:
+def compare_leaves(reference: Any, prediction: Any, field: Field, ref: int, pred: int, pairing: Pairing) -> Outcome:
     """Say what became of a leaf."""
-    if left >= VALUE and right >= VALUE:
-        return pairing.scorer.outcome(field, reference, prediction, right != WRONG)
-    return Outcome(field, "missed" if left >= VALUE else "invented" if right >= VALUE else "absent")
+    if ref >= VALUE and pred >= VALUE:
+        return pairing.scorer.outcome(field, reference, prediction, pred != WRONG)
+    return Outcome(field, "missed" if ref >= VALUE else "invented" if pred >= VALUE else "absent")
 
 
 def compare_dictionaries(reference: Any, prediction: Any, node: Any, pairing: Pairing) -> Counts:
@@ -86,12 +77,12 @@ def compare_dictionaries(reference: Any, prediction: Any, node: Any, pairing: Pa
         counts += compare(reference.get(key, MISSING), prediction.get(key, MISSING), child, pairing)
     if node.rest is None and prediction.keys() <= node.children.keys():
         return counts
-    others, unknown = ({key: tree[key] for key in tree if key not in node.children} for tree in (reference, prediction))
+    ref, pred = ({key: tree[key] for key in tree if key not in node.children} for tree in (reference, prediction))
     if node.rest is not None:
-        counts += compare_lists(others, unknown, node.rest, pairing)
+        counts += compare_lists(ref, pred, node.rest, pairing)
     else:
-        counts.node_fp += len(unknown) if pairing.plan.follows_treeval else count_nodes(unknown, items=True)
-        counts.outside += count_values_outside(None, unknown)
+        counts.node_fp += len(pred) if pairing.plan.follows_treeval else count_nodes(pred, items=True)
+        counts.outside += count_values_outside(None, pred)
     return counts
 
 
@@ -122,11 +113,11 @@ def compare_lists(references: Any, predictions: Any, node: Any, pairing: Pairing
 compare_items = partial(compare, slot=Slot.ITEM)
 
 
-def count_unpaired(item: Any, around: ListOf, pairing: Pairing, is_missed: bool) -> Counts:
+def count_unpaired(item: Any, list_node: ListOf, pairing: Pairing, is_missed: bool) -> Counts:
     """Count an item that has no counterpart: it is missed in the prediction, or invented there."""
-    node, item = resolve(around.item, item)
+    node, item = resolve(list_node.item, item)
     trees = (item, MISSING) if is_missed else (MISSING, item)
-    counts = compare(*trees, node, pairing.alone, Slot.KEY if around.is_keyed else Slot.ITEM)
+    counts = compare(*trees, node, pairing.alone, Slot.KEY if list_node.is_keyed else Slot.ITEM)
     n_nodes = counts.node_fn if is_missed else counts.node_fp
     if pairing.plan.follows_treeval and isinstance(node, Branch):
         n_nodes = count_nodes(item) if isinstance(item, dict) else 1
@@ -143,21 +134,21 @@ def compare_union(reference: Any, prediction: Any, node: UnionNode, pairing: Pai
 
     A leaf is absent only where both values are scalars, not where they are of another kind.
     """
-    counts, kinds = Counts(), (node_for_value(node, reference), node_for_value(node, prediction))
-    is_left, is_right = (not isinstance(value, dict | list) for value in (reference, prediction))
+    counts, kinds = Counts(), (node_for(node, reference), node_for(node, prediction))
+    is_ref, is_pred = (not isinstance(value, dict | list) for value in (reference, prediction))
     for part in node.parts:
-        left = reference if part is kinds[0] else MISSING
-        right = prediction if part is kinds[1] else MISSING
-        if left is not MISSING or right is not MISSING or (isinstance(part, Field) and is_left and is_right):
-            below = compare(left, right, part, pairing, Slot.CONTENT if slot is Slot.ITEM else slot)
-            if isinstance(part, Field) and not (is_left and is_right):
+        ref = reference if part is kinds[0] else MISSING
+        pred = prediction if part is kinds[1] else MISSING
+        if ref is not MISSING or pred is not MISSING or (isinstance(part, Field) and is_ref and is_pred):
+            below = compare(ref, pred, part, pairing, Slot.CONTENT if slot is Slot.ITEM else slot)
+            if isinstance(part, Field) and not (is_ref and is_pred):
                 below.outcomes = [outcome for outcome in below.leaves if outcome.kind != "absent"]
             counts += below
     if slot is Slot.ITEM:
-        counts.node_tp += is_left and is_right
-        counts.node_fn += is_left and not is_right
-        counts.node_fp += is_right and not is_left
-        counts.is_null_pair, counts.is_scalar_pair = reference is None and prediction is None, is_left or is_right
+        counts.node_tp += is_ref and is_pred
+        counts.node_fn += is_ref and not is_pred
+        counts.node_fp += is_pred and not is_ref
+        counts.is_null_pair, counts.is_scalar_pair = reference is None and prediction is None, is_ref or is_pred
     return counts
 
 
@@ -177,12 +168,12 @@ ABSENT, NULL, VALUE, WRONG, NULLABLE = range(5)
 """No key; null; a value; a value of another type; several valid answers, null among them."""
 
 
-def value_state(node: SchemaNode, value: Any, is_loose: bool) -> int:
+def state(node: SchemaNode, value: Any, is_loose: bool) -> int:
     """What a value is to its node; ``is_loose``: a leaf takes values of any type.
 
     Example:
         >>> node = Branch({})
-        >>> [value_state(node, value, False) for value in ({}, None, "text", MISSING)] == [VALUE, NULL, WRONG, ABSENT]
+        >>> [state(node, value, False) for value in ({}, None, "text", MISSING)] == [VALUE, NULL, WRONG, ABSENT]
         True
     """
     kind = type(value)
@@ -197,56 +188,53 @@ def value_state(node: SchemaNode, value: Any, is_loose: bool) -> int:
     return NULLABLE if kind is AnyOf and value.may_be_null else VALUE
 
 
-def states(reference: Any, prediction: Any, node: SchemaNode, plan: Plan) -> tuple[int, int]:
+def value_states(reference: Any, prediction: Any, node: SchemaNode, plan: Plan) -> tuple[int, int]:
     """Return what two values are to their node; where null is valid, too, there is a value if both have one."""
-    left, right = (
-        value_state(node, reference, plan.follows_treeval),
-        value_state(node, prediction, plan.follows_treeval),
-    )
-    return (VALUE if right >= VALUE else NULL) if left == NULLABLE else left, right
+    ref, pred = state(node, reference, plan.follows_treeval), state(node, prediction, plan.follows_treeval)
+    return (VALUE if pred >= VALUE else NULL) if ref == NULLABLE else ref, pred
 
 
-def count_key(left: int, right: int, node: SchemaNode, plan: Plan) -> Counts:
+def count_key(ref: int, pred: int, node: SchemaNode, plan: Plan) -> Counts:
     """Count whether the node of a key is in both trees, and whether its values are."""
-    if right == ABSENT:
-        return Counts(node_fn=int(left != ABSENT or plan.follows_treeval))
-    if left == ABSENT:
+    if pred == ABSENT:
+        return Counts(node_fn=int(ref != ABSENT or plan.follows_treeval))
+    if ref == ABSENT:
         return Counts(node_fp=1)
     if isinstance(node, Branch):
         return Counts(node_tp=1)
-    if left == NULL or right == NULL:
-        return Counts(node_tp=1, leaf_fn=int(left != NULL), leaf_fp=int(right != NULL))
+    if ref == NULL or pred == NULL:
+        return Counts(node_tp=1, leaf_fn=int(ref != NULL), leaf_fp=int(pred != NULL))
     return Counts(node_tp=1, leaf_tp=1)
 
 
-def count_item(left: int, right: int, node: SchemaNode, plan: Plan) -> Counts:
+def count_item(ref: int, pred: int, node: SchemaNode, plan: Plan) -> Counts:
     """Count the node that an item of a list is: a leaf, or what should be a dictionary or list and is none.
 
     Two leaves or nulls are one node. Treeval's program counts items without counterpart only, and takes null for a
     value in a list of leaves.
     """
     is_leaf = isinstance(node, Field)
-    is_left, is_right = left != ABSENT and (is_leaf or left != VALUE), right != ABSENT and (is_leaf or right != VALUE)
-    is_null_pair = left == right == NULL
-    if is_left and is_right and (is_leaf or is_null_pair):
+    in_ref, in_pred = ref != ABSENT and (is_leaf or ref != VALUE), pred != ABSENT and (is_leaf or pred != VALUE)
+    is_null_pair = ref == pred == NULL
+    if in_ref and in_pred and (is_leaf or is_null_pair):
         is_counted = not (is_leaf and plan.follows_treeval)
         return Counts(node_tp=int(is_counted), is_null_pair=is_null_pair and is_counted)
-    return Counts(node_fn=int(is_left), node_fp=int(is_right))
+    return Counts(node_fn=int(in_ref), node_fp=int(in_pred))
 
 
-def count_below_for_treeval(below: Counts, prediction: Any, node: SchemaNode, left: int, right: int) -> Counts:
+def count_below_for_treeval(below: Counts, prediction: Any, node: SchemaNode, ref: int, pred: int) -> Counts:
     """Return what treeval's program counts below a key: nothing of what is compared unless both trees have it.
 
     Of a dictionary that one of them lacks, or has as null, it counts what is in it or what should be.
     """
-    if left != VALUE or not (right == VALUE or (right == WRONG and isinstance(node, ListOf))):
+    if ref != VALUE or not (pred == VALUE or (pred == WRONG and isinstance(node, ListOf))):
         below = replace(below, node_tp=0, node_fp=0, node_fn=0, leaf_tp=0, leaf_fp=0, leaf_fn=0)
-    if left == VALUE and right >= VALUE:
+    if ref == VALUE and pred >= VALUE:
         below.common += (node,)
-    if isinstance(node, Branch) and left == NULL and right >= VALUE:
+    if isinstance(node, Branch) and ref == NULL and pred >= VALUE:
         below.node_fp += count_nodes(prediction)
         below.leaf_fp += count_nodes(prediction, only_leaves=True)
-    if isinstance(node, Branch) and (right == ABSENT or (left >= VALUE and right == NULL)):
+    if isinstance(node, Branch) and (pred == ABSENT or (ref >= VALUE and pred == NULL)):
         below.node_fn += count_nodes(full_tree(node))
         below.leaf_fn += count_nodes(full_tree(node), only_leaves=True)
     return below

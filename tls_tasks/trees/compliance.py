@@ -5,7 +5,7 @@ import re
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, Path, SchemaNode, UnionNode, node_for_value, path_name
+from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, Path, SchemaNode, UnionNode, node_for, path_name
 from tls_tasks.trees.values import resolve
 
 ISSUE_KINDS = ("missing", "unknown", "type", "choice", "format")
@@ -141,7 +141,7 @@ def _issues(value: Any, node: SchemaNode, path: Path) -> Iterator[_Issue]:
         for answer in value.values:
             yield from _issues(answer, node, path)
         return
-    node = node_for_value(node, value)
+    node = node_for(node, value)
     if isinstance(node, Leaf):
         if not fits(value, node):
             yield _wrong_type(path, node, value)

@@ -189,15 +189,15 @@ class LeafScorer:
         outcomes, references, predictions, is_typed = map(list, zip(*waiting, strict=True))
         scores = []
         for metric in field.metrics:
-            seen = self._cast_to_one_type(field, predictions) if metric.name == "exact_match" else predictions
+            cast = self._cast_to_one_type(field, predictions) if metric.name == "exact_match" else predictions
             scores.append(np.full(len(waiting), metric.worst))
-            scores[-1][is_typed] = metric.pairs(list(compress(references, is_typed)), list(compress(seen, is_typed)))
+            scores[-1][is_typed] = metric.pairs(list(compress(references, is_typed)), list(compress(cast, is_typed)))
         written = np.array(is_typed) * mean_similarity(field.metrics, scores)
-        meant = 0.0 if self.plan.follows_treeval else self._normalized_similarity(field, references, predictions)
-        by_pair = np.array(scores).T.tolist(), written.tolist(), np.maximum(written, meant).tolist()
-        for outcome, by_metric, as_written, alike in zip(outcomes, *by_pair, strict=True):
+        normalized = 0.0 if self.plan.follows_treeval else self._normalized_similarity(field, references, predictions)
+        by_pair = np.array(scores).T.tolist(), written.tolist(), np.maximum(written, normalized).tolist()
+        for outcome, by_metric, as_written, similarity in zip(outcomes, *by_pair, strict=True):
             outcome.kind = "correct" if as_written >= EXACT else "wrong"
-            outcome.scores, outcome.similarity = by_metric, alike
+            outcome.scores, outcome.similarity = by_metric, similarity
 
     def _cast_to_one_type(self, field: Field, predictions: list[Any]) -> list[Any]:
         """The predictions as treeval compares them outside of lists: they are one array, all floats if one is."""

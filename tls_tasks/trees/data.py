@@ -22,7 +22,7 @@ from tls_tasks.data.sources import DEFAULT_CONTEXT_BUDGET, LoadedData, SetReader
 from tls_tasks.trees.compliance import reference_violations
 from tls_tasks.trees.rows import read_prediction, read_reference
 from tls_tasks.trees.schema import is_json_schema, read_schema, schema_and_form
-from tls_tasks.trees.types import Branch, ListOf, RecursiveNode, SchemaNode, UnionNode, node_for_value
+from tls_tasks.trees.types import Branch, ListOf, RecursiveNode, SchemaNode, UnionNode, node_for
 from tls_tasks.trees.value_normalization import EXPECTED_DATE, parse_numbers, unread_dates
 
 _TEXT_FIELDS = ("text", "document", "input")
@@ -97,8 +97,8 @@ def read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> Tr
     kind, schema = read.title if isinstance(read.title, str) else "", read.json_schema
     if isinstance(schema, str) and not _is_json_text(schema):
         if schema not in schemas:
-            known = ", ".join(map(repr, schemas)) or "none: there is no schemas.json beside the file"
-            raise DataError(f"{where}: schema names {schema!r}; the schemas are {known}")
+            names = ", ".join(map(repr, schemas)) or "none: there is no schemas.json beside the file"
+            raise DataError(f"{where}: schema names {schema!r}; the schemas are {names}")
         kind, schema = schema, schemas[schema]
     if not isinstance(schema, Mapping | list) and not _is_json_text(schema):
         raise DataError(f"{where}: schema must be an object or a list, got {schema!r}")
@@ -135,9 +135,9 @@ class TreeRow(NamedTuple):
     source: Any = None
 
 
-def holds_many(place: Path) -> bool:
+def holds_many(path: Path) -> bool:
     """Whether a place is a folder or a file of rows, and not one tree."""
-    return place.is_dir() or place.name.endswith(tuple(ending for ending in ENDINGS if ending != ".json"))
+    return path.is_dir() or path.name.endswith(tuple(ending for ending in ENDINGS if ending != ".json"))
 
 
 def read_trees(predictions: Path, references: Path, sources: Path | None = None) -> list[TreeRow]:
@@ -152,18 +152,18 @@ def read_trees(predictions: Path, references: Path, sources: Path | None = None)
         DataError: A place that can't be read, what is no tree, a prediction that has no reference, or a reference that
             has no source.
     """
-    told, golds = read_by_id(predictions, ID_FIELDS, from_model=True), read_by_id(references, ID_FIELDS)
+    answers, golds = read_by_id(predictions, ID_FIELDS, from_model=True), read_by_id(references, ID_FIELDS)
     pairs = [] if sources is None else join_rows(read_by_id(sources, ID_FIELDS), golds)
     texts = {gold.where: text.field(_TEXT_FIELDS) for _, text, gold in pairs if gold is not None}
     rows = []
-    for name, own, other in join_rows(golds, told):
-        with error_context(own):
-            reference, prediction = read_reference(own.field(REFERENCE_FIELDS), None), None
-        if other is not None:
-            with error_context(other):
-                prediction = other.answer((*PREDICTION_FIELDS, *REFERENCE_FIELDS))
+    for name, gold, answer in join_rows(golds, answers):
+        with error_context(gold):
+            reference, prediction = read_reference(gold.field(REFERENCE_FIELDS), None), None
+        if answer is not None:
+            with error_context(answer):
+                prediction = answer.answer((*PREDICTION_FIELDS, *REFERENCE_FIELDS))
                 read_prediction(prediction, None)
-        rows.append(TreeRow(name, prediction, reference, texts.get(own.where)))
+        rows.append(TreeRow(name, prediction, reference, texts.get(gold.where)))
     return rows
 
 
@@ -244,8 +244,8 @@ def _load_trees(name: str, data: str | Path | None = None, edition: str | None =
         DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
         OptionError: If there is no such data set or edition.
     """
-    wanted = find_data_set(ALL_SETS, name)
-    return load(make_reader(find_data_set(ALL_SETS, wanted.settings.get("same_as", name))), data, edition)
+    data_set = find_data_set(ALL_SETS, name)
+    return load(make_reader(find_data_set(ALL_SETS, data_set.settings.get("same_as", name))), data, edition)
 
 
 def prompt(doc: Mapping[str, Any], quotes: bool = False) -> str:
@@ -275,7 +275,7 @@ def prompt(doc: Mapping[str, Any], quotes: bool = False) -> str:
     """  # noqa: E501 - the prompt's lines are as long as they are
     schema = _prompt_schema(doc["schema"])
     dates = "- Write dates as YYYY-MM-DD.\n" if '"format": "date"' in schema else ""
-    kind = type(node_for_value(read_schema(doc["schema"]), {})).__name__
+    kind = type(node_for(read_schema(doc["schema"]), {})).__name__
     root, *forms = _FORMS.get(kind, _FORMS["Leaf"])
     fields = {"schema": schema, "dates": dates + _AS_QUOTED * quotes, "form": forms[quotes], "root": root}
     return filled_text(Path(__file__).with_name("prompt.txt"), text=doc["text"], **fields)
@@ -354,23 +354,24 @@ _JSON_LEAVES: Mapping[Hashable, Mapping[str, Any]] = {
 }
 
 
-def make_reader(wanted: DataSet) -> SetReader[TreeDocument]:
+def make_reader(data_set: DataSet) -> SetReader[TreeDocument]:
     """How a data set is read, wherever it lies."""
-    return SetReader(wanted, DATA_SETS.values(), partial(_read_at, wanted), _published, partial(read_rows, wanted.name))
+    read_at, read = partial(_read_at, data_set), partial(read_rows, data_set.name)
+    return SetReader(data_set, DATA_SETS.values(), read_at, _published, read)
 
 
-def _read_at(wanted: DataSet, place: Path) -> tuple[TreeDocument, ...]:
+def _read_at(data_set: DataSet, path: Path) -> tuple[TreeDocument, ...]:
     """Read a folder or a file."""
-    files = [file for file in split_files(place, wanted.split) if file.name != SCHEMAS_FILE]
+    files = [file for file in split_files(path, data_set.split) if file.name != SCHEMAS_FILE]
     if not files:
-        raise DataError(f"{place}: {SCHEMAS_FILE} is there, but no file of rows beside it")
-    beside, schemas = files[0].with_name(SCHEMAS_FILE), dict[str, Any]()
-    if beside.is_file():
-        with readable(beside, "JSON", ValueError):
-            schemas = json.loads(beside.read_text(encoding="utf-8"))
+        raise DataError(f"{path}: {SCHEMAS_FILE} is there, but no file of rows beside it")
+    schemas_file, schemas = files[0].with_name(SCHEMAS_FILE), dict[str, Any]()
+    if schemas_file.is_file():
+        with readable(schemas_file, "JSON", ValueError):
+            schemas = json.loads(schemas_file.read_text(encoding="utf-8"))
     if not isinstance(schemas, dict):
-        raise DataError(f"{beside}: expected an object, name -> schema, got {type(schemas).__name__}")
-    return read_rows(wanted.name, chain.from_iterable(map(file_rows, files)), schemas)
+        raise DataError(f"{schemas_file}: expected an object, name -> schema, got {type(schemas).__name__}")
+    return read_rows(data_set.name, chain.from_iterable(map(file_rows, files)), schemas)
 
 
 def _row(name: str, document: TreeDocument, edition: str, budget: int) -> dict[str, str | int]:

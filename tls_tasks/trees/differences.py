@@ -11,7 +11,7 @@ from tls_tasks.core.terminal import shown, text_table, visible
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.counts import leaf_similarity
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import ANY_OF, AnyOf, Branch, ListOf, Path, Position, SchemaNode, node_for_value, path_name
+from tls_tasks.trees.types import ANY_OF, AnyOf, Branch, ListOf, Path, Position, SchemaNode, node_for, path_name
 from tls_tasks.trees.values import child_node, list_children, replace_children, resolve
 
 Alignments = dict[Path, list[tuple[int, int]]]
@@ -88,48 +88,48 @@ def side_by_side(node: SchemaNode, reference: Any, prediction: Any, alignments: 
 
 
 def _nodes(
-    node: SchemaNode, reference: Any, prediction: Any, path: Path, other: Path, alignments: Alignments
+    node: SchemaNode, reference: Any, prediction: Any, path: Path, pred_path: Path, alignments: Alignments
 ) -> Iterator[Node]:
     if reference is None and prediction is None:
-        yield Node("absent", path, other, node, None, None)
+        yield Node("absent", path, pred_path, node, None, None)
     elif reference is NO_KEY or (reference is None and prediction is not NO_KEY):
-        yield from alone("extra", node, prediction, other, reference)
+        yield from one_sided("extra", node, prediction, pred_path, reference)
     elif prediction is None or prediction is NO_KEY:
-        yield from alone("missing", node, reference, path, prediction)
-    elif (part := node_for_value(node, reference)) is not node_for_value(node, prediction):
-        yield Node("type", path, other, node, reference, prediction)
+        yield from one_sided("missing", node, reference, path, prediction)
+    elif (part := node_for(node, reference)) is not node_for(node, prediction):
+        yield Node("type", path, pred_path, node, reference, prediction)
     elif isinstance(part, Branch) and isinstance(reference, dict) and isinstance(prediction, dict):
-        yield Node("branch", path, other, part, reference, prediction)
+        yield Node("branch", path, pred_path, part, reference, prediction)
         for key in dict.fromkeys([*part.children, *(reference if part.rest else ()), *prediction]):
             inner = child_node(part, key)
-            left, right = reference.get(key, NO_KEY), prediction.get(key, NO_KEY)
+            ref, pred = reference.get(key, NO_KEY), prediction.get(key, NO_KEY)
             if inner is None:
-                yield from alone("extra", None, right, (*other, key))
-            elif left is not NO_KEY or right is not NO_KEY:
-                yield from _nodes(inner, left, right, (*path, key), (*other, key), alignments)
+                yield from one_sided("extra", None, pred, (*pred_path, key))
+            elif ref is not NO_KEY or pred is not NO_KEY:
+                yield from _nodes(inner, ref, pred, (*path, key), (*pred_path, key), alignments)
     elif isinstance(part, ListOf) and isinstance(reference, list) and isinstance(prediction, list):
-        yield Node("branch", path, other, part, reference, prediction)
+        yield Node("branch", path, pred_path, part, reference, prediction)
         matches = {i: j for i, j in alignments.get(path, ())}
         for i, item in enumerate(reference):
             if i not in matches:
-                yield from alone("missing", part.item, item, (*path, Position(i)))
+                yield from one_sided("missing", part.item, item, (*path, Position(i)))
                 continue
-            below, beside = (*path, Position(i)), (*other, Position(matches[i]))
-            yield from _nodes(part.item, item, prediction[matches[i]], below, beside, alignments)
+            below, pred_below = (*path, Position(i)), (*pred_path, Position(matches[i]))
+            yield from _nodes(part.item, item, prediction[matches[i]], below, pred_below, alignments)
         for j in sorted({*range(len(prediction))} - {*matches.values()}):
-            yield from alone("extra", part.item, prediction[j], (*other, Position(j)))
+            yield from one_sided("extra", part.item, prediction[j], (*pred_path, Position(j)))
     else:
-        yield Node("pair" if isinstance(part, Field) else "type", path, other, part, reference, prediction)
+        yield Node("pair" if isinstance(part, Field) else "type", path, pred_path, part, reference, prediction)
 
 
-def alone(state: str, node: SchemaNode | None, value: Any, path: Path, counterpart: Any = NO_KEY) -> Iterator[Node]:
+def one_sided(state: str, node: SchemaNode | None, value: Any, path: Path, counterpart: Any = NO_KEY) -> Iterator[Node]:
     """The nodes of a value that only one tree has; ``counterpart``: what the other has there, null or no key."""
     if node is not None:
         node, value = resolve(node, value)
     values = (value, counterpart) if state == "missing" else (counterpart, value)
     yield Node(state, path, path, node, *values)
     for step, inner, child in [] if isinstance(node, Field) else list_children(node, value):
-        yield from alone(state, inner, child, (*path, step))
+        yield from one_sided(state, inner, child, (*path, step))
 
 
 def is_pair(node: Node) -> bool:
@@ -168,24 +168,24 @@ def differences(
         0 $.c None 1 invented 0.0
     """
     for node in side_by_side(plan.root, reference, prediction, alignments):
-        lone: Iterable[Node] = [node]
+        lone_nodes: Iterable[Node] = [node]
         if is_pair(node):
-            lone, likeness = (), leaf_similarity(plan, node.node, node.reference, node.prediction)
+            lone_nodes, likeness = (), leaf_similarity(plan, node.node, node.reference, node.prediction)
             if likeness < 1 - 1e-12:
                 yield _difference(node.path, node.reference, node.prediction, "wrong", likeness)
             elif not has_grounds(node.other):
                 yield _difference(node.path, node.reference, node.prediction, "ungrounded", 0.0)
         elif node.state in ("pair", "type"):
-            missed = alone("missing", node.node, node.reference, node.path)
-            lone = chain(missed, alone("extra", node.node, node.prediction, node.other))
-        for own in lone:
-            value = own.reference if own.state == "missing" else own.prediction
-            is_scalar = isinstance(own.node, Field) or not isinstance(value, dict | list)
+            missed = one_sided("missing", node.node, node.reference, node.path)
+            lone_nodes = chain(missed, one_sided("extra", node.node, node.prediction, node.other))
+        for lone_node in lone_nodes:
+            value = lone_node.reference if lone_node.state == "missing" else lone_node.prediction
+            is_scalar = isinstance(lone_node.node, Field) or not isinstance(value, dict | list)
             may_be_null = value is None or (isinstance(value, AnyOf) and value.may_be_null)
-            if own.state == "missing" and is_scalar and not may_be_null:
-                yield _difference(own.path, value, None, "missed", 0.0)
-            elif own.state == "extra" and is_scalar and not may_be_null:
-                yield _difference(own.path, None, value, "invented", 0.0)
+            if lone_node.state == "missing" and is_scalar and not may_be_null:
+                yield _difference(lone_node.path, value, None, "missed", 0.0)
+            elif lone_node.state == "extra" and is_scalar and not may_be_null:
+                yield _difference(lone_node.path, None, value, "invented", 0.0)
 
 
 def _difference(path: Path, expected: Any, got: Any, kind: str, score: float) -> dict[str, Any]:
@@ -232,7 +232,7 @@ class Row(NamedTuple):
     other: Path = ()
 
 
-def comparison_rows(reference: Any, prediction: Any, plan: Plan, alignments: Alignments) -> list[Row]:
+def tree_rows(reference: Any, prediction: Any, plan: Plan, alignments: Alignments) -> list[Row]:
     """The rows of two trees, in the order of the schema.
 
     Args:
@@ -245,7 +245,7 @@ def comparison_rows(reference: Any, prediction: Any, plan: Plan, alignments: Ali
         >>> from tls_tasks.trees.tree_eval import tree_eval
         >>> gold, tree = {"name": "baroo", "city": "Ulm"}, {"name": "bar"}
         >>> (sample,) = tree_eval([tree], [gold], {"name": "string", "city": "string"}).items
-        >>> for row in comparison_rows(gold, tree, sample.plan, sample.alignments):
+        >>> for row in tree_rows(gold, tree, sample.plan, sample.alignments):
         ...     print(row.state, row.label, row.reference, row.prediction, dict(row.scores))
         near name "baroo" "bar" {'indel_ratio': 0.75}
         missing city "Ulm" None {}
@@ -270,9 +270,9 @@ def _row(node: Node, depth: int, is_loose: bool) -> Row:
     for metric in field.metrics:
         is_scored = is_loose or not is_other
         scores[metric.name] = float(metric.pairs([node.reference], [node.prediction])[0]) if is_scored else metric.worst
-    ends = {"same": [metric.best for metric in field.metrics], "wrong": [metric.worst for metric in field.metrics]}
-    reached = (name for name, end in ends.items() if end == [*scores.values()])
-    state = "type" if is_other else next(reached, "near")
+    extremes = {"same": [metric.best for metric in field.metrics], "wrong": [metric.worst for metric in field.metrics]}
+    states = (name for name, end in extremes.items() if end == [*scores.values()])
+    state = "type" if is_other else next(states, "near")
     return Row(state, depth, label, *texts, scores)
 
 

@@ -24,7 +24,7 @@ from tls_tasks.trees.counts import EXACT, leaf_similarity
 from tls_tasks.trees.differences import Alignments, alignments_in, choose_answers, is_pair, side_by_side
 from tls_tasks.trees.pairing import CompareItems, Pairing, assign, sort_key
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import AnyOf, Branch, ListOf, Path, Position, RecursiveNode, SchemaNode, node_for_value
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, Path, Position, RecursiveNode, SchemaNode, node_for
 from tls_tasks.trees.values import child_node, count_values_outside, list_children, replace_children
 
 Grounds = Any
@@ -61,9 +61,9 @@ def find_ground(plan: Plan, source: Source, field: Field, value: Any, quote: str
 
     A quote is whole words, of at least three letters or digits unless the value has fewer.
     """
-    places = source.whole_places(quote, min(3, sum(map(str.isalnum, _shortest(value)))))
-    reads = (can_be_read(plan, field, value, source.text, *place) for place in places)
-    return Ground(quote, bool(places), any(reads) if places else can_be_read(plan, field, value, quote))
+    spans = source.whole_places(quote, min(3, sum(map(str.isalnum, _shortest(value)))))
+    reads = (can_be_read(plan, field, value, source.text, *span) for span in spans)
+    return Ground(quote, bool(spans), any(reads) if spans else can_be_read(plan, field, value, quote))
 
 
 def _shortest(value: Any) -> str:
@@ -82,8 +82,9 @@ def ground_at(grounds: Grounds, path: Path) -> Ground | None:
     return grounds if isinstance(grounds, Ground) else None
 
 
-def _all(grounds: Grounds) -> list[Ground]:
-    return [grounds] if isinstance(grounds, Ground) else [one for own in grounds.values() for one in _all(own)]
+def _flatten(grounds: Grounds) -> list[Ground]:
+    is_leaf = isinstance(grounds, Ground)
+    return [grounds] if is_leaf else [leaf for child in grounds.values() for leaf in _flatten(child)]
 
 
 # --- values in quotes ---
@@ -104,12 +105,12 @@ def can_be_read(plan: Plan, field: Field, value: Any, text: str, begin: int = 0,
     if isinstance(value, str) and field.choices:
         return bool(Source(_label(quote)).whole_places(_label(value), 0))
     if not isinstance(value, str) or kind in ("integer", "number"):
-        known: list[Any] = [*_numbers(*near)]
+        readings: list[Any] = [*_numbers(*near)]
     elif kind in DATES and read_moment(value, plan.day_month):
-        known = [quote, *_dates(*near)]
+        readings = [quote, *_dates(*near)]
     else:
         return Source(quote).holds_normalised(value)
-    return bool(known) and leaf_similarity(plan, field, AnyOf(known), value) >= EXACT
+    return bool(readings) and leaf_similarity(plan, field, AnyOf(readings), value) >= EXACT
 
 
 def _label(text: str) -> str:
@@ -135,8 +136,8 @@ def _dates(text: str, begin: int, end: int) -> Iterator[str]:
             last = start + date.end
             if not _MORE.match(text, last):
                 yield text[start:last]
-                ends = re.finditer(r"\S(?!\S)", text[last : min(end, last + _TIME)])
-                yield from (text[start : last + one.end()].rstrip(".,;)") for one in ends)
+                stops = re.finditer(r"\S(?!\S)", text[last : min(end, last + _TIME)])
+                yield from (text[start : last + match.end()].rstrip(".,;)") for match in stops)
 
 
 def with_quotes(plan: Plan, tree: Any, text: str) -> Any:
@@ -154,19 +155,20 @@ def _quoted(plan: Plan, node: SchemaNode | None, value: Any, pieces: Sequence[st
     if isinstance(value, dict | list):
         children = list_children(node, value)
         keys = [str(step) if isinstance(value, dict) else key for step, _, _ in children]
-        inner = (_quoted(plan, each, child, pieces, own) for own, (_, each, child) in zip(keys, children, strict=True))
+        pairs = zip(keys, children, strict=True)
+        inner = (_quoted(plan, each, child, pieces, name) for name, (_, each, child) in pairs)
         return replace_children(value, inner)
-    node = node and node_for_value(node, value)
+    node = node and node_for(node, value)
     if value is None or not isinstance(node, Field) or not is_scalar(node):
         return value
     words = str(value).casefold(), *re.findall(r"[a-z]{3,}", key.casefold())
     holding = [piece for piece in pieces if can_be_read(plan, node, value, piece)]
-    others = [value] if isinstance(value, str) and not node.choices else pieces
-    quote = min(holding or others, key=lambda piece: [word not in piece.casefold() for word in words])
+    fallback = [value] if isinstance(value, str) and not node.choices else pieces
+    quote = min(holding or fallback, key=lambda piece: [word not in piece.casefold() for word in words])
     return {"value": value, "quote": quote}
 
 
-# --- which items of lists belong together, and what that is worth ---
+# --- which items of lists belong together, and what that is hits_each ---
 
 
 class GroundedPairing(Pairing):
@@ -184,27 +186,27 @@ class GroundedPairing(Pairing):
         if node.is_keyed or node.is_ordered or not grounds:  # values of a dictionary meet by key
             return matched
         partners, pairs = {j: i for i, j in matched}, list[tuple[int, int]]()
-        for places in grouped(range(len(predictions)), [sort_key(node.item, item) for item in predictions]).values():
-            rows = [partners[j] for j in places if j in partners]
-            kinds = {repr(grounds.get(j)): j for j in places}
+        for positions in grouped(range(len(predictions)), [sort_key(node.item, item) for item in predictions]).values():
+            rows = [partners[j] for j in positions if j in partners]
+            kinds = {repr(grounds.get(j)): j for j in positions}
             if len(kinds) == 1 or not rows:
-                pairs += [(partners[j], j) for j in places if j in partners]
+                pairs += [(partners[j], j) for j in positions if j in partners]
                 continue
-            items = [references[i] for i in rows]
-            of_kind = {
-                kind: self.worth(node.item, items, predictions[j], grounds_below(grounds, j))
+            candidates = [references[i] for i in rows]
+            hits = {
+                kind: self.hits_each(node.item, candidates, predictions[j], grounds_below(grounds, j))
                 for kind, j in kinds.items()
             }
-            weights = np.array([of_kind[repr(grounds.get(j))] for j in places]).T
-            pairs += [(rows[row], places[column]) for row, column in assign(weights)]
+            weights = np.array([hits[repr(grounds.get(j))] for j in positions]).T
+            pairs += [(rows[row], positions[column]) for row, column in assign(weights)]
         chosen_partners = dict(pairs)
         return [(i, chosen_partners[i]) for i, _ in matched]
 
-    def worth(self, node: SchemaNode, references: Sequence[Any], item: Any, grounds: Grounds) -> list[float]:
+    def hits_each(self, node: SchemaNode, references: Sequence[Any], item: Any, grounds: Grounds) -> list[float]:
         """What an item adds with each of these items of the reference."""
-        found = [alignments_in(own, compare_items(own, item, node, self).choices) for own in references]
-        pairs = zip(references, found, strict=True)
-        return [_grounded_hits(self.plan, node, own, item, alignments, grounds) for own, alignments in pairs]
+        aligned = [alignments_in(tree, compare_items(tree, item, node, self).choices) for tree in references]
+        pairs = zip(references, aligned, strict=True)
+        return [_grounded_hits(self.plan, node, tree, item, alignments, grounds) for tree, alignments in pairs]
 
 
 def grounds_by_list(prediction: Any, grounds: Grounds) -> Iterator[tuple[int, Grounds]]:
@@ -219,9 +221,9 @@ def _grounded_hits(
     plan: Plan, node: SchemaNode, reference: Any, prediction: Any, alignments: Alignments, grounds: Grounds
 ) -> float:
     """The sum of the similarities of values that have grounds."""
-    found = (own for own in side_by_side(node, reference, prediction, alignments) if is_pair(own))
-    grounded = (own for own in found if (ground := ground_at(grounds, own.other)) is not None and ground.holds)
-    return math.fsum(leaf_similarity(plan, own.node, own.reference, own.prediction) for own in grounded)
+    pairs = (pair for pair in side_by_side(node, reference, prediction, alignments) if is_pair(pair))
+    grounded = (pair for pair in pairs if (ground := ground_at(grounds, pair.other)) is not None and ground.holds)
+    return math.fsum(leaf_similarity(plan, pair.node, pair.reference, pair.prediction) for pair in grounded)
 
 
 def _empty_fields(
@@ -233,13 +235,13 @@ def _empty_fields(
     """
     if isinstance(reference, AnyOf) and not reference.present:
         reference = None
-    part = node and node_for_value(node, reference)
+    part = node and node_for(node, reference)
     if isinstance(part, Branch):
         if isinstance(node, RecursiveNode) and reference is None and not isinstance(prediction, dict):
             return  # a schema within itself goes on for as long as there is something in it
-        left, right = (own if isinstance(own, dict) else {} for own in (reference, prediction))
-        for key in dict.fromkeys([*part.children, *(left if part.rest else ())]):
-            trees = child_node(part, key), left.get(key), right.get(key)
+        ref, pred = (tree if isinstance(tree, dict) else {} for tree in (reference, prediction))
+        for key in dict.fromkeys([*part.children, *(ref if part.rest else ())]):
+            trees = child_node(part, key), ref.get(key), pred.get(key)
             yield from _empty_fields(*trees, (*path, key), alignments, grounds_below(grounds, key))
     elif isinstance(part, ListOf) and reference:
         for i, j in alignments.get(path, ()):
@@ -253,14 +255,14 @@ def grounded_unit(
     plan: Plan, reference: Any, prediction: Any, grounds: Grounds, alignments: Alignments, value_hits: float
 ) -> dict[str, float]:
     """The sums of a pair of trees; ``value_hits`` is the sum of all similarities, which rounding must not exceed."""
-    known = _all(grounds)
+    quoted = _flatten(grounds)
     empty = _empty_fields(plan.root, choose_answers(reference, alignments), prediction, (), alignments, grounds)
-    counts = [(bool(count_values_outside(None, value)), bool(own)) for value, own in empty]
+    counts = [(bool(count_values_outside(None, value)), bool(ground)) for value, ground in empty]
     return {
         "grounded_hits": min(value_hits, _grounded_hits(plan, plan.root, reference, prediction, alignments, grounds)),
-        "quoted": len(known),
-        "quote_found": sum(ground.is_found for ground in known),
-        "quote_read": sum(ground.is_read for ground in known),
+        "quoted": len(quoted),
+        "quote_found": sum(ground.is_found for ground in quoted),
+        "quote_read": sum(ground.is_read for ground in quoted),
         "left_empty": len(counts),
         "filled": sum(is_filled for is_filled, _ in counts),
         "filled_quoted": sum(is_filled and is_quoted for is_filled, is_quoted in counts),

@@ -15,18 +15,9 @@ from referencing.exceptions import PointerToNowhere, Unresolvable
 from referencing.jsonschema import DRAFT7, DRAFT202012, specification_with
 
 from tls_tasks.core.errors import InputError
+from tls_tasks.trees import types
 from tls_tasks.trees.compliance import base_type, fits
-from tls_tasks.trees.types import (
-    MAX_DEPTH,
-    Branch,
-    Leaf,
-    ListOf,
-    RecursiveNode,
-    SchemaNode,
-    UnionNode,
-    merged_leaf,
-    unique_choices,
-)
+from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, RecursiveNode, SchemaNode, UnionNode
 
 _ANY, _NULL = Leaf("any"), Leaf("null")
 _DICTIONARY = Branch({}, rest=ListOf(_ANY, is_keyed=True))
@@ -125,7 +116,7 @@ class _Reader:
         self.document, self.path = document, "$"
         self.draft = str(document.get("$schema")) if isinstance(document, Mapping) else ""
         self.n_nodes = self.n_loops = 0
-        self.known: dict[Hashable, SchemaNode] = {}  # of what is read now a node that refers to it
+        self.nodes: dict[Hashable, SchemaNode] = {}  # of what is read now a node that refers to it
         self.shapes: dict[int, _Shape | None] = {}  # by the id of the schema; None: it is being read
         self.combined: dict[Hashable, _Combined] = {}
 
@@ -136,13 +127,13 @@ class _Reader:
         key = self._key(schema)
         if self.n_nodes >= 10 * _MOST_NODES:
             return _ANY
-        known = self.known.get(key)
-        if known and (isinstance(known, RecursiveNode) or self.n_nodes >= _MOST_NODES):
-            return known if isinstance(known, Leaf | RecursiveNode) else RecursiveNode(known)
+        cached = self.nodes.get(key)
+        if cached and (isinstance(cached, RecursiveNode) or self.n_nodes >= _MOST_NODES):
+            return cached if isinstance(cached, Leaf | RecursiveNode) else RecursiveNode(cached)
         self.n_nodes += 1
-        self.known[key] = again = RecursiveNode()
-        again.node = self.known[key] = self._build_node(self._shape(schema), path, depth)
-        return self.known[key]
+        self.nodes[key] = reference = RecursiveNode()
+        reference.node = self.nodes[key] = self._build_node(self._shape(schema), path, depth)
+        return self.nodes[key]
 
     def _error(self, got: str, expected: str) -> InputError:
         return InputError("schema (read as JSON Schema)", None, f"{got} at {self.path}", expected)
@@ -155,10 +146,10 @@ class _Reader:
         if arrays and arrays.is_described:
             items = self.node(True if arrays.rest is None else arrays.rest, f"{path}[]", depth + 1)
             parts.append(ListOf(items, arrays.is_ordered))
-        if parts and not any(own and own.is_typed for own in (objects, arrays)):
+        if parts and not any(container and container.is_typed for container in (objects, arrays)):
             leaves = tuple(leaf for leaf in leaves if leaf != _ANY)
         if any(leaf != _NULL or not parts for leaf in leaves):
-            parts.append(merged_leaf(leaves))
+            parts.append(types.merged_leaf(leaves))
         if not parts:
             got = "what no value can be (allOf of different types, or false)"
             raise self._error(got, "a schema that can be met")
@@ -279,10 +270,10 @@ class _Reader:
         if not isinstance(required, list | tuple) or not all(isinstance(key, str) for key in required):
             raise self._error(f"required {required!r}", "a list of keys")
         patterns = schema.get("patternProperties")
-        others = schema.get("additionalProperties")
+        extra = schema.get("additionalProperties")
         rests = list(patterns.values()) if isinstance(patterns, Mapping) else []
-        rests += [own for own in [others] if own is True or isinstance(own, Mapping)]
-        rest = False if others is False and not rests else self._combine("anyOf", rests)
+        rests += [rule for rule in [extra] if rule is True or isinstance(rule, Mapping)]
+        rest = False if extra is False and not rests else self._combine("anyOf", rests)
         return _Container(False, properties, frozenset(required), rest)
 
     def _arrays(self, schema: Mapping[str, Any]) -> _Container:
@@ -310,18 +301,18 @@ class _Reader:
 
     def _contents(self, name: str, several: Sequence[_Container | None]) -> _Container | None:
         """What ``allOf`` or ``anyOf`` of these says of dictionaries, or of lists."""
-        present, is_all = [own for own in several if own], name == "allOf"
+        present, is_all = [container for container in several if container], name == "allOf"
         if len(present) < (len(several) if is_all else 1):
             return None
         typed, keyed, required, rests, ordered = zip(*present, strict=True)
         properties: dict[Hashable, Any] = {}
         for key in dict.fromkeys(chain(*keyed)):
-            schemas = [own[key] for own in keyed if key in own]
+            schemas = [container[key] for container in keyed if key in container]
             # an alternative that doesn't name a property allows anything there
             properties[key] = self._combine(name, schemas, not is_all and len(schemas) < len(present))
         rest: Any = False
-        if not (any if is_all else all)(own is False for own in rests):
-            rest = self._combine(name, [own for own in rests if own is not False])
+        if not (any if is_all else all)(container is False for container in rests):
+            rest = self._combine(name, [container for container in rests if container is not False])
         common = (frozenset.union if is_all else frozenset.intersection)(*required)
         return _Container(any(typed), properties, common, rest, any(ordered))
 
@@ -338,21 +329,21 @@ class _Reader:
             parts |= {self._key(part): part for part in inner}
         if not parts or (len(parts) == 1 and not is_partial):
             return next(iter(parts.values()), None)
-        made = _Combined(name, tuple(parts.values()), is_partial)
-        return self.combined.setdefault((name, is_partial, frozenset(parts)), made)
+        combined = _Combined(name, tuple(parts.values()), is_partial)
+        return self.combined.setdefault((name, is_partial, frozenset(parts)), combined)
 
 
 def _enum_shape(values: Sequence[Any]) -> _Shape:
     """The shape that ``enum`` allows."""
     scalars = [value for value in values if isinstance(value, str | bool | int | float)]
-    leaves = [*([Leaf("choice", unique_choices(scalars))] if scalars else []), *([_NULL] if None in values else [])]
+    leaves = [*([Leaf("choice", types.unique(scalars))] if scalars else []), *([_NULL] if None in values else [])]
     has_objects, has_arrays = (any(isinstance(value, kind) for value in values) for kind in (Mapping, list))
     return _Shape(tuple(leaves), _TYPED if has_objects else None, _TYPED if has_arrays else None)
 
 
 def _intersect_leaves(left: Sequence[Leaf], right: Sequence[Leaf]) -> Sequence[Leaf]:
     """The leaves with the values that are in both."""
-    shared = (_intersect_leaf(one, other) for one in left for other in right)
+    shared = (_intersect_leaf(first, second) for first in left for second in right)
     return tuple(dict.fromkeys(leaf for leaf in shared if leaf))
 
 
@@ -360,10 +351,10 @@ def _intersect_leaf(left: Leaf, right: Leaf) -> Leaf | None:
     """The leaf with the values that two leaves share; None if they share none."""
     if _ANY in (left, right):
         return right if left == _ANY else left
-    for one, other in ((left, right), (right, left)):
-        if one.choices:
-            known = set(map(repr, other.choices))
-            choices = [value for value in one.choices if (repr(value) in known if known else fits(value, other))]
+    for first, second in ((left, right), (right, left)):
+        if first.choices:
+            shared = set(map(repr, second.choices))
+            choices = [value for value in first.choices if (repr(value) in shared if shared else fits(value, second))]
             return Leaf("choice", tuple(choices)) if choices else None
     if left == right:
         return left

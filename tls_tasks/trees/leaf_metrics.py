@@ -60,26 +60,26 @@ def resolve_metric(
             raise InputError("metric", None, repr(metric), "a dictionary with 'metric': a name")
         return resolve_metric(**{"name": name, "normalize": normalize, "compat": compat, **options, **metric})
     if isinstance(metric, str):
-        found = _named(metric, compat, options)
+        leaf = _named(metric, compat, options)
     elif isinstance(metric, LeafMetric):
-        found = metric
+        leaf = metric
     elif hasattr(metric, "compute") or callable(metric):  # by its methods: an evaluation module is falsy
-        found = _custom_metric(metric, name=name, **options)
+        leaf = _custom_metric(metric, name=name, **options)
     else:
         raise InputError("metric", None, repr(metric), "a name, an evaluate module or a function")
-    found = found.normalized(normalize)
-    return found if name in (None, found.name) else replace(found, name=name, own_name=found.own_name or found.name)
+    leaf = leaf.normalized(normalize)
+    return leaf if name in (None, leaf.name) else replace(leaf, name=name, own_name=leaf.own_name or leaf.name)
 
 
 def _named(name: str, compat: str | None, options: Mapping[str, Any]) -> LeafMetric:
     check_choice("compat", compat, (None, "treeval"))
-    known = {**BUILT_IN, **(TREEVAL_METRICS if compat else {})}
-    if name in _HINTS and name not in known:
+    by_name = {**BUILT_IN, **(TREEVAL_METRICS if compat else {})}
+    if name in _HINTS and name not in by_name:
         raise InputError("metric", None, repr(name), _HINTS[name])
-    check_choice("metric", name, known)
+    check_choice("metric", name, by_name)
     if not options:
-        return known[name]
-    if options.keys() != {"tolerance"} or known[name] is not BUILT_IN["exact_match"]:
+        return by_name[name]
+    if options.keys() != {"tolerance"} or by_name[name] is not BUILT_IN["exact_match"]:
         raise InputError("metric", None, f"{name!r} with {dict(options)}", "options that it has")
     return exact_match(**options)
 
@@ -128,21 +128,21 @@ def _custom_metric(
         >>> metric.pairs(["abc", "abc"], ["a", "abcd"]), metric.best
         (array([2., 1.]), 0.0)
     """
-    own = getattr(metric, "name", None) or getattr(metric, "__name__", None) or name
-    if own is None:
+    label = getattr(metric, "name", None) or getattr(metric, "__name__", None) or name
+    if label is None:
         raise InputError("metric", None, repr(metric), "a metric with a name: give name=…")
-    low, high = score_range or (0.0, 100.0 if own in _PERCENT_METRICS else 1.0)
+    low, high = score_range or (0.0, 100.0 if label in _PERCENT_METRICS else 1.0)
     if not -math.inf < low < high < math.inf:
-        raise InputError("score_range", None, f"{score_range!r} of {own!r}", "(least, greatest), both finite")
-    upwards = own not in _LOWER_IS_BETTER if higher_is_better is None else higher_is_better
+        raise InputError("score_range", None, f"{score_range!r} of {label!r}", "(least, greatest), both finite")
+    upwards = label not in _LOWER_IS_BETTER if higher_is_better is None else higher_is_better
     settings = {**({"result_key": result_key} if result_key else {}), **options}
     return LeafMetric(
-        own,
-        _CustomScorer(metric, own, (low, high), low if upwards else high, result_key, options).scores,
+        label,
+        _CustomScorer(metric, label, (low, high), low if upwards else high, result_key, options).scores,
         score_range=(low, high),
         higher_is_better=upwards,
         settings=",".join(f"{key}={custom_sign(v) if callable(v) else v}" for key, v in settings.items()),
-        own_name=custom_sign(metric, own),
+        own_name=custom_sign(metric, label),
         is_reflexive=False,
     )
 
@@ -172,8 +172,8 @@ class _CustomScorer(NamedTuple):
         is_odd = {key: not low <= score <= high for key, score in scores.items()}
         odd = [key for key in is_odd if is_odd[key] or (key[0] == key[1] and scores[key] == self.worst)]
         for key in odd[:1]:
-            told = f"gave {scores[key]:g} for {shorten(pairs[key])}: beyond its range, or its worst score for equals"
-            self._warn(f"{told}; give score_range=(least, greatest), and of a distance higher_is_better=False")
+            message = f"gave {scores[key]:g} for {shorten(pairs[key])}: beyond its range, or its worst score for equals"
+            self._warn(f"{message}; give score_range=(least, greatest), and of a distance higher_is_better=False")
         return [float(scores.get(key, self.worst)) for key in keys]
 
     def _answers(self, pairs: list[tuple[Any, Any]]) -> list[Any]:

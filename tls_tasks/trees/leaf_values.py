@@ -107,13 +107,13 @@ class LeafMetric:
         """The scores of ``references[i]`` with ``predictions[i]``; of an :class:`AnyOf` the best answer counts."""
         if AnyOf in set(map(type, references)):
             each = _answers(references)
-            given = [value for value, answers in zip(predictions, each, strict=True) for _ in answers]
-            return self._best_answers(self.pairs(list(chain(*each)), given), each)
-        left, right = self._fit(references), self._fit(predictions)
-        fit = [index for index in left if index in right]
+            repeated = [value for value, answers in zip(predictions, each, strict=True) for _ in answers]
+            return self._best_answers(self.pairs(list(chain(*each)), repeated), each)
+        refs, preds = self._fit(references), self._fit(predictions)
+        fit = [index for index in refs if index in preds]
         scores = np.full(len(references), self.worst)
         if fit:
-            scores[fit] = self.score_pairs([left[index] for index in fit], [right[index] for index in fit])
+            scores[fit] = self.score_pairs([refs[index] for index in fit], [preds[index] for index in fit])
         return scores
 
     def matrix(self, references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
@@ -121,18 +121,18 @@ class LeafMetric:
         if AnyOf in set(map(type, references)):
             each = _answers(references)
             return self._best_answers(self.matrix(list(chain(*each)), predictions), each)
-        (distinct, rows), (others, columns) = map(_distinct, (references, predictions))
-        left, right = self._fit(distinct), self._fit(others)
-        scores = np.full((len(distinct), len(others)), self.worst)
-        if left and right:
-            scores[np.ix_(list(left), list(right))] = self._all_with_all(list(left.values()), list(right.values()))
+        (ref_distinct, rows), (pred_distinct, columns) = map(_distinct, (references, predictions))
+        refs, preds = self._fit(ref_distinct), self._fit(pred_distinct)
+        scores = np.full((len(ref_distinct), len(pred_distinct)), self.worst)
+        if refs and preds:
+            scores[np.ix_(list(refs), list(preds))] = self._all_with_all(list(refs.values()), list(preds.values()))
         return scores if scores.shape == (len(rows), len(columns)) else scores[np.ix_(rows, columns)]
 
-    def _all_with_all(self, left: list[Any], right: list[Any]) -> Any:
+    def _all_with_all(self, refs: list[Any], preds: list[Any]) -> Any:
         if self.score_matrix is not None:
-            return self.score_matrix(left, right)
-        repeated = [value for value in left for _ in right]
-        return np.reshape(self.score_pairs(repeated, right * len(left)), (len(left), len(right)))
+            return self.score_matrix(refs, preds)
+        repeated = [value for value in refs for _ in preds]
+        return np.reshape(self.score_pairs(repeated, preds * len(refs)), (len(refs), len(preds)))
 
     def normalized(self, names: str | Sequence[str]) -> LeafMetric:
         """The same metric of normalised texts; ``names`` as in :data:`~tls_tasks.text.tokenizers.NORMALIZERS`.
@@ -254,10 +254,10 @@ def _equality_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> F
     """One comparison of numbers a pair, whatever the values are."""
     numbers: dict[Any, int] = {}
     try:
-        left, right = ([numbers.setdefault(key, len(numbers)) for key in keys] for keys in (references, predictions))
+        rows, columns = ([numbers.setdefault(key, len(numbers)) for key in keys] for keys in (references, predictions))
     except TypeError:  # an unhashable value: compare pair by pair
         return np.array([[float(reference == key) for key in predictions] for reference in references])
-    return np.equal.outer(left, right).astype(np.float64)
+    return np.equal.outer(rows, columns).astype(np.float64)
 
 
 def _is_within(tolerance: float, reference: Any, prediction: Any) -> float:
@@ -403,8 +403,8 @@ def _words(split: Callable[[str], list[str]], value: Any) -> Any:
 
 def _spaced_words(value: Any) -> Any:
     if isinstance(value, str) and is_unspaced(value):
-        told = "leaf metric 'rouge_l': a text is written without blanks, so that it sees few words: use 'token_f1'"
-        warn_caller(told, NonAsciiWarning)
+        message = "leaf metric 'rouge_l': a text is written without blanks, so that it sees few words: use 'token_f1'"
+        warn_caller(message, NonAsciiWarning)
     return _words(whitespace_words, value)
 
 
@@ -439,10 +439,8 @@ BUILT_IN: Mapping[str, LeafMetric] = {
     "number_closeness": _pair_metric("number_closeness", _number, _closeness),
     "date_closeness": _pair_metric("date_closeness", _day, _day_closeness),
     **{
-        name: _pair_metric(
-            name, _small_number, partial(_difference, name), score_range=limits, higher_is_better=is_better
-        )
-        for name, limits, is_better in (("mse", (0, 1), False), ("abs_err", (0, 10), False), ("num_sim", (0, 1), True))
+        name: _pair_metric(name, _small_number, partial(_difference, name), score_range=limits, higher_is_better=is_up)
+        for name, limits, is_up in (("mse", (0, 1), False), ("abs_err", (0, 10), False), ("num_sim", (0, 1), True))
     },
 }
 """The metrics by name. ``exact_match`` has an option, see :func:`exact_match`.

@@ -16,7 +16,7 @@ from scipy.optimize import linear_sum_assignment
 from tls_tasks.trees.counts import Counts, LeafScorer
 from tls_tasks.trees.leaf_values import FloatArray
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode, dereference, node_for_value
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode, dereference, node_for
 from tls_tasks.trees.values import count_nodes, has_several_answers, list_children
 from tls_tasks.trees.weights import PairCounts, Row, Rule, flat_leaves, flat_row, flat_weights
 
@@ -75,13 +75,13 @@ class Pairing:
         if not references or not predictions:
             return []
         is_canonical, item = not self.plan.follows_treeval, dereference(node.item)
-        left, right = self.lists.sorted(references, item), self.lists.sorted(predictions, item)
-        is_equal = is_canonical and self.are_reflexive and left.keys == right.keys
+        ref_items, pred_items = self.lists.sorted(references, item), self.lists.sorted(predictions, item)
+        is_equal = is_canonical and self.are_reflexive and ref_items.keys == pred_items.keys
         if is_equal or len(references) == len(predictions) == 1:
-            return list(zip(left.positions, right.positions, strict=True))
-        right = candidates(left, right) if is_canonical else right
-        pairs = assign(self.weigh(left, right, item, compare))
-        return [(left.positions[row], right.positions[column]) for row, column in pairs]
+            return list(zip(ref_items.positions, pred_items.positions, strict=True))
+        pred_items = candidates(ref_items, pred_items) if is_canonical else pred_items
+        pairs = assign(self.weigh(ref_items, pred_items, item, compare))
+        return [(ref_items.positions[row], pred_items.positions[column]) for row, column in pairs]
 
     def weigh(self, left: SortedItems, right: SortedItems, node: SchemaNode, compare: CompareItems) -> FloatArray:
         """Return the weights of sorted items: flat ones are weighed all at once, others are compared pair by pair."""
@@ -161,18 +161,18 @@ class Lists:
         """Weigh the flat items of all lists within items with all, which is quicker than list by list."""
         inner: dict[int, tuple[SchemaNode, list[SortedItems], list[SortedItems]]] = {}
         for side, items in enumerate((references.items, predictions.items)):
-            for below, values in (each for item in items for each in flat_lists(node, item)):
-                lists: Any = inner.setdefault(id(below), (below, [], []))[1 + side]
-                lists.append(self.sorted(values, below))
-        for key, (below, left, right) in inner.items():
-            known = self.grids.get(key, Grid())
-            if not (known.rows.keys() >= {*left} and known.columns.keys() >= {*right}):
-                self.grids[key] = self.grid(left, right, below)
+            for inner_node, values in (each for item in items for each in flat_lists(node, item)):
+                lists: Any = inner.setdefault(id(inner_node), (inner_node, [], []))[1 + side]
+                lists.append(self.sorted(values, inner_node))
+        for key, (inner_node, refs, preds) in inner.items():
+            grid = self.grids.get(key, Grid())
+            if not (grid.rows.keys() >= {*refs} and grid.columns.keys() >= {*preds}):
+                self.grids[key] = self.grid(refs, preds, inner_node)
 
     def grid(self, references: list[SortedItems], predictions: list[SortedItems], node: SchemaNode) -> Grid:
         """Weigh the flat items of all lists of references with those of all lists of predictions."""
-        (rows, left), (columns, right) = map(_in_one, (references, predictions))
-        return Grid(flat_weights(self.plan, node, left, right), rows, columns)
+        (rows, ref_rows), (columns, pred_rows) = map(_in_one, (references, predictions))
+        return Grid(flat_weights(self.plan, node, ref_rows, pred_rows), rows, columns)
 
 
 def _in_one(lists: Sequence[SortedItems]) -> tuple[dict[SortedItems, slice], list[Row]]:
@@ -259,13 +259,13 @@ def _visible(node: SchemaNode, value: Any) -> str:
         return repr(str.__str__(value))
     if isinstance(value, AnyOf):
         return " | ".join(dict.fromkeys(_visible(node, answer) for answer in value.values))
-    kind, node = type(value), node_for_value(node, value)
+    kind, node = type(value), node_for(node, value)
     if kind is dict and isinstance(node, Branch):
         texts = [_visible(child, value[key]) if key in value else "" for key, child in node.children.items()]
-        others = {key: value[key] for key in value if key not in node.children}
+        rest = {key: value[key] for key in value if key not in node.children}
         if node.rest is None:
-            return f"{{{','.join(texts)}{sorted(count_nodes(child, items=True) for child in others.values()) or ''}}}"
-        texts += sorted(f"{key!r}:{_visible(node.rest.item, child)}" for key, child in others.items())
+            return f"{{{','.join(texts)}{sorted(count_nodes(child, items=True) for child in rest.values()) or ''}}}"
+        texts += sorted(f"{key!r}:{_visible(node.rest.item, child)}" for key, child in rest.items())
         return f"{{{','.join(texts)}}}"
     if kind is list and isinstance(node, ListOf):
         items = [_visible(node.item, item) for item in value]
@@ -278,7 +278,7 @@ def _visible(node: SchemaNode, value: Any) -> str:
 
 def flat_lists(node: SchemaNode, value: Any) -> Iterator[tuple[SchemaNode, list[Any]]]:
     """Yield the lists of flat items at and below a node, those of all answers, each with the node of its items."""
-    kind = node_for_value(node, value)
+    kind = node_for(node, value)
     if has_several_answers(kind, value):
         for answer in value.values:
             yield from flat_lists(node, answer)

@@ -24,9 +24,9 @@ def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -
         (item,) = tree_eval([answer], [doc["reference"]], **options).items
     rows, source = item.side_by_side(), Source((options["sources"] or [doc.get("text", "")])[0])
     grounds = [ground_at(item.parsed.grounds, row.other) for row in rows]
-    places = {own.quote: source.places(own.quote) for own in grounds if own}
-    quotes = [own and [own.quote, own.holds, next(iter(places[own.quote]), None)] for own in grounds]
-    spans = [(*place, "hit" if own.holds else "miss") for own in grounds if own for place in places[own.quote]]
+    by_quote = {g.quote: source.places(g.quote) for g in grounds if g}
+    quotes = [g and [g.quote, g.holds, next(iter(by_quote[g.quote]), None)] for g in grounds]
+    spans = [(*span, "hit" if g.holds else "miss") for g in grounds if g for span in by_quote[g.quote]]
     drawn = [[*row[:5], without_nan(row.scores), quote] for row, quote in zip(rows, quotes, strict=True)]
     lost = item.parsed.lost()
     return {"kind": "tree", "lost": lost, "rows": drawn, "source": mark_spans(source.text[:_LONGEST_SOURCE], spans)}

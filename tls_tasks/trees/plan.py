@@ -105,10 +105,10 @@ def make_plan(
         node = _simplify_for_treeval(node)
     planner = _Planner(node, leaf_metrics, list_orders(node, list_order), compat)
     root = planner.root(node)
-    nodes = [(path, own) for path, own in types.all_nodes(root) if compat and not isinstance(own, Field)]
-    containers = {id(own): path for path, own in nodes}
-    lists = [own for _, own in nodes if isinstance(own, ListOf)]
-    within = frozenset(id(below) for own in lists for _, below in types.all_nodes(own.item))
+    nodes = [(path, each) for path, each in types.all_nodes(root) if compat and not isinstance(each, Field)]
+    containers = {id(each): path for path, each in nodes}
+    lists = [each for _, each in nodes if isinstance(each, ListOf)]
+    within = frozenset(id(below) for each in lists for _, below in types.all_nodes(each.item))
     settings = bool(compat), day_month, hierarchical, _digest(root), form, has_sources, containers, within
     return Plan(root, tuple(planner.fields.values()), planner.by_name, *settings)
 
@@ -120,7 +120,7 @@ def _simplify_for_treeval(node: SchemaNode) -> SchemaNode:
     if isinstance(node, Branch):
         if not node.children and node.rest is not None:
             return Leaf("object")
-        return Branch({key: _simplify_for_treeval(own) for key, own in node.children.items()}, node.required)
+        return Branch({key: _simplify_for_treeval(child) for key, child in node.children.items()}, node.required)
     return node if isinstance(node, Leaf) else Leaf("any")
 
 
@@ -136,9 +136,7 @@ class _Planner:
         self.waiting: list[tuple[RecursiveNode, RecursiveNode]] = []
 
     def root(self, node: SchemaNode) -> SchemaNode:
-        root = self.node(
-            node, (), int(any(isinstance(own, RecursiveNode | UnionNode) for _, own in types.all_nodes(node)))
-        )
+        root = self.node(node, (), int(any(isinstance(n, RecursiveNode | UnionNode) for _, n in types.all_nodes(node))))
         for copy, original in self.waiting:
             copy.node = self.copies[id(original.node)]
         return root
@@ -160,9 +158,9 @@ class _Planner:
         if isinstance(node, UnionNode):
             parts: dict[type, SchemaNode] = {}
             for part in node.parts:
-                made = self.node(part, path, depth)  # a leaf of any type is of several kinds, too
-                for own in made.parts if isinstance(made, UnionNode) else [made]:
-                    parts.setdefault(type(own), own)
+                copied = self.node(part, path, depth)  # a leaf of any type is of several kinds, too
+                for kind in copied.parts if isinstance(copied, UnionNode) else [copied]:
+                    parts.setdefault(type(kind), kind)
             return UnionNode(tuple(parts.values()))
         return self._leaf(node, path, depth) if isinstance(node, Leaf) else node
 
@@ -183,9 +181,9 @@ class _Planner:
             return self.fields[path]
         metrics = tuple(resolve_metric(metric, compat=self.compat) for metric in self.metrics[set_at])
         for n, metric in enumerate(metrics):
-            known = self.by_name.setdefault(metric.name, metric)  # what shares a name is averaged
-            is_alike = (known.score_range, known.higher_is_better) == (metric.score_range, metric.higher_is_better)
-            if not is_alike or metric.name in [other.name for other in metrics[:n]]:
+            first = self.by_name.setdefault(metric.name, metric)  # what shares a name is averaged
+            is_alike = (first.score_range, first.higher_is_better) == (metric.score_range, metric.higher_is_better)
+            if not is_alike or metric.name in [earlier.name for earlier in metrics[:n]]:
                 got = f"another metric {metric.name!r} for {path_name(path)}"
                 raise InputError("leaf_metrics", None, got, "a name of its own for each: name=…")
         index, name = len(self.fields), path_name(path)
@@ -196,13 +194,13 @@ class _Planner:
 
 def _digest(root: SchemaNode) -> str:
     """Eight hexadecimal digits of what is scored how, and of what compliance asks."""
-    told: list[Any] = []
+    entries: list[Any] = []
     for path, node in types.all_nodes(root):
-        about: Any = type(node).__name__
+        entry: Any = type(node).__name__
         if isinstance(node, Field):
             metrics = [(metric.signature, metric.score_range, metric.higher_is_better) for metric in node.metrics]
-            about = node.kind, sorted(map(repr, node.choices)), metrics
+            entry = node.kind, sorted(map(repr, node.choices)), metrics
         elif isinstance(node, Branch | ListOf):
-            about = node.is_ordered if isinstance(node, ListOf) else sorted(map(repr, node.required))
-        told.append((path, about))
-    return hashlib.sha256(repr(told).encode()).hexdigest()[:8]
+            entry = node.is_ordered if isinstance(node, ListOf) else sorted(map(repr, node.required))
+        entries.append((path, entry))
+    return hashlib.sha256(repr(entries).encode()).hexdigest()[:8]

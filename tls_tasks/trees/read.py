@@ -13,7 +13,7 @@ from tls_tasks.core.json_values import RepeatedKeys
 from tls_tasks.core.parsed import Parsed, Problem, beside, folded, leaves, problem, problem_kinds, unread_in
 from tls_tasks.core.yaml_text import Unquoted, find_yaml, settled
 from tls_tasks.trees.compliance import find_issues
-from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, SchemaNode, node_for_value
+from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, SchemaNode, node_for
 
 _MAX_WRAPPERS = 4  # levels of wrappers in which a tree is looked for
 _MAX_WRAPPED = 1_000  # values of wrappers that are looked at
@@ -34,10 +34,8 @@ def match_keys(value: Mapping[Any, Any], node: Branch) -> dict[Any, Any]:
     """
     if value.keys() == node.children.keys() or len(value) > _MAX_STYLED:
         return {}
-    unknown, lacking = (
-        _folded_keys(value.keys() - node.children.keys()),
-        _folded_keys(node.children.keys() - value.keys()),
-    )
+    keys = node.children.keys()
+    unknown, lacking = _folded_keys(value.keys() - keys), _folded_keys(keys - value.keys())
     return {unknown[name]: lacking[name] for name in unknown.keys() & lacking.keys()}
 
 
@@ -51,8 +49,8 @@ def _schema_keys(value: Any, node: Branch, any_style: bool) -> Set[Any]:
     """The schema's keys that a value has; ``any_style``: written as they are there, or in another style."""
     if not isinstance(value, dict):
         return set()
-    own, is_open = node.children.keys() & value.keys(), node.rest is not None
-    return own | set(match_keys(value, node).values()) if any_style and not is_open else own
+    keys, is_open = node.children.keys() & value.keys(), node.rest is not None
+    return keys | set(match_keys(value, node).values()) if any_style and not is_open else keys
 
 
 def looks_like(value: Any, node: SchemaNode | None, any_style: bool = True) -> bool:
@@ -84,13 +82,14 @@ def _wrapped_trees(value: Any, node: SchemaNode | None, any_style: bool) -> list
     """The dictionaries in a wrapper that are like the schema: several only if nothing else of the wrapper is."""
     if not isinstance(node, Branch) or not isinstance(value, dict | list):
         return []
-    own = _schema_keys(value, node, any_style)
-    if isinstance(value, dict) and (len(own) == len(value) or (node.rest is not None and not find_issues(value, node))):
+    outer = _schema_keys(value, node, any_style)
+    is_open = node.rest is not None
+    if isinstance(value, dict) and (len(outer) == len(value) or (is_open and not find_issues(value, node))):
         return []
     keys = [(inner, _schema_keys(inner, node, any_style)) for inner in _inner_dictionaries(value, node)]
-    most = max((len(theirs) for _, theirs in keys if own < theirs), default=0)
-    best = [inner for inner, theirs in keys if own < theirs and len(theirs) == most]
-    return best if len(best) == 1 or not own else []
+    most = max((len(inner_keys) for _, inner_keys in keys if outer < inner_keys), default=0)
+    best = [inner for inner, inner_keys in keys if outer < inner_keys and len(inner_keys) == most]
+    return best if len(best) == 1 or not outer else []
 
 
 def _inner_dictionaries(value: Any, node: Branch, depth: int = 0) -> Iterator[dict[str, Any]]:
@@ -158,12 +157,12 @@ def _fit_dictionary(value: dict[str, Any], node: Branch) -> dict[str, Any]:
 
 
 def _typed_scalar(value: Unquoted, leaf: Leaf) -> Any:
-    meaning = settled(value)
-    if meaning is None or leaf.type in ("integer", "number", "any"):
-        return meaning
+    scalar = settled(value)
+    if scalar is None or leaf.type in ("integer", "number", "any"):
+        return scalar
     if leaf.type == "boolean":
-        return _YES_OR_NO.get(value.lower(), meaning)
-    return meaning if leaf.type == "choice" and meaning in leaf.choices else str(value)
+        return _YES_OR_NO.get(value.lower(), scalar)
+    return scalar if leaf.type == "choice" and scalar in leaf.choices else str(value)
 
 
 MODES = ("lenient", "strict")
@@ -296,9 +295,9 @@ def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient",
     """  # noqa: E501 - the result is one line
     check_choice("parse_mode", mode, MODES)
     if mode == "strict":
-        found = find_json(text, lambda value: True, deep=True)
-        is_json = _is_valid(found)
-        return _build_tree(found.values[0], found, text) if is_json else _failure("not_strict", text, found.problems)
+        json = find_json(text, lambda value: True, deep=True)
+        is_json = _is_valid(json)
+        return _build_tree(json.values[0], json, text) if is_json else _failure("not_strict", text, json.problems)
     parsed = _parse_leniently(node, any_style, text)
     return apply_key_style(parsed, node) if any_style else parsed
 
@@ -311,7 +310,7 @@ def apply_key_style(parsed: ParsedTree, node: SchemaNode | None) -> ParsedTree:
 
 
 def _rename_keys(value: Any, node: SchemaNode | None, notes: list[Problem]) -> Any:
-    node = node and node_for_value(node, value)
+    node = node and node_for(node, value)
     if isinstance(node, ListOf) and isinstance(value, list):
         return [_rename_keys(item, node.item, notes) for item in value]
     if not isinstance(node, Branch) or not isinstance(value, dict):
@@ -323,35 +322,35 @@ def _rename_keys(value: Any, node: SchemaNode | None, notes: list[Problem]) -> A
 
 
 def _parse_leniently(node: SchemaNode | None, any_style: bool, text: str) -> ParsedTree:
-    found = _find_values(text, node, any_style)
-    if not found.values:  # an empty object says that there is nothing
-        found = replace(find_json(text, lambda value: value == {}, lambda value: False), problems=found.problems)
-    if not found.values:
-        lost = (one for one in beside(text) if not one.is_note)
-        return _failure("no_json", text, (*found.problems, *lost), is_whole_json(text, lambda value: True))
-    alike = [value for value in found.values if looks_like(unwrapped(value, node, any_style), node, any_style)]
-    alike, n_values = alike or list(found.values), len(found.values)
-    if found.stage == "fence" and isinstance(whole := _join_dictionaries(alike), dict):  # blocks with different keys
+    json = _find_values(text, node, any_style)
+    if not json.values:  # an empty object says that there is nothing
+        json = replace(find_json(text, lambda value: value == {}, lambda value: False), problems=json.problems)
+    if not json.values:
+        lost = (note for note in beside(text) if not note.is_note)
+        return _failure("no_json", text, (*json.problems, *lost), is_whole_json(text, lambda value: True))
+    alike = [value for value in json.values if looks_like(unwrapped(value, node, any_style), node, any_style)]
+    alike, n_values = alike or list(json.values), len(json.values)
+    if json.stage == "fence" and isinstance(whole := _join_dictionaries(alike), dict):  # blocks with different keys
         alike, n_values = [whole], n_values - len(alike) + 1
-    if found.stage == "outline":  # the list that is most of the answer, and not a note behind it
+    if json.stage == "outline":  # the list that is most of the answer, and not a note behind it
         value = max(reversed(alike), key=partial(_weigh, node, any_style=any_style))
     else:
-        value = _last_whole(alike, found, alike[-1])
+        value = _last_whole(alike, json, alike[-1])
     trees = _wrapped_trees(value, node, any_style)
-    tree = _last_whole(trees or [value], found, value)
+    tree = _last_whole(trees or [value], json, value)
     n_trees = n_values - 1 + max(1, len(trees))
     noted = [problem("several_trees", str(n_trees))] if n_trees > 1 else []
     if trees:
         wrapper = ", ".join(map(str, value)) if isinstance(value, dict) else "[…]"
         noted = [problem("wrapped", wrapper), *unread_in(value, trees), *noted]
-    return _build_tree(tree, replace(found, problems=(*found.problems, *noted)), text)
+    return _build_tree(tree, replace(json, problems=(*json.problems, *noted)), text)
 
 
-def _build_tree(value: Any, found: FoundJson, text: str) -> ParsedTree:
+def _build_tree(value: Any, json: FoundJson, text: str) -> ParsedTree:
     try:
-        return ParsedTree(plain(value), found.problems, found.stage, _is_valid(found, text))
+        return ParsedTree(plain(value), json.problems, json.stage, _is_valid(json, text))
     except TooDeepError:
-        return _failure("too_deep", text, found.problems)
+        return _failure("too_deep", text, json.problems)
 
 
 def _failure(kind: str, text: str, problems: tuple[Problem, ...] = (), is_valid: bool = False) -> ParsedTree:
@@ -360,24 +359,24 @@ def _failure(kind: str, text: str, problems: tuple[Problem, ...] = (), is_valid:
 
 def _find_values(text: str, node: SchemaNode | None, any_style: bool) -> FoundJson:
     """The values that may be the tree: JSON, or an outline if it holds more of a tree."""
-    found = find_json(text, weigh := partial(_weigh, node, any_style=any_style), deep=True)
-    if found.stage in ("whole", "fence"):
-        return found
+    json = find_json(text, weigh := partial(_weigh, node, any_style=any_style), deep=True)
+    if json.stage in ("whole", "fence"):
+        return json
     # JSON of another shape than the schema's root stays what it is; without a schema, a part of it is no answer either.
-    if (node is None or not found.values) and is_whole_json(text, lambda value: True):
+    if (node is None or not json.values) and is_whole_json(text, lambda value: True):
         return find_json(text, lambda value: True, deep=True)
-    is_most = 2 * sum(end - start for start, end in found.places) > len(text)
-    if is_most or (node is None and found.stage == "scan"):
-        return found
+    is_most = 2 * sum(end - start for start, end in json.places) > len(text)
+    if is_most or (node is None and json.stage == "scan"):
+        return json
     outline = find_yaml(text, partial(_weigh_outline, node), as_written=True, is_one=True)
     outline = replace(outline, values=tuple(fit_outline(value, node) for value in outline.values))
-    if found.stage == "scan" and isinstance(node, Branch) and outline.values:
+    if json.stage == "scan" and isinstance(node, Branch) and outline.values:
         json_keys, outline_keys = (
-            max(len(_schema_keys(unwrapped(value, node), node, any_style)) for value in own.values)
-            for own in (found, outline)
+            max(len(_schema_keys(unwrapped(value, node), node, any_style)) for value in source.values)
+            for source in (json, outline)
         )
-        return found if json_keys >= outline_keys else outline
-    return max([found, outline], key=lambda found: sum(map(weigh, found.values)))
+        return json if json_keys >= outline_keys else outline
+    return max([json, outline], key=lambda json: sum(map(weigh, json.values)))
 
 
 def _weigh(node: SchemaNode | None, value: Any, any_style: bool) -> int:
@@ -401,19 +400,19 @@ def _weigh_outline(node: SchemaNode | None, value: Any) -> int:
     return _weigh(node, value, any_style=False)
 
 
-def _is_valid(found: FoundJson, text: str = "") -> bool:
+def _is_valid(json: FoundJson, text: str = "") -> bool:
     """Whether the answer is strict JSON: no NaN, no control characters in strings; 1e999 is allowed.
 
     The text may be one code fence with nothing around it.
     """
-    is_fenced = found.stage == "fence" and text.strip()[:3] == text.strip()[-3:] == "```" and text.count("```") == 2
-    return (found.stage == "whole" or is_fenced) and not any(
+    is_fenced = json.stage == "fence" and text.strip()[:3] == text.strip()[-3:] == "```" and text.count("```") == 2
+    return (json.stage == "whole" or is_fenced) and not any(
         (noted.kind == "repaired_json" and noted != PACKED)
         or (noted.kind == "non_finite" and noted.detail.lstrip("-")[:1] in ("N", "I"))
-        for noted in found.problems
+        for noted in json.problems
     )
 
 
-def _last_whole(trees: Sequence[Any], found: FoundJson, value: Any) -> Any:
+def _last_whole(trees: Sequence[Any], json: FoundJson, value: Any) -> Any:
     """The last of the trees, or the one before it if it is in the last value and the text is cut off there."""
-    return trees[-2 if found.stage == "truncated" and value is found.values[-1] and len(trees) > 1 else -1]
+    return trees[-2 if json.stage == "truncated" and value is json.values[-1] and len(trees) > 1 else -1]

@@ -17,7 +17,7 @@ from tls_tasks.core.rows import no_class, read_columns, read_text, to_plain
 from tls_tasks.text.quotes import Source
 from tls_tasks.trees.compliance import TYPE_NAMES, find_issues, is_scalar
 from tls_tasks.trees.read import ParsedTree, TooDeepError, apply_key_style, looks_like, parse_tree, plain
-from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, AnyOf, Branch, Leaf, SchemaNode, leaves_by_path, node_for_value
+from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, AnyOf, Branch, Leaf, SchemaNode, leaves_by_path, node_for
 from tls_tasks.trees.values import list_children, replace_children
 
 _TREE = "a tree: JSON text, or dictionaries, lists and scalars"
@@ -51,11 +51,11 @@ def read_rows(
         texts = (Source(read_text(text, "sources", index)) for index, text in enumerate(sources))
         grounds = [partial(ground, text) for text in texts]
     settings = node, mode, any_style
-    parses = [read_quoted(predictions[index], index, *settings, own) for index, own in enumerate(grounds)]
+    parses = [read_quoted(predictions[index], index, *settings, find) for index, find in enumerate(grounds)]
     trees = [read_reference(reference, index) for index, reference in enumerate(references)]
     if node and TYPE_NAMES.isdisjoint(leaf.type for leaf in leaves_by_path(node).values()):
         for index, tree in enumerate(trees):
-            if (found := [*leaves(tree)]) and all(isinstance(name, str) and name in TYPE_NAMES for name in found):
+            if (names := [*leaves(tree)]) and all(isinstance(name, str) and name in TYPE_NAMES for name in names):
                 raise InputError(
                     "references", index, f"a schema {shorten(tree)}", f"{_TREE}; is it swapped with schema?"
                 )
@@ -130,7 +130,7 @@ def read_quoted(
         >>> read_quoted(told, 0, node, "lenient", True, None).problems
         (Problem(kind='leaf_object', detail='quote'),)
     """
-    parsed, beside = read_prediction(value, index, node, mode, any_style), None
+    parsed, quotes_tree = read_prediction(value, index, node, mode, any_style), None
     if ground is None and (node is None or not any_style or _is_typed(parsed.value, node)):
         return parsed
     if ground is not None:
@@ -139,9 +139,9 @@ def read_quoted(
             both = read_prediction(value, index, Branch({"answer": node, "quotes": Leaf("any")}), mode, any_style)
             if isinstance(both.value, dict) and both.value.keys() >= {*_PARALLEL} and not looks_like(both.value, node):
                 parsed, quotes = (replace(both, value=both.value[part]) for part in _PARALLEL)
-                beside = (apply_key_style(quotes, node) if any_style and mode == "lenient" else quotes).value
+                quotes_tree = (apply_key_style(quotes, node) if any_style and mode == "lenient" else quotes).value
     objects = list[list[str]]()
-    bare, written, grounds = _split_quotes(parsed.value, node, beside, ground, objects)
+    bare, written, grounds = _split_quotes(parsed.value, node, quotes_tree, ground, objects)
     ignored = sorted({name for names in objects for name in names})
     noted = [problem("leaf_object", ", ".join(ignored))] if ignored else []
     parsed = replace(parsed, value=bare, written=written if objects else None, problems=(*parsed.problems, *noted))
@@ -162,24 +162,24 @@ def _split_quotes(value: Any, node: SchemaNode | None, beside: Any, ground: Any,
         ground: Makes what is kept of a quote; None: there is no source.
         objects: Collects of each leaf that is an object by mistake the keys that are ignored.
     """
-    node, written = node and node_for_value(node, value), value
+    node, written = node and node_for(node, value), value
     is_leaf = isinstance(node, Leaf) and is_scalar(node)
     if isinstance(value, dict) and "value" in value and (node is None or is_leaf):
         is_quoted = ground is not None and value.keys() <= _QUOTED
         if is_quoted or is_leaf:
-            others = () if is_quoted else value.keys() - ({"value"} if ground is None else _QUOTED)
-            objects += [] if is_quoted else [[*map(str, others)]]
+            ignored = () if is_quoted else value.keys() - ({"value"} if ground is None else _QUOTED)
+            objects += [] if is_quoted else [[*map(str, ignored)]]
             value, beside = value["value"], value.get("quote", beside)
             written = value if is_quoted else written
     if isinstance(node, Leaf):
         is_quoted = ground is not None and isinstance(beside, str) and bool(beside.strip())
         has_value = not isinstance(value, dict | list | None)
         return value, written, ground(node, value, beside) if is_quoted and has_value else {}
-    known = dict(enumerate(beside)) if isinstance(beside, list) else beside if isinstance(beside, dict) else {}
+    quotes = dict(enumerate(beside)) if isinstance(beside, list) else beside if isinstance(beside, dict) else {}
     if not (children := list_children(node, value)):
         return value, written, {}
-    taken = [_split_quotes(child, inner, known.get(step), ground, objects) for step, inner, child in children]
-    bare, written, grounds = zip(*taken, strict=True)
+    split = [_split_quotes(child, inner, quotes.get(step), ground, objects) for step, inner, child in children]
+    bare, written, grounds = zip(*split, strict=True)
     below = {step: inner for (step, _, _), inner in zip(children, grounds, strict=True) if inner}
     return replace_children(value, bare), replace_children(value, written), below
 
@@ -211,9 +211,9 @@ def read_reference(value: Any, index: int | None = 0) -> Any:
     else:
         parsed = _structured(value)
     losses = {"duplicate_key": "a key twice", "too_deep": f"more than {MAX_DEPTH} levels"}
-    for found in parsed.problems:
-        if found.kind in losses:
-            raise InputError("references", index, f"a tree with {losses[found.kind]} ({found.detail})", _TREE)
+    for noted in parsed.problems:
+        if noted.kind in losses:
+            raise InputError("references", index, f"a tree with {losses[noted.kind]} ({noted.detail})", _TREE)
     return _read_answers(parsed.value, index)
 
 

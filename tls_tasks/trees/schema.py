@@ -26,20 +26,10 @@ from typing import Any
 from rapidfuzz.distance import OSA
 
 from tls_tasks.core.errors import InputError, check_choice, warn_caller
+from tls_tasks.trees import types
 from tls_tasks.trees.compliance import TYPE_NAMES
 from tls_tasks.trees.json_schema import nodes_of_json_schema
-from tls_tasks.trees.types import (
-    MAX_DEPTH,
-    Branch,
-    Leaf,
-    ListOf,
-    Path,
-    RecursiveNode,
-    SchemaNode,
-    UnionNode,
-    path_name,
-    unique_choices,
-)
+from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, Path, RecursiveNode, SchemaNode, UnionNode, path_name
 
 FORMS = ("auto", "treeval", "json_schema")
 """How a mapping is read: by the rule above, or as one of the two."""
@@ -111,8 +101,8 @@ def schema_and_form(value: Any, form: str = "auto", type_names: Collection[Any] 
         value = os.fspath(value)
     if isinstance(value, str):
         value = _from_text(value)
-    elif (made := _pydantic_schema(value)) is not None:
-        value, form = made, "json_schema"
+    elif (converted := _pydantic_schema(value)) is not None:
+        value, form = converted, "json_schema"
     value = _find_only_schema(value) if form == "auto" else value
     is_json = form == "json_schema" or (form == "auto" and is_json_schema(value))
     return (nodes_of_json_schema(value), JSON_SCHEMA) if is_json else (_node(value, (), type_names), TREEVAL)
@@ -145,15 +135,15 @@ def _find_only_schema(value: Any) -> Any:
     Raises:
         InputError: There are several, or a list around one.
     """
-    found = list(_nested_schemas(value))
-    if not found or not found[0][0]:
+    schemas = list(_nested_schemas(value))
+    if not schemas or not schemas[0][0]:
         return value
-    names = ", ".join(path_name(path) for path, _ in found[:10])
-    if len(found) > 1:
-        raise InputError("schema", None, f"{len(found)} schemas ({names})", "one of them, alone")
-    (path, inner), wanted = found[0], "the schema itself, schema=schema[0]; of a list: {'type': 'array', 'items': …}"
+    names = ", ".join(path_name(path) for path, _ in schemas[:10])
+    if len(schemas) > 1:
+        raise InputError("schema", None, f"{len(schemas)} schemas ({names})", "one of them, alone")
+    (path, inner), hint = (schemas[0], "the schema itself, schema=schema[0]; of a list: {'type': 'array', 'items': …}")
     if path == (0,):
-        raise InputError("schema", None, "a list with one schema", wanted)
+        raise InputError("schema", None, "a list with one schema", hint)
     warn_caller(f"schema: what was given is no schema and has one at {names}, which is used", UserWarning)
     return inner
 
@@ -172,7 +162,7 @@ def is_json_schema(value: Any) -> bool:
         or str(value.get("$ref")).startswith("#")
         or (_has_type(value, ("object",)) and _has_any(value, _OBJECT_KEYWORDS))
         or (_has_type(value, ("array",)) and _has_any(value, {"items": Mapping}))
-        or (_has_type(value, _TYPES) and any(isinstance(own, bool | int | float) for own in value.values()))
+        or (_has_type(value, _TYPES) and any(isinstance(part, bool | int | float) for part in value.values()))
         or any(_hold_schemas(value.get(key)) for key in ("properties", "patternProperties", "definitions"))
         or any(_are_schemas(value.get(key)) for key in ("anyOf", "oneOf", "allOf"))
         or all(isinstance(value.get(key), Mapping) for key in ("if", "then"))
@@ -204,9 +194,9 @@ def _has_type(value: Mapping[Any, Any], names: Collection[str]) -> bool:
 
 def _hold_schemas(value: Any) -> bool:
     """Whether all values are schemas, one of them with a type, a reference or a part that is a schema."""
-    parts = [own for own in value.values() if not isinstance(own, bool)] if isinstance(value, Mapping) else []
-    return all(isinstance(own, Mapping) and (not own or _WORDS & own.keys()) for own in parts) and any(
-        _has_type(own, _TYPES) or _STRONG & own.keys() for own in parts
+    parts = [part for part in value.values() if not isinstance(part, bool)] if isinstance(value, Mapping) else []
+    return all(isinstance(part, Mapping) and (not part or _WORDS & part.keys()) for part in parts) and any(
+        _has_type(part, _TYPES) or _STRONG & part.keys() for part in parts
     )
 
 
@@ -246,16 +236,16 @@ def _node(value: Any, path: Path, type_names: Collection[Any]) -> SchemaNode:
         wrong = [repr(choice) for choice in value if not isinstance(choice, str | bool | int | float)]
         if wrong or not value:
             raise error(f"{wrong[0]} among the choices" if wrong else "no choice", "text, numbers or booleans")
-        return Leaf("choice", unique_choices(value))
+        return Leaf("choice", types.unique(value))
     if value is None or isinstance(value, bool | int | float) or not isinstance(value, Hashable) or value == "":
         raise error(repr(value), "a type name, a list of one type or of several choices, or a dictionary of such")
-    if (made := _pydantic_schema(value)) is not None:
-        return nodes_of_json_schema(made)
+    if (converted := _pydantic_schema(value)) is not None:
+        return nodes_of_json_schema(converted)
     if isinstance(value, str):  # null is allowed everywhere
         value = "|".join(name for name in value.split("|") if name != "null") or value
     names = value.split("|") if isinstance(value, str) else []
-    if meant := [near for name in names if name not in type_names and (near := _closest_type(name))]:
-        raise error(f"the unknown type {value!r}", " and ".join(map(repr, meant)))
+    if suggestions := [near for name in names if name not in type_names and (near := _closest_type(name))]:
+        raise error(f"the unknown type {value!r}", " and ".join(map(repr, suggestions)))
     return Leaf(value)
 
 
@@ -282,6 +272,6 @@ def _closest_type(name: str) -> str | None:
         >>> _closest_type("integr"), _closest_type("String"), _closest_type("datetime"), _closest_type("isbn")
         ('integer', 'string', None, None)
     """
-    names = [known for known in TYPE_NAMES if isinstance(known, str)]
-    distance, nearest = min((OSA.distance(name.lower(), known), known) for known in names)
+    names = [type_name for type_name in TYPE_NAMES if isinstance(type_name, str)]
+    distance, nearest = min((OSA.distance(name.lower(), type_name), type_name) for type_name in names)
     return nearest if name not in names and distance <= max(1, len(name) // 4) else None

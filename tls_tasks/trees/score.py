@@ -10,15 +10,7 @@ from tls_tasks.core.score import Result, Score, Unit, mean, plain_mean, ratio, s
 from tls_tasks.core.terminal import shown
 from tls_tasks.trees.compliance import find_issues
 from tls_tasks.trees.counts import EXACT, IN_BOTH, IN_PREDICTION, IN_REFERENCE, KINDS, Counts
-from tls_tasks.trees.differences import (
-    MOST_ROWS,
-    Alignments,
-    Row,
-    alignments_in,
-    comparison_rows,
-    differences,
-    table_lines,
-)
+from tls_tasks.trees.differences import MOST_ROWS, Alignments, Row, alignments_in, differences, table_lines, tree_rows
 from tls_tasks.trees.grounds import ground_at
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.read import ParsedTree
@@ -102,11 +94,11 @@ def value_results() -> dict[str, Result]:
 _NAMES = ("f1", "precision", "recall")
 
 
-def _value_rate(name: str, hits: float, given: float, wanted: float) -> float:
+def _value_rate(name: str, hits: float, n_predicted: float, n_reference: float) -> float:
     """The sum of similarities, divided by the values given, those wanted, or the mean of both."""
-    if given + wanted == 0:
+    if n_predicted + n_reference == 0:
         return math.nan
-    divisor = {"f1": 0.5 * given + 0.5 * wanted, "precision": given, "recall": wanted}[name]
+    divisor = {"f1": 0.5 * n_predicted + 0.5 * n_reference, "precision": n_predicted, "recall": n_reference}[name]
     return hits / divisor if divisor else 0.0
 
 
@@ -144,8 +136,10 @@ def node_results(empty: float = 0.0, *, has_values: bool = True) -> dict[str, Re
     }
 
 
-def _node_rate(name: str, hits: float, extra: float, missed: float, given: float = 0, wanted: float = 0) -> float:
-    if given == 0 < wanted:
+def _node_rate(
+    name: str, hits: float, extra: float, missed: float, n_predicted: float = 0, n_reference: float = 0
+) -> float:
+    if n_predicted == 0 < n_reference:
         return 0.0
     precision = hits / (hits + extra) if hits + extra else 1.0
     recall = hits / (hits + missed) if hits + missed else 1.0
@@ -169,21 +163,21 @@ def _score_parts(plan: Plan) -> list[tuple[str, str]]:
 @lru_cache(maxsize=64)
 def main_results(plan: Plan) -> dict[str, Result]:
     """The results by which a prediction is judged: those of values, but for treeval's profile, and :data:`KEYS`."""
-    of_nodes = node_results(has_values=not plan.follows_treeval)
+    by_node = node_results(has_values=not plan.follows_treeval)
     sums = [part for parts in _score_parts(plan) for part in parts]
-    parts = (*of_nodes["f1_node"].parts, *of_nodes["f1_leaf"].parts, *sums)
-    of_values = {} if plan.follows_treeval else value_results()
+    parts = (*by_node["f1_node"].parts, *by_node["f1_leaf"].parts, *sums)
+    by_value = {} if plan.follows_treeval else value_results()
     grounded = grounded_results() if plan.has_sources else {}
-    return {**of_values, **grounded, **of_nodes, "treeval_score": Result(parts, partial(_treeval_score, plan, parts))}
+    return {**by_value, **grounded, **by_node, "treeval_score": Result(parts, partial(_treeval_score, plan, parts))}
 
 
 def _treeval_score(plan: Plan, parts: Sequence[str], *sums: float) -> float:
     """The mean of the normalised averages per metric, times node F1, times leaf F1; 1 for the mean of none."""
     averages = _averages(plan, dict(zip(parts, sums, strict=True)))[1][""]
     clip = not plan.follows_treeval
-    known = [float(plan.metrics[name].normalize(mean, clip)) for name, mean in averages.items() if mean is not None]
-    leaf = sums[3 : 6 if plan.follows_treeval else 8]
-    return (plain_mean(known) if known else 1.0) * _node_rate("f1", *sums[:3]) * _node_rate("f1", *leaf)
+    defined = [float(plan.metrics[name].normalize(mean, clip)) for name, mean in averages.items() if mean is not None]
+    leaf_sums = sums[3 : 6 if plan.follows_treeval else 8]
+    return (plain_mean(defined) if defined else 1.0) * _node_rate("f1", *sums[:3]) * _node_rate("f1", *leaf_sums)
 
 
 _Scores = dict[str, "float | None"]
@@ -195,9 +189,9 @@ def _averages(plan: Plan, sums: Unit) -> tuple[list[_Scores], dict[str, _Scores]
     means = iter([sums[part] / n if (n := sums.get(n_part)) else None for part, n_part in _score_parts(plan)])
     scores: list[_Scores] = [{metric.name: next(means) for metric in field.metrics} for field in plan.fields]
     averages: dict[str, _Scores] = {"": {}}
-    for field, own in zip(plan.fields, scores, strict=True):
+    for field, leaf_scores in zip(plan.fields, scores, strict=True):
         for label in ("", field.kind):
-            averages.setdefault(label, {}).update(dict.fromkeys(own))
+            averages.setdefault(label, {}).update(dict.fromkeys(leaf_scores))
     for (label, name), values in _votes(plan.root, dict(enumerate(scores)), plan.hierarchical).items():
         averages[label][name] = plain_mean(values)
     return scores, averages
@@ -206,8 +200,8 @@ def _averages(plan: Plan, sums: Unit) -> tuple[list[_Scores], dict[str, _Scores]
 def _votes(node: SchemaNode, scores: dict[int, _Scores], hierarchical: bool) -> dict[tuple[str, str], list[float]]:
     """By type and metric, the values of which an average is taken."""
     if isinstance(node, Field):  # a leaf that stands in several places has one vote
-        known = {name: score for name, score in scores.pop(node.index, {}).items() if score is not None}
-        return {(label, name): [score] for name, score in known.items() for label in ("", node.kind)}
+        defined = {name: score for name, score in scores.pop(node.index, {}).items() if score is not None}
+        return {(label, name): [score] for name, score in defined.items() for label in ("", node.kind)}
     if isinstance(node, ListOf):
         return _votes(node.item, scores, hierarchical)
     children: Sequence[SchemaNode] = node.parts if isinstance(node, UnionNode) else ()
@@ -239,8 +233,8 @@ OUTSIDE_SCHEMA = "(outside the schema)"
 def _values_per_leaf(plan: Plan, sums: Unit) -> dict[str, dict[str, Any]]:
     """The values of each leaf, and those outside the schema if there are any; together they are all of the values."""
     values = {field.name: _leaf_values(field, sums) for field in plan.fields}
-    given = sum(own[kind] for own in values.values() for kind in ("correct", "wrong", "invented"))
-    if outside := int(sums.get("value_given", 0)) - given:
+    n_predicted = sum(counts[kind] for counts in values.values() for kind in ("correct", "wrong", "invented"))
+    if outside := int(sums.get("value_given", 0)) - n_predicted:
         rates = {f"{name}_value": 0.0 for name in _NAMES}
         values[OUTSIDE_SCHEMA] = {**rates, "correct": 0, "wrong": 0, "missed": 0, "invented": outside}
     return values
@@ -251,11 +245,11 @@ def _leaf_values(field: Field, sums: Unit) -> dict[str, Any]:
 
     In a list they are those of the items that are aligned by similarity.
     """
-    given = sum(int(sums[f"{kind}|{field.name}"]) for kind in ("correct", "wrong", "invented"))
-    right, met, wanted = (int(sums[f"{part}|{field.name}"]) for part in VALUE_PARTS[1:])
-    counts = {"correct": right, "wrong": met - right, "missed": wanted - met, "invented": given - met}
+    n_pred = sum(int(sums[f"{kind}|{field.name}"]) for kind in ("correct", "wrong", "invented"))
+    right, paired, n_ref = (int(sums[f"{part}|{field.name}"]) for part in VALUE_PARTS[1:])
+    counts = {"correct": right, "wrong": paired - right, "missed": n_ref - paired, "invented": n_pred - paired}
     hits = sums.get(f"similarity|{field.name}", 0.0)
-    rates = {f"{name}_value": _value_rate(name, hits, given, wanted) for name in _NAMES}
+    rates = {f"{name}_value": _value_rate(name, hits, n_pred, n_ref) for name in _NAMES}
     return {**without_nan(rates), **counts}
 
 
@@ -330,8 +324,8 @@ class Sample(NamedTuple):
 
     def differences(self) -> list[dict[str, Any]]:
         """What of its values is wrong, missed or invented, see :func:`~tls_tasks.trees.differences.differences`."""
-        found = differences(*self.trees, self.plan, self.alignments, self.has_grounds)
-        return [{"row": self.row, **own} for own in found]
+        records = differences(*self.trees, self.plan, self.alignments, self.has_grounds)
+        return [{"row": self.row, **record} for record in records]
 
     def has_grounds(self, path: Path) -> bool:
         """Whether the quote of the predicted value at a path stands in the source and holds it, if there is one."""
@@ -339,16 +333,16 @@ class Sample(NamedTuple):
         return self.parsed.grounds is None or (ground is not None and ground.holds)
 
     def side_by_side(self) -> list[Row]:
-        """Both trees node by node, see :func:`~tls_tasks.trees.differences.comparison_rows`."""
-        return comparison_rows(*self.trees, self.plan, self.alignments)
+        """Both trees node by node, see :func:`~tls_tasks.trees.differences.tree_rows`."""
+        return tree_rows(*self.trees, self.plan, self.alignments)
 
     def explained(self) -> Iterator[str]:
         """Both trees side by side, and what was wrong with the text."""
         yield from (f"  {line}" if line else "" for line in table_lines(self.side_by_side()))
-        for own in self.differences() if self.parsed.grounds is not None else ():
-            if own["kind"] == "ungrounded":
-                yield shown(f"  ungrounded: {own['path']}: {own['got']!r}", _LONGEST)
-        yield from (f"  reading: {shown(one.kind)}: {shown(one.detail, _LONGEST)}" for one in self.parsed.problems)
+        for record in self.differences() if self.parsed.grounds is not None else ():
+            if record["kind"] == "ungrounded":
+                yield shown(f"  ungrounded: {record['path']}: {record['got']!r}", _LONGEST)
+        yield from (f"  reading: {shown(note.kind)}: {shown(note.detail, _LONGEST)}" for note in self.parsed.problems)
         issues = [] if self.parsed.failed else find_issues(self.parsed.guide_tree, self.plan.root)
         yield from (f"  schema: {shown(str(issue), _LONGEST)}" for issue in issues[:MOST_ROWS])
 
@@ -359,5 +353,5 @@ class Sample(NamedTuple):
             "sample": self.row,
             **{key: result.value([unit]) for key, result in main_results(self.plan).items()},
             **_leaves_and_averages(self.plan, unit),
-            "alignments": {path_name(path): [list(pair) for pair in found] for path, found in self.alignments.items()},
+            "alignments": {path_name(path): [list(pair) for pair in pairs] for path, pairs in self.alignments.items()},
         }

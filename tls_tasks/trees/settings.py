@@ -25,8 +25,8 @@ def select_metrics(schema: SchemaNode, leaf_metrics: Any) -> dict[Path, list[Any
     by_path, by_type = _split_settings("leaf_metrics", leaf_metrics, schema, kinds, {*kinds.values(), *DEFAULT_METRICS})
     selected: dict[Path, list[Any]] = {}
     for path, kind in kinds.items():
-        every = _listed(by_path.get(path)) + _listed(by_type.get(kind))
-        chosen = [metric for place, metric in enumerate(every) if metric not in every[:place]]
+        every = _to_list(by_path.get(path)) + _to_list(by_type.get(kind))
+        chosen = [metric for index, metric in enumerate(every) if metric not in every[:index]]
         selected[path] = chosen or list(DEFAULT_METRICS.get(kind, ("exact_match",)))
     return selected
 
@@ -37,7 +37,7 @@ def custom_type_names(leaf_metrics: Any) -> list[Any]:
     return [key.removeprefix("type:") if isinstance(key, str) else key for key in keys]
 
 
-def _listed(value: Any) -> list[Any]:
+def _to_list(value: Any) -> list[Any]:
     if isinstance(value, set | frozenset):
         return sorted(value, key=lambda metric: getattr(metric, "__name__", metric))
     return list(value) if isinstance(value, list | tuple) else [] if value is None else [value]
@@ -46,18 +46,18 @@ def _listed(value: Any) -> list[Any]:
 def list_orders(schema: SchemaNode, list_order: Any) -> dict[Path, str]:
     """The order of each list."""
     lists = {path: node for path, node in all_nodes(schema) if isinstance(node, ListOf)}
-    given = {} if list_order == "unordered" else list_order
-    if isinstance(given, str):
-        check_choice("list_order", given, _ORDERS)
-        return dict.fromkeys(lists, given)
-    by_path, _ = _split_settings("list_order", given, schema, lists, ())
+    orders = {} if list_order == "unordered" else list_order
+    if isinstance(orders, str):
+        check_choice("list_order", orders, _ORDERS)
+        return dict.fromkeys(lists, orders)
+    by_path, _ = _split_settings("list_order", orders, schema, lists, ())
     for order in by_path.values():
         check_choice("list_order", order, _ORDERS)
     return {path: "ordered" if node.is_ordered else "unordered" for path, node in lists.items()} | by_path
 
 
 def _split_settings(
-    option: str, given: Any, schema: SchemaNode, paths: Collection[Path], types: Collection[str]
+    option: str, settings: Any, schema: SchemaNode, paths: Collection[Path], types: Collection[str]
 ) -> tuple[dict[Path, Any], dict[str, Any]]:
     """What a caller says of paths and types.
 
@@ -66,7 +66,7 @@ def _split_settings(
 
     Args:
         option: The option's name, for errors.
-        given: Path or type -> value; the value of a dictionary's path may be a dictionary of the same kind. None:
+        settings: Path or type -> value; the value of a dictionary's path may be a dictionary of the same kind. None:
             nothing. What may be a path is one; ``type:date`` is always a type.
         schema: The schema.
         paths: Those that may have a value.
@@ -91,15 +91,15 @@ def _split_settings(
     """  # noqa: E501 - the message is one line
     by_path: dict[Path, Any] = {}
     by_type: dict[str, Any] = {}
-    if not isinstance(given, Mapping | None):
-        raise InputError(option, None, repr(given), "a dictionary: path or type -> value")
+    if not isinstance(settings, Mapping | None):
+        raise InputError(option, None, repr(settings), "a dictionary: path or type -> value")
     nodes = nodes_by_path(schema)
     wrong: list[Any] = []
-    for key, value in (given or {}).items():
+    for key, value in (settings or {}).items():
         path = named_path(key, nodes)
         label = _type_name(key.removeprefix("type:") if isinstance(key, str) else key)
         if path is not None and key != ():
-            by_path |= dict(_below(path, value, nodes))
+            by_path |= dict(_expand_setting(path, value, nodes))
         elif label in types:
             by_type[label] = value
         else:
@@ -126,11 +126,11 @@ def named_path(name: Any, nodes: Collection[Path]) -> Path | None:
     return (name,) if (name,) in nodes else by_name.get(name)
 
 
-def _below(path: Path, value: Any, nodes: Collection[Path]) -> Iterator[tuple[Path, Any]]:
+def _expand_setting(path: Path, value: Any, nodes: Collection[Path]) -> Iterator[tuple[Path, Any]]:
     """A value for a node; a dictionary for a node with keys goes on below."""
-    if isinstance(value, Mapping) and any(other[:-1] == path != other for other in nodes):
+    if isinstance(value, Mapping) and any(longer[:-1] == path != longer for longer in nodes):
         for key, inner in value.items():
-            yield from _below((*path, key), inner, nodes)
+            yield from _expand_setting((*path, key), inner, nodes)
     else:
         yield path, value
 

@@ -138,10 +138,10 @@ def tree_eval(
     quoted, shape = sources is not None, "given" if schema is not None else "references"
     schema = infer_schema(predictions, references) if schema is None else schema
     plan = _cached_plan(schema, compat, leaf_metrics, list_order, day_month, hierarchical_averaging, quoted)
-    given = predictions, references, plan.root, parse_mode, compat is None
+    columns = predictions, references, plan.root, parse_mode, compat is None
     rows = [
         (parsed, _check_reference(plan, row, parsed, tree))
-        for row, (parsed, tree) in enumerate(read_rows(*given, sources, partial(find_ground, plan)))
+        for row, (parsed, tree) in enumerate(read_rows(*columns, sources, partial(find_ground, plan)))
     ]
     items = _samples(plan, rows)
     metrics = ",".join(sorted({metric.signature for field in plan.fields for metric in field.metrics}))
@@ -212,10 +212,10 @@ def count_trees(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> list[tupl
     scorer, lists, counts = LeafScorer(plan), Lists(plan), list[tuple[Counts, Counts]]()
     by_guide, by_value = Pairing(plan, GUIDE, scorer, lists), GroundedPairing(plan, VALUES, scorer, lists)
     for parsed, reference in rows:
-        written, meant = (MISSING, MISSING) if parsed.failed else (parsed.guide_tree, parsed.value)
+        written, tree = (MISSING, MISSING) if parsed.failed else (parsed.guide_tree, parsed.value)
         by_value.grounds = dict(grounds_by_list(parsed.value, parsed.grounds)) if plan.has_sources else {}
         first = compare_trees(reference, written, by_guide)
-        counts.append((first, first if plan.follows_treeval else compare_trees(reference, meant, by_value)))
+        counts.append((first, first if plan.follows_treeval else compare_trees(reference, tree, by_value)))
         lists.clear()
     scorer.score(outcome for pair in counts for each in pair for outcome in each.leaves)
     return counts
@@ -228,10 +228,9 @@ def _check_reference(plan: Plan, row: int, parsed: ParsedTree, reference: Any) -
         InputError: It doesn't.
     """
     if isinstance(plan.root, Branch):
-        reference = _fill_null_answers(reference, parsed.failed)
-    issues = (
-        [] if reference is None and not isinstance(plan.root, Branch) else reference_violations(reference, plan.root)
-    )
+        reference = _fill_nulls(reference, parsed.failed)
+    is_null = reference is None and not isinstance(plan.root, Branch)
+    issues = [] if is_null else reference_violations(reference, plan.root)
     if plan.follows_treeval:  # its metrics see values of any type
         issues = [issue for issue in issues if not issue.path and isinstance(plan.root, Branch)]
     if not issues or not reference_violations(numbers := parse_numbers(reference, plan.root), plan.root):
@@ -241,13 +240,13 @@ def _check_reference(plan: Plan, row: int, parsed: ParsedTree, reference: Any) -
         return tree
     is_item = isinstance(plan.root, ListOf) and not reference_violations(reference, plan.root.item)
     follows = f"a tree that follows the schema{f' ({plan.form})' * bool(plan.form)}"
-    wanted = f"{follows}, or schema=None{'; did you mean schema=schema[0]?' * is_item}"
-    raise InputError("references", row, str(issues[0]), wanted)
+    expected = f"{follows}, or schema=None{'; did you mean schema=schema[0]?' * is_item}"
+    raise InputError("references", row, str(issues[0]), expected)
 
 
-def _fill_null_answers(reference: Any, is_unread: bool) -> Any:
+def _fill_nulls(reference: Any, is_unread: bool) -> Any:
     """Return a reference with an empty tree for null among its answers, which an answer that can't be read isn't."""
     if not isinstance(reference, AnyOf):
         return reference
     answers = reference.present if is_unread and reference.present else reference.values
-    return AnyOf([{} if answer is None else _fill_null_answers(answer, is_unread) for answer in answers])
+    return AnyOf([{} if answer is None else _fill_nulls(answer, is_unread) for answer in answers])

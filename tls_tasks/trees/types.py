@@ -155,13 +155,13 @@ def dereference(node: SchemaNode) -> SchemaNode:
     return node
 
 
-def node_for_value(node: SchemaNode, value: Any) -> SchemaNode:
+def node_for(node: SchemaNode, value: Any) -> SchemaNode:
     """The node itself that a value has: not one that stands elsewhere, and of several the one for its kind of value.
 
     Null has the leaf, if there is one, as has what fits none of the others.
 
     Example:
-        >>> node_for_value(UnionNode((ListOf(Leaf("any")), Leaf("string"))), ["a"])
+        >>> node_for(UnionNode((ListOf(Leaf("any")), Leaf("string"))), ["a"])
         ListOf(item=Leaf(type='any', choices=()))
     """
     node = dereference(node)
@@ -193,9 +193,9 @@ def nodes_by_path(node: SchemaNode) -> dict[Path, SchemaNode]:
         [('a',), ('b',), ('b', 'c')]
     """
     nodes: dict[Path, SchemaNode] = {}
-    for path, own in all_nodes(node):
+    for path, inner in all_nodes(node):
         if path or not isinstance(node, Branch):
-            nodes.setdefault(path, own)
+            nodes.setdefault(path, inner)
     return nodes
 
 
@@ -211,10 +211,10 @@ def leaves_by_path(node: SchemaNode) -> dict[Path, Leaf]:
         {('a',): Leaf(type='number|string', choices=())}
     """
     leaves: dict[Path, list[Leaf]] = {}
-    for path, own in all_nodes(node):
-        if isinstance(own, Leaf):
-            leaves.setdefault(path, []).append(own)
-    return {path: merged_leaf(own) for path, own in leaves.items()}
+    for path, inner in all_nodes(node):
+        if isinstance(inner, Leaf):
+            leaves.setdefault(path, []).append(inner)
+    return {path: merged_leaf(inner) for path, inner in leaves.items()}
 
 
 def merged_leaf(leaves: Sequence[Leaf]) -> Leaf:
@@ -224,13 +224,13 @@ def merged_leaf(leaves: Sequence[Leaf]) -> Leaf:
         >>> merged_leaf([Leaf("integer"), Leaf("number"), Leaf("choice", ("a", "b"))])
         Leaf(type='number|string', choices=())
     """
-    present = [leaf for leaf in dict.fromkeys(leaves) if leaf != Leaf("null")] or leaves[:1]
-    if len(present) == 1:
-        return present[0]
-    if all(leaf.choices for leaf in present):
-        return Leaf("choice", unique_choices([value for leaf in present for value in leaf.choices]))
+    distinct = [leaf for leaf in dict.fromkeys(leaves) if leaf != Leaf("null")] or leaves[:1]
+    if len(distinct) == 1:
+        return distinct[0]
+    if all(leaf.choices for leaf in distinct):
+        return Leaf("choice", unique([value for leaf in distinct for value in leaf.choices]))
     names: dict[str, None] = {}
-    for leaf in present:
+    for leaf in distinct:
         kinds = [_CHOICE_TYPES.get(type(value), "string") for value in leaf.choices]
         names |= dict.fromkeys(kinds or str(leaf.type).split("|"))
     if "number" in names:
@@ -241,6 +241,6 @@ def merged_leaf(leaves: Sequence[Leaf]) -> Leaf:
 _CHOICE_TYPES: Mapping[type, str] = {bool: "boolean", int: "integer", float: "number"}
 
 
-def unique_choices(values: Sequence[Hashable]) -> tuple[Hashable, ...]:
+def unique(values: Sequence[Hashable]) -> tuple[Hashable, ...]:
     """Choices, each once; ``True`` is not 1."""
     return tuple(value for _, value in dict.fromkeys((isinstance(value, bool), value) for value in values))

@@ -14,7 +14,7 @@ from tls_tasks.text.moments import read_moment
 from tls_tasks.text.numbers import read_number
 from tls_tasks.trees.compliance import DATES, base_type
 from tls_tasks.trees.plan import Field
-from tls_tasks.trees.types import AnyOf, Leaf, Path, SchemaNode, node_for_value, path_name
+from tls_tasks.trees.types import AnyOf, Leaf, Path, SchemaNode, node_for, path_name
 from tls_tasks.trees.values import list_children, replace_children
 
 
@@ -71,12 +71,11 @@ def parse_numbers(tree: Any, node: SchemaNode) -> Any:
     """
     if isinstance(tree, AnyOf):
         return AnyOf([parse_numbers(answer, node) for answer in tree.values])
-    node = node_for_value(node, tree)
+    node = node_for(node, tree)
     if isinstance(tree, dict | list):
         return replace_children(tree, [parse_numbers(child, inner) for _, inner, child in list_children(node, tree)])
-    return (
-        normalized_value(_read_number, tree) if base_type(getattr(node, "type", "")) in ("integer", "number") else tree
-    )
+    is_number = base_type(getattr(node, "type", "")) in ("integer", "number")
+    return normalized_value(_read_number, tree) if is_number else tree
 
 
 EXPECTED_DATE = "a date with one reading, such as 2024-05-03, or day_month='day_first' or 'month_first'"
@@ -92,7 +91,7 @@ def unread_dates(tree: Any, node: SchemaNode, day_month: str = "", path: Path = 
     """
     if isinstance(tree, AnyOf):
         return [text for answer in tree.values for text in unread_dates(answer, node, day_month, path)]
-    node = node_for_value(node, tree)
+    node = node_for(node, tree)
     if isinstance(tree, str):
         is_date = isinstance(node, Leaf) and base_type(node.type) in DATES
         return [f"{path_name(path)}: {tree!r}"] if is_date and read_moment(tree, day_month) is None else []

@@ -5,26 +5,27 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, Position, SchemaNode, UnionNode, node_for_value
+from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, Position, SchemaNode, UnionNode, node_for
 
 MISSING = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 """Stands for the value of a key that isn't there."""
 
 
 def resolve(node: SchemaNode, value: Any) -> tuple[SchemaNode, Any]:
-    """:func:`node_for_value` and the value; of several valid answers for a dictionary or list the first.
+    """:func:`node_for` and the value; of several valid answers for a dictionary or list the first.
 
     Example:
         >>> resolve(ListOf(Leaf("string")), AnyOf([["a"], []]))[1], resolve(Leaf("string"), AnyOf(["a", "b"]))[1]
         (['a'], AnyOf(values=('a', 'b')))
     """
-    own = node_for_value(node, value)
+    part = node_for(node, value)
     while isinstance(value, AnyOf) and (
-        not isinstance(own, Leaf) or (own is not node and any(isinstance(one, dict | list) for one in value.values))
+        not isinstance(part, Leaf)
+        or (part is not node and any(isinstance(answer, dict | list) for answer in value.values))
     ):
         value = value.values[0]
-        own = node_for_value(node, value)
-    return own, value
+        part = node_for(node, value)
+    return part, value
 
 
 def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) -> int:

@@ -105,8 +105,8 @@ def _mean_over_metrics(plan: Plan, pairs: PairCounts) -> tuple[Any, Any]:
         votes: Any = np.array(0)
         for index in sorted(pairs.scores):
             n, sums = pairs.scores[index]
-            for other, score in zip(plan.fields[index].metrics, sums, strict=True):
-                if other.name == metric.name:
+            for leaf_metric, score in zip(plan.fields[index].metrics, sums, strict=True):
+                if leaf_metric.name == metric.name:
                     scores = scores + score / np.maximum(n, 1)
                     votes = votes + (n > 0)
         mean = metric.normalize(scores / np.maximum(votes, 1), clip=not plan.follows_treeval)
@@ -227,12 +227,12 @@ def _count_pairs(plan: Plan, node: SchemaNode, references: list[Row], prediction
         matrices = [metric.matrix(*columns) * has_both for metric in leaf.metrics]
         pairs.scores[leaf.index] = has_both, matrices
         if not plan.follows_treeval:
-            alike = mean_similarity(leaf.metrics, matrices)
+            score = mean_similarity(leaf.metrics, matrices)
             if not reads_numbers(leaf, plan.day_month):  # numbers have their type here
                 read = value_reader(leaf, plan.day_month)
-                meant = [[normalized_value(read, value) for value in column] for column in columns]
-                if meant != columns:
-                    alike = np.maximum(alike, mean_similarity(leaf.metrics, [m.matrix(*meant) for m in leaf.metrics]))
-            alike = alike * has_both
-            pairs.similarity, pairs.exact = pairs.similarity + alike, pairs.exact + (alike >= EXACT)
+                texts = [[normalized_value(read, value) for value in column] for column in columns]
+                if texts != columns:
+                    score = np.maximum(score, mean_similarity(leaf.metrics, [m.matrix(*texts) for m in leaf.metrics]))
+            score = score * has_both
+            pairs.similarity, pairs.exact = pairs.similarity + score, pairs.exact + (score >= EXACT)
     return pairs

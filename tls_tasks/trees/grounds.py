@@ -192,9 +192,9 @@ class GroundedPairing(Pairing):
             if len(kinds) == 1 or not rows:
                 pairs += [(partners[j], j) for j in positions if j in partners]
                 continue
-            candidates = [references[i] for i in rows]
+            items = [references[i] for i in rows]
             hits = {
-                kind: self.hits_each(node.item, candidates, predictions[j], grounds_below(grounds, j))
+                kind: self.hits_each(node.item, items, predictions[j], grounds_below(grounds, j))
                 for kind, j in kinds.items()
             }
             weights = np.array([hits[repr(grounds.get(j))] for j in positions]).T

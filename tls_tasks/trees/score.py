@@ -94,11 +94,11 @@ def value_results() -> dict[str, Result]:
 _NAMES = ("f1", "precision", "recall")
 
 
-def _value_rate(name: str, hits: float, n_predicted: float, n_reference: float) -> float:
+def _value_rate(name: str, hits: float, n_pred: float, n_ref: float) -> float:
     """The sum of similarities, divided by the values given, those wanted, or the mean of both."""
-    if n_predicted + n_reference == 0:
+    if n_pred + n_ref == 0:
         return math.nan
-    divisor = {"f1": 0.5 * n_predicted + 0.5 * n_reference, "precision": n_predicted, "recall": n_reference}[name]
+    divisor = {"f1": 0.5 * n_pred + 0.5 * n_ref, "precision": n_pred, "recall": n_ref}[name]
     return hits / divisor if divisor else 0.0
 
 
@@ -136,10 +136,8 @@ def node_results(empty: float = 0.0, *, has_values: bool = True) -> dict[str, Re
     }
 
 
-def _node_rate(
-    name: str, hits: float, extra: float, missed: float, n_predicted: float = 0, n_reference: float = 0
-) -> float:
-    if n_predicted == 0 < n_reference:
+def _node_rate(name: str, hits: float, extra: float, missed: float, n_pred: float = 0, n_ref: float = 0) -> float:
+    if n_pred == 0 < n_ref:
         return 0.0
     precision = hits / (hits + extra) if hits + extra else 1.0
     recall = hits / (hits + missed) if hits + missed else 1.0
@@ -268,12 +266,10 @@ def _leaf_tree(node: SchemaNode, path: Path, scores: Sequence[_Scores], seen: se
         return None
     if isinstance(node, ListOf):
         return _leaf_tree(node.item, path, scores, seen)
-    if isinstance(
-        node, UnionNode
-    ):  # of one kind or of none as a rule; else a leaf stands beside the keys of a dictionary
+    if isinstance(node, UnionNode):  # mostly one kind has scores; else a leaf stands beside the keys of a dictionary
         trees = [tree for part in node.parts if (tree := _leaf_tree(part, path, scores, seen)) not in (None, {})]
-        keyed = {key: own for tree in trees for key, own in tree.items()}
-        return trees[0] if len(trees) == 1 else keyed or None
+        merged = {key: child for tree in trees for key, child in tree.items()}
+        return trees[0] if len(trees) == 1 else merged or None
     if not isinstance(node, Branch):
         return None
     tree = {key: _leaf_tree(child, (*path, key), scores, seen) for key, child in node.children.items()}

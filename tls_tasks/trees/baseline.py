@@ -60,7 +60,7 @@ def answer(prompt: str) -> str:
 
 
 def _fill(node: SchemaNode, text: str, key: Hashable = "") -> Any:
-    """The value of a node.
+    """Return the value of a schema node, by its key, from a text.
 
     Args:
         node: A part of the schema.
@@ -99,7 +99,7 @@ def _fill(node: SchemaNode, text: str, key: Hashable = "") -> Any:
 
 
 def _mentions(text: str, key: Hashable) -> list[int]:
-    """Where the words of a key end in a text, in any form of theirs: ``ingredients`` for ``ingredient``."""
+    """Return the positions in a text where a key's words end; ``ingredient`` also matches ``ingredients``."""
     words = [word.lower() for word in _KEY_WORD.findall(str(key))]
     stems = [re.escape(word[:-1] if len(word) > 4 else word) for word in words if word not in _KIND_WORDS]
     pattern = rf"(?<![^\W\d_])(?:{'|'.join(stems)})\w{{0,4}}"
@@ -107,12 +107,12 @@ def _mentions(text: str, key: Hashable) -> list[int]:
 
 
 def _behind(pattern: re.Pattern[str], text: str, mentions: list[int]) -> re.Match[str] | None:
-    """The first value that stands behind a mention, within reach."""
+    """Return the first match behind a mention, within reach."""
     return next((match for end in mentions if (match := pattern.search(text, end, end + _REACH))), None)
 
 
 def _choice(leaf: Leaf, text: str) -> Any:
-    """The choice that comes first in the text."""
+    """Return the choice that comes first in the text; None if there is none."""
     names = {str(choice).lower(): choice for choice in leaf.choices}
     pattern = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     match = re.search(rf"(?<!\w)(?:{pattern})(?!\w)", text, re.IGNORECASE)
@@ -120,7 +120,7 @@ def _choice(leaf: Leaf, text: str) -> Any:
 
 
 def _label(text: str, key: Hashable) -> str | None:
-    """What stands behind the key's words and a colon; the first line for a name or a title."""
+    """Return the text behind the key's words and a colon; for a name or title else the first line."""
     for end in _mentions(text, key):
         if match := _LABEL.match(text, end):
             return match[1].partition(". ")[0].strip(" .,") or None
@@ -129,6 +129,6 @@ def _label(text: str, key: Hashable) -> str | None:
 
 
 def _parts(text: str, key: Hashable) -> list[str]:
-    """What is enumerated behind the key's words and a colon."""
+    """Return the items that are enumerated behind the key's words and a colon."""
     label = _label(text, key)
     return [part for part in re.split(r"[,;]\s*(?:and\s+)?|\s+and\s+", label) if part] if label else []

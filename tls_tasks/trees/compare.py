@@ -24,13 +24,13 @@ Slot = Enum("Slot", ["KEY", "ITEM", "CONTENT"])
 
 
 def compare_trees(reference: Any, prediction: Any, pairing: Pairing) -> Counts:
-    """Compare two trees; the prediction is MISSING where nothing could be read."""
+    """Compare two trees and return their counts; the prediction is MISSING where nothing could be read."""
     root = pairing.plan.root
     return compare(reference, prediction, root, pairing, Slot.CONTENT if isinstance(root, Branch) else Slot.KEY)
 
 
 def compare(reference: Any, prediction: Any, node: SchemaNode, pairing: Pairing, slot: Slot = Slot.KEY) -> Counts:
-    """Compare two values; MISSING stands for the value of a key that isn't there."""
+    """Compare two values of a schema node, and all below them; MISSING stands for the value of an absent key."""
     if type(node) is Field and type(reference) in node.types and type(prediction) in node.types:  # as a rule
         is_key, is_node = slot is Slot.KEY, slot is Slot.ITEM and not pairing.plan.follows_treeval
         outcomes = [pairing.scorer.outcome(node, reference, prediction)]
@@ -64,7 +64,7 @@ def compare(reference: Any, prediction: Any, node: SchemaNode, pairing: Pairing,
 
 
 def compare_leaves(reference: Any, prediction: Any, field: Field, ref: int, pred: int, pairing: Pairing) -> Outcome:
-    """Say what became of a leaf."""
+    """Return the outcome of one leaf, from the states of its two values."""
     if ref >= VALUE and pred >= VALUE:
         return pairing.scorer.outcome(field, reference, prediction, pred != WRONG)
     return Outcome(field, "missed" if ref >= VALUE else "invented" if pred >= VALUE else "absent")
@@ -114,7 +114,7 @@ compare_items = partial(compare, slot=Slot.ITEM)
 
 
 def count_unpaired(item: Any, list_node: ListOf, pairing: Pairing, is_missed: bool) -> Counts:
-    """Count an item that has no counterpart: it is missed in the prediction, or invented there."""
+    """Count a list item that has no counterpart: all of it is missed in the prediction, or invented there."""
     node, item = resolve(list_node.item, item)
     trees = (item, MISSING) if is_missed else (MISSING, item)
     counts = compare(*trees, node, pairing.alone, Slot.KEY if list_node.is_keyed else Slot.ITEM)
@@ -130,7 +130,7 @@ def count_unpaired(item: Any, list_node: ListOf, pairing: Pairing, is_missed: bo
 
 
 def compare_union(reference: Any, prediction: Any, node: UnionNode, pairing: Pairing, slot: Slot) -> Counts:
-    """Compare values that may be of several kinds: each kind with its values.
+    """Compare values of a union: each of its parts with the values of its kind.
 
     A leaf is absent only where both values are scalars, not where they are of another kind.
     """
@@ -169,7 +169,7 @@ ABSENT, NULL, VALUE, WRONG, NULLABLE = range(5)
 
 
 def state(node: SchemaNode, value: Any, is_loose: bool) -> int:
-    """What a value is to its node; ``is_loose``: a leaf takes values of any type.
+    """Return the state of a value at its node, one of ABSENT … NULLABLE; ``is_loose``: a leaf takes values of any type.
 
     Example:
         >>> node = Branch({})
@@ -189,7 +189,7 @@ def state(node: SchemaNode, value: Any, is_loose: bool) -> int:
 
 
 def value_states(reference: Any, prediction: Any, node: SchemaNode, plan: Plan) -> tuple[int, int]:
-    """Return what two values are to their node; where null is valid, too, there is a value if both have one."""
+    """Return the states of two values; a nullable reference has a value if the prediction has one, else null."""
     ref, pred = state(node, reference, plan.follows_treeval), state(node, prediction, plan.follows_treeval)
     return (VALUE if pred >= VALUE else NULL) if ref == NULLABLE else ref, pred
 

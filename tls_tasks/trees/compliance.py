@@ -50,7 +50,7 @@ TYPE_NAMES = frozenset({*_CLASSES, *_OTHER_NAMES, "integer", "number", "any", "c
 
 
 def base_type(label: Hashable) -> Any:
-    """The type that a label stands for: ``string`` for ``str`` and the class :class:`str`; a custom label stays.
+    """Return the type that a label stands for: ``string`` for ``str`` and the class :class:`str`; a custom label stays.
 
     Example:
         >>> base_type("bool"), base_type(int), base_type("isbn")
@@ -60,7 +60,7 @@ def base_type(label: Hashable) -> Any:
 
 
 def fits(value: Any, leaf: Leaf) -> bool:
-    """Whether a value that is not null has the type of its leaf.
+    """Tell whether a value that is not null has the type of its leaf.
 
     Numbers and booleans differ (``True`` is no integer), text is never a number, ``1.0`` is an integer. A choice fits
     if its type is that of a choice, whether or not it is one of them. Custom labels and ``any`` take every value; a
@@ -88,7 +88,7 @@ def fits(value: Any, leaf: Leaf) -> bool:
 
 
 def is_scalar(leaf: Leaf) -> bool:
-    """Whether a leaf is of a type of which no object may be a value.
+    """Tell whether the leaf's type excludes dictionaries.
 
     Example:
         >>> [is_scalar(Leaf(name)) for name in ("string", "date-time", "any", "object", "isbn")]
@@ -102,7 +102,7 @@ def _is_number(value: Any) -> bool:
 
 
 def plain_types(leaf: Leaf) -> frozenset[type]:
-    """Types whose values all fit a leaf, so that :func:`fits` need not be asked."""
+    """Return the Python types whose values all fit a leaf, so that :func:`fits` need not be called."""
     return frozenset(type(value) for value in ("", 0, 0.5, True) if fits(value, leaf))
 
 
@@ -113,7 +113,7 @@ def _same_type(value: Any, choice: Hashable) -> bool:
 
 
 def find_issues(tree: Any, node: SchemaNode) -> list[_Issue]:
-    """What in a tree does not comply with its schema; nothing if it does.
+    """List the issues in which a tree does not comply with its schema; an empty list if it complies.
 
     Null complies everywhere but as the root: it is how a tree says that there is no value. Dates are to be ISO dates.
 
@@ -168,7 +168,7 @@ def _issues(value: Any, node: SchemaNode, path: Path) -> Iterator[_Issue]:
 
 
 def reference_violations(tree: Any, node: SchemaNode) -> list[_Issue]:
-    """What no reference may have: values of other types, unknown keys. Keys may be missing, and choices be others."""
+    """List the issues that no reference may have: wrong types and unknown keys. Keys may be missing, choices differ."""
     return [issue for issue in find_issues(tree, node) if issue.kind in ("type", "unknown")]
 
 
@@ -189,7 +189,7 @@ _ISO = re.compile(
 
 
 def _is_well_formed(text: str, kind: Hashable) -> bool:
-    """Whether text is an ISO date or date and time where the leaf is one."""
+    """Tell whether text is an ISO date, or date and time, where the leaf is one; True for other leaves."""
     if kind not in ("date", "datetime"):
         return True
     match = _ISO.fullmatch(text)

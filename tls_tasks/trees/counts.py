@@ -200,14 +200,14 @@ class LeafScorer:
             outcome.scores, outcome.similarity = by_metric, similarity
 
     def _cast_to_one_type(self, field: Field, predictions: list[Any]) -> list[Any]:
-        """The predictions as treeval compares them outside of lists: they are one array, all floats if one is."""
+        """Return the predictions as treeval's one array has them outside of lists: all floats if one is a float."""
         kinds = set(map(type, predictions))
         if not self.plan.follows_treeval or field.depth or float not in kinds or not kinds & {int, bool}:
             return predictions
         return [float(value) if isinstance(value, int) and abs(value) < 2**1000 else value for value in predictions]
 
     def _normalized_similarity(self, field: Field, references: list[Any], predictions: list[Any]) -> FloatArray:
-        """The similarities of values as they are meant; 0 where that is as they stand."""
+        """Return the similarity of each pair of normalised values; 0 for pairs that normalisation doesn't change."""
         read, similarity = value_reader(field, self.plan.day_month), np.zeros(len(references))
         pairs = enumerate(zip(references, predictions, strict=True))
         rows = [row for row, pair in pairs if needs_normalization(field, read, *pair)]
@@ -225,7 +225,7 @@ def mean_similarity(metrics: Sequence[LeafMetric], scores: Sequence[Any]) -> Flo
 
 
 def leaf_similarity(plan: Plan, field: Any, reference: Any, prediction: Any) -> float:
-    """Return how similar two values of a leaf are, as they stand or as they are meant."""
+    """Return the similarity of two values of a leaf, in [0, 1], the better of as written and as normalised."""
     scorer = LeafScorer(plan)
     outcome = scorer.outcome(field, reference, prediction, plan.follows_treeval or fits(prediction, field))
     scorer.score([outcome])

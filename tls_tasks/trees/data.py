@@ -88,7 +88,7 @@ def read_rows(name: str, rows: Rows, schemas: Mapping[str, Any] | None = None) -
 
 
 def read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> TreeDocument:
-    """One row; see :func:`read_rows`.
+    """Read one row as a document; see :func:`read_rows`.
 
     Raises:
         DataError: If it is no document.
@@ -136,7 +136,7 @@ class TreeRow(NamedTuple):
 
 
 def holds_many(path: Path) -> bool:
-    """Whether a place is a folder or a file of rows, and not one tree."""
+    """Tell whether a path is a folder or a file of rows, not one tree."""
     return path.is_dir() or path.name.endswith(tuple(ending for ending in ENDINGS if ending != ".json"))
 
 
@@ -219,7 +219,7 @@ def load_documents(
 
 
 def examples(name: str) -> list[dict[str, Any]]:
-    """Examples for few-shot prompts, each with a small schema of its own, in the form that the data set has.
+    """Return the examples for few-shot prompts, each with its own small schema, in the form of a data set's rows.
 
     Example:
         >>> json.loads(examples("tree_extraction")[0]["reference"])["delivered_on"]
@@ -249,7 +249,7 @@ def _load_trees(name: str, data: str | Path | None = None, edition: str | None =
 
 
 def prompt(doc: Mapping[str, Any], quotes: bool = False) -> str:
-    r"""The prompt: document, schema, instruction, in this order, since models that cut a prompt cut its beginning.
+    r"""Build the prompt: document, schema, instruction; in this order, since models cut a long prompt's beginning.
 
     The schema is JSON Schema: the data's own, or made of treeval's form with null allowed at every leaf. ``quotes``:
     whether it asks for the quote of each value.
@@ -292,17 +292,17 @@ GROUNDED = "tree_grounded"
 
 
 def shown_sources(doc: Mapping[str, Any]) -> list[str] | None:
-    """What the prompt showed, where it asked for quotes."""
+    """Return the text that the prompt showed, as ``sources`` of tree_eval; None if it asked for no quotes."""
     return [doc["text"]] if doc.get("data_set") == GROUNDED else None
 
 
 def grounded_prompt(doc: Mapping[str, Any]) -> str:
-    """The same with a line that asks for quotes."""
+    """Build the prompt that also asks for quotes."""
     return prompt(doc, quotes=True)
 
 
 def _prompt_schema(schema: str) -> str:
-    """The schema as a prompt shows it: one line of JSON Schema.
+    """Return a schema as a prompt shows it: one line of JSON Schema.
 
     Example:
         >>> _prompt_schema('["string"]')
@@ -314,7 +314,7 @@ def _prompt_schema(schema: str) -> str:
 
 
 def _as_json_schema(node: SchemaNode) -> dict[str, Any]:
-    """The schema as JSON Schema, with null allowed at each leaf.
+    """Return a schema node as JSON Schema, with null allowed at each leaf.
 
     Example:
         >>> _as_json_schema(read_schema({"day": "date", "tags": ["string"]}))["properties"]["day"]
@@ -355,7 +355,7 @@ _JSON_LEAVES: Mapping[Hashable, Mapping[str, Any]] = {
 
 
 def make_reader(data_set: DataSet) -> SetReader[TreeDocument]:
-    """How a data set is read, wherever it lies."""
+    """Return the reader of a data set, for local, hub and embedded editions."""
     read_at, read = partial(_read_at, data_set), partial(read_rows, data_set.name)
     return SetReader(data_set, DATA_SETS.values(), read_at, _published, read)
 
@@ -380,7 +380,7 @@ def _row(name: str, document: TreeDocument, edition: str, budget: int) -> dict[s
 
 
 def _published(source: HubFiles) -> LoadedData[TreeDocument]:
-    """The published set without the rows whose schema or tree is broken.
+    """Load the published set without the rows whose schema or tree is broken.
 
     Its user can't mend it, and a row or two should not cost the others. Documents keep the number of their row as id,
     so that it stays plain which ones are meant.

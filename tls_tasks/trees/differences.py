@@ -23,7 +23,7 @@ the index of the one that counts, twice.
 
 
 def alignments_in(reference: Any, choices: Sequence[tuple[Any, Any]]) -> Alignments:
-    """Name the lists and answers of a reference, of which the recursion has noted what it chose, by their paths."""
+    """Return the alignments of a reference, by path, from the choices that were recorded by identity."""
     return dict(_with_paths(reference, {id(value): choice for value, choice in choices}, ()))
 
 
@@ -39,7 +39,7 @@ def _with_paths(value: Any, choices: dict[int, Any], path: Path) -> Iterator[tup
 
 
 def choose_answers(value: Any, alignments: Any, path: Path = ()) -> Any:
-    """Replace several answers in a reference by the ones that were chosen.
+    """Return a reference in which several answers are replaced by the one that counted.
 
     Example:
         >>> choose_answers({"a": AnyOf([[1], [2]]), "b": AnyOf([3, 4])}, {("a", ANY_OF): [(1, 1)]})
@@ -76,7 +76,7 @@ class Node(NamedTuple):
 
 
 def side_by_side(node: SchemaNode, reference: Any, prediction: Any, alignments: Alignments) -> Iterator[Node]:
-    """The nodes of two trees, in the order of the schema.
+    """Yield the nodes of two trees, in the order of the schema.
 
     Args:
         node: Their schema.
@@ -123,7 +123,7 @@ def _nodes(
 
 
 def one_sided(state: str, node: SchemaNode | None, value: Any, path: Path, counterpart: Any = NO_KEY) -> Iterator[Node]:
-    """The nodes of a value that only one tree has; ``counterpart``: what the other has there, null or no key."""
+    """Yield the nodes of a value that only one tree has; ``counterpart``: null or :data:`NO_KEY` in the other tree."""
     if node is not None:
         node, value = resolve(node, value)
     values = (value, counterpart) if state == "missing" else (counterpart, value)
@@ -133,7 +133,7 @@ def one_sided(state: str, node: SchemaNode | None, value: Any, path: Path, count
 
 
 def is_pair(node: Node) -> bool:
-    """Whether a node has two values; a reference of nothing but null has none."""
+    """Tell whether a node has two values; a reference of nothing but null has none."""
     return node.state == "pair" and not (isinstance(node.reference, AnyOf) and not node.reference.present)
 
 
@@ -144,7 +144,7 @@ def differences(
     alignments: Alignments,
     has_grounds: Callable[[Path], bool] = lambda path: True,
 ) -> Iterator[dict[str, Any]]:
-    """The values that are wrong, missed, invented or without grounds, in the order of the schema.
+    """Yield the values that are wrong, missed, invented or without grounds, in the order of the schema.
 
     Args:
         reference: A tree.
@@ -195,7 +195,7 @@ def _difference(path: Path, expected: Any, got: Any, kind: str, score: float) ->
 
 
 def _json_path(path: Path) -> str:
-    r"""A path as JSONPath (RFC 9535) has it.
+    r"""Return a path as JSONPath (RFC 9535).
 
     Example:
         >>> _json_path(("lines", Position(2), "unit price", "it's"))
@@ -233,7 +233,7 @@ class Row(NamedTuple):
 
 
 def tree_rows(reference: Any, prediction: Any, plan: Plan, alignments: Alignments) -> list[Row]:
-    """The rows of two trees, in the order of the schema.
+    """List the rows of two trees for display, in the order of the schema.
 
     Args:
         reference: A tree.
@@ -277,7 +277,7 @@ def _row(node: Node, depth: int, is_loose: bool) -> Row:
 
 
 def _text(node: Node, value: Any) -> str | None:
-    """A value as a row shows it: of a list how long it is, of a dictionary nothing where its content has rows."""
+    """Return a value as a row shows it: a list by its length, a dictionary as nothing where its content has rows."""
     if value is NO_KEY:
         return None
     if node.state == "branch" or (node.state in ("missing", "extra") and value and not isinstance(node.node, Field)):
@@ -289,7 +289,7 @@ def _text(node: Node, value: Any) -> str | None:
 
 
 def _value_text(value: Any) -> str:
-    r"""A value as JSON, as far as it has it, on one line and safe to show; long ones are cut.
+    r"""Return a value as JSON where JSON has it, on one line, safe to show and cut to a length.
 
     Example:
         >>> print(_value_text("a\x1b[31m"), _value_text(True), _value_text(AnyOf(["a", None])), _value_text({"b": [1]}))
@@ -315,7 +315,7 @@ _LONGEST_CELL = 40  # characters
 
 
 def table_lines(rows: Sequence[Row]) -> list[str]:
-    r"""Lines of text: a table of sign and key, reference, prediction and scores; an empty line; what the signs mean.
+    r"""Return lines of text: a table of sign and key, reference, prediction and scores; an empty line; a legend.
 
     Example:
         >>> *table, _, legend = table_lines([Row("branch", 0, "seller"), Row("missing", 1, "city", '"Ulm"', None)])

@@ -57,7 +57,7 @@ class Ground(NamedTuple):
 
 
 def find_ground(plan: Plan, source: Source, field: Field, value: Any, quote: str) -> Ground:
-    """Find the quote of a value in its source, and the value in the quote, with the words around it.
+    """Return the ground of a value: whether its quote stands in the source, and whether the value is in the quote.
 
     A quote is whole words, of at least three letters or digits unless the value has fewer.
     """
@@ -72,12 +72,12 @@ def _shortest(value: Any) -> str:
 
 
 def grounds_below(grounds: Grounds, step: Any) -> Grounds:
-    """Return what is known of the values below a key or position; nothing where nothing is."""
+    """Return the grounds of the values below a key or position; empty where there are none."""
     return grounds.get(step, {}) if type(grounds) is dict else {}
 
 
 def ground_at(grounds: Grounds, path: Path) -> Ground | None:
-    """What is known of the quote of the value at a path of the prediction; None: it has none."""
+    """Return the ground of the value at a path of the prediction; None if the value has no quote."""
     grounds = reduce(grounds_below, path, grounds)
     return grounds if isinstance(grounds, Ground) else None
 
@@ -91,7 +91,7 @@ def _flatten(grounds: Grounds) -> list[Ground]:
 
 
 def can_be_read(plan: Plan, field: Field, value: Any, text: str, begin: int = 0, end: int | None = None) -> bool:
-    """Whether a value can be read from a quote, which stands at a place in a text.
+    """Tell whether a value can be read from a quote, ``text[begin:end]``.
 
     Text stands in it as it is printed, a choice as whole words in any case; a number or date in it that is no part of
     another equals the value by the leaf's metrics. Of yes or no nothing is asked.
@@ -118,7 +118,7 @@ def _label(text: str) -> str:
 
 
 def _numbers(text: str, begin: int, end: int) -> Iterator[int | float]:
-    """The readings of the numbers in a part of a text that are no part of others.
+    """Yield the readings of the numbers in ``text[begin:end]`` that are no part of longer numbers.
 
     Example:
         >>> sorted(_numbers("EUR 1,234.50 or 12 500", 0, 22)), [*_numbers("EUR 1,234.50 or 12 500", 0, 5)]
@@ -130,7 +130,7 @@ def _numbers(text: str, begin: int, end: int) -> Iterator[int | float]:
 
 
 def _dates(text: str, begin: int, end: int) -> Iterator[str]:
-    """The dates in a part of a text that are no part of others, each without and with what may be its time."""
+    """Yield the dates in ``text[begin:end]`` that are no part of others, each without and with what may be its time."""
     for start in (word.start() for word in _WORD.finditer(text, begin, end)):
         for date in leading_dates(text[start : min(end, start + MAX_LENGTH)]):
             last = start + date.end
@@ -141,7 +141,7 @@ def _dates(text: str, begin: int, end: int) -> Iterator[str]:
 
 
 def with_quotes(plan: Plan, tree: Any, text: str) -> Any:
-    """A tree with a sentence or line of the text as quote of each value: if possible, one from which it can be read.
+    """Return a tree in which each value has a sentence or line of the text as quote, if possible one that holds it.
 
     Example:
         >>> from tls_tasks.trees.plan import make_plan
@@ -203,14 +203,14 @@ class GroundedPairing(Pairing):
         return [(i, chosen_partners[i]) for i, _ in matched]
 
     def hits_each(self, node: SchemaNode, references: Sequence[Any], item: Any, grounds: Grounds) -> list[float]:
-        """What an item adds with each of these items of the reference."""
+        """Return for each reference item the sum of grounded similarities if it is paired with this predicted item."""
         aligned = [alignments_in(tree, compare_items(tree, item, node, self).choices) for tree in references]
         pairs = zip(references, aligned, strict=True)
         return [_grounded_hits(self.plan, node, tree, item, alignments, grounds) for tree, alignments in pairs]
 
 
 def grounds_by_list(prediction: Any, grounds: Grounds) -> Iterator[tuple[int, Grounds]]:
-    """Yield what is known of the items of each list, by its id."""
+    """Yield (id of a list of the prediction, grounds of its items)."""
     if isinstance(prediction, list):
         yield id(prediction), grounds
     for step, _, child in list_children(None, prediction):
@@ -220,7 +220,7 @@ def grounds_by_list(prediction: Any, grounds: Grounds) -> Iterator[tuple[int, Gr
 def _grounded_hits(
     plan: Plan, node: SchemaNode, reference: Any, prediction: Any, alignments: Alignments, grounds: Grounds
 ) -> float:
-    """The sum of the similarities of values that have grounds."""
+    """Sum the similarities of the paired values that have grounds."""
     pairs = (pair for pair in side_by_side(node, reference, prediction, alignments) if is_pair(pair))
     grounded = (pair for pair in pairs if (ground := ground_at(grounds, pair.other)) is not None and ground.holds)
     return math.fsum(leaf_similarity(plan, pair.node, pair.reference, pair.prediction) for pair in grounded)
@@ -229,7 +229,7 @@ def _grounded_hits(
 def _empty_fields(
     node: SchemaNode | None, reference: Any, prediction: Any, path: Path, alignments: Alignments, grounds: Grounds
 ) -> Iterator[tuple[Any, Grounds]]:
-    """What a prediction has in the scalar fields that the reference leaves null or out, in nodes that both trees have.
+    """Yield (predicted value, its grounds) for each scalar field of shared nodes that the reference leaves null or out.
 
     An empty list is one field.
     """
@@ -254,7 +254,7 @@ def _empty_fields(
 def grounded_unit(
     plan: Plan, reference: Any, prediction: Any, grounds: Grounds, alignments: Alignments, value_hits: float
 ) -> dict[str, float]:
-    """The sums of a pair of trees; ``value_hits`` is the sum of all similarities, which rounding must not exceed."""
+    """Return the unit parts of grounds for a pair of trees; ``value_hits`` is an upper bound for the grounded hits."""
     quoted = _flatten(grounds)
     empty = _empty_fields(plan.root, choose_answers(reference, alignments), prediction, (), alignments, grounds)
     counts = [(bool(count_values_outside(None, value)), bool(ground)) for value, ground in empty]

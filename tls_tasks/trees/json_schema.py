@@ -94,7 +94,7 @@ class _Combined(NamedTuple):
 
 
 def nodes_of_json_schema(document: Any) -> SchemaNode:
-    """The root node of a document.
+    """Return the root node of a JSON Schema document.
 
     Raises:
         InputError: Something that can't be read; the message names the path in the tree.
@@ -170,7 +170,7 @@ class _Reader:
     # --- references ---
 
     def _key(self, schema: Any) -> Hashable:
-        """What identifies a schema: two references to one definition are the same."""
+        """Return an identifier of a schema; references to one definition have the same."""
         for _ in range(MAX_DEPTH):
             if not isinstance(schema, Mapping) or "$ref" not in schema or not schema.keys() <= {"$ref", *_COMMENTS}:
                 break
@@ -178,7 +178,7 @@ class _Reader:
         return id(schema)
 
     def _target(self, schema: Mapping[str, Any]) -> Any:
-        """The schema that ``$ref`` of a schema leads to."""
+        """Return the schema that the ``$ref`` of a schema leads to."""
         expected = "a path into the same document, such as '#/$defs/Name'"
         for base in (schema, self.document):
             try:
@@ -208,7 +208,7 @@ class _Reader:
     # --- shapes ---
 
     def _shape(self, schema: Any) -> _Shape:
-        """What is said of a location. A schema that is nothing but itself says nothing."""
+        """Return the shape that a schema allows; a schema that refers to itself only allows everything."""
         if isinstance(schema, bool):
             return _Shape() if schema else _NOTHING
         if not isinstance(schema, Mapping | _Combined):
@@ -228,7 +228,7 @@ class _Reader:
         return shape
 
     def _statements(self, schema: Mapping[str, Any]) -> list[_Shape]:
-        """What each keyword of a schema says."""
+        """List the shapes that each keyword of a schema allows."""
         for name, kind in _KEYWORDS.items():
             if name in schema and not (isinstance(schema[name], kind) and (schema[name] or kind is not list)):
                 raise self._error(f"{name} {schema[name]!r}", "a dictionary" if kind is Mapping else "a list")
@@ -247,7 +247,7 @@ class _Reader:
         return shapes
 
     def _keywords_shape(self, schema: Mapping[str, Any]) -> _Shape:
-        """What the keywords say that hold no schemas for the same location."""
+        """Return the shape by the keywords without schemas for the same location (``type``, ``enum``, ``items`` …)."""
         shape, kinds = _Shape((_ANY,), self._objects(schema), self._arrays(schema)), schema.get("type")
         if "enum" in schema or "const" in schema:
             shape = self._merge("allOf", [shape, _enum_shape(schema.get("enum", [schema.get("const")]))])
@@ -256,7 +256,7 @@ class _Reader:
         return shape if both == _NOTHING else both  # {"type": "boolean", "enum": ["yes", "no"]}: what it lists counts
 
     def _type_shape(self, kind: Any, schema: Mapping[Any, Any]) -> _Shape:
-        """The shape that a type allows; None: no type is given, but there may be a format."""
+        """Return the shape that a type allows; for None, without a type, that of its format, or any."""
         name = "any" if kind is None else str(kind).lower()
         name = _OTHER_NAMES.get(name, base_type(name))
         if kind is None or name == "string":
@@ -285,7 +285,7 @@ class _Reader:
     # --- what is made of others ---
 
     def _merge(self, name: str, shapes: Sequence[_Shape]) -> _Shape:
-        """What all of these say (``allOf``), or at least one of them (``anyOf``); it is not partial.
+        """Return the shape that all of these allow (``allOf``), or at least one of them (``anyOf``); it is not partial.
 
         In ``allOf`` a partial shape can't rule out what the others say.
         """
@@ -300,7 +300,7 @@ class _Reader:
         return _Shape(tuple(dict.fromkeys(together)), self._contents(name, objects), self._contents(name, arrays))
 
     def _contents(self, name: str, several: Sequence[_Container | None]) -> _Container | None:
-        """What ``allOf`` or ``anyOf`` of these says of dictionaries, or of lists."""
+        """Combine what several schemas say of dictionaries, or of lists, by ``allOf`` or ``anyOf``."""
         present, is_all = [container for container in several if container], name == "allOf"
         if len(present) < (len(several) if is_all else 1):
             return None
@@ -317,7 +317,7 @@ class _Reader:
         return _Container(any(typed), properties, common, rest, any(ordered))
 
     def _combine(self, name: str, several: Sequence[Any], is_partial: bool = False) -> Any:
-        """The schema that says what all of these say, or one of them; None says nothing, and so does no schema.
+        """Return one schema for ``allOf`` or ``anyOf`` of several; None, as no schema, says nothing.
 
         Schemas of one kind are merged, so that combining them again and again comes to an end.
         """
@@ -334,7 +334,7 @@ class _Reader:
 
 
 def _enum_shape(values: Sequence[Any]) -> _Shape:
-    """The shape that ``enum`` allows."""
+    """Return the shape that ``enum`` allows."""
     scalars = [value for value in values if isinstance(value, str | bool | int | float)]
     leaves = [*([Leaf("choice", types.unique(scalars))] if scalars else []), *([_NULL] if None in values else [])]
     has_objects, has_arrays = (any(isinstance(value, kind) for value in values) for kind in (Mapping, list))
@@ -342,13 +342,13 @@ def _enum_shape(values: Sequence[Any]) -> _Shape:
 
 
 def _intersect_leaves(left: Sequence[Leaf], right: Sequence[Leaf]) -> Sequence[Leaf]:
-    """The leaves with the values that are in both."""
+    """Return the leaves with the values that are in both groups of leaves."""
     shared = (_intersect_leaf(first, second) for first in left for second in right)
     return tuple(dict.fromkeys(leaf for leaf in shared if leaf))
 
 
 def _intersect_leaf(left: Leaf, right: Leaf) -> Leaf | None:
-    """The leaf with the values that two leaves share; None if they share none."""
+    """Return the leaf with the values that two leaves share; None if they share none."""
     if _ANY in (left, right):
         return right if left == _ANY else left
     for first, second in ((left, right), (right, left)):

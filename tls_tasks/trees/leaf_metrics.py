@@ -104,7 +104,7 @@ def _custom_metric(
     result_key: str | None = None,
     **options: Any,
 ) -> LeafMetric:
-    """A leaf metric of somebody else's metric.
+    """Return a leaf metric that calls a caller's function or evaluation module.
 
     Args:
         metric: A function of one pair, called as ``metric(prediction, reference)``, that returns a number; or a
@@ -158,7 +158,7 @@ class _CustomScorer(NamedTuple):
     options: Mapping[str, Any]
 
     def scores(self, references: Sequence[Any], predictions: Sequence[Any]) -> list[float]:
-        """The scores of pairs; equal pairs are asked for once."""
+        """Return the score of each pair; equal pairs are scored once."""
         keys = list(zip(map(repr, references), map(repr, predictions), strict=True))
         pairs = dict(zip(keys, zip(predictions, references, strict=True), strict=True))
         answers = self._answers(list(pairs.values()))
@@ -177,7 +177,7 @@ class _CustomScorer(NamedTuple):
         return [float(scores.get(key, self.worst)) for key in keys]
 
     def _answers(self, pairs: list[tuple[Any, Any]]) -> list[Any]:
-        """What it says of pairs of a prediction and a reference."""
+        """Return what the metric returns for each pair (prediction, reference)."""
         if not _takes_columns(self.metric):
             return [self.metric(*pair, **self.options) for pair in pairs]
         answer = self._ask(pairs)
@@ -189,7 +189,7 @@ class _CustomScorer(NamedTuple):
         return [self._ask([pair]) for pair in pairs]
 
     def _ask(self, pairs: list[tuple[Any, Any]]) -> Any:
-        """One number for all pairs, or a list of them."""
+        """Return the metric's result for these pairs: one number for all, or a list of them."""
         predictions, references = map(list, zip(*pairs, strict=True))
         function = getattr(self.metric, "compute", self.metric)
         result = function(predictions=predictions, references=references, **self.options)
@@ -206,7 +206,7 @@ class _CustomScorer(NamedTuple):
 
 
 def _takes_columns(metric: Any) -> bool:
-    """Whether it takes all predictions and references at once, not one pair."""
+    """Tell whether a metric takes all predictions and references at once, not one pair."""
     if hasattr(metric, "compute"):
         return True
     try:

@@ -84,7 +84,7 @@ class LeafMetric:
         return (self.own_name or self.name) + (f"({self.settings})" if self.settings else "")
 
     def normalize(self, scores: Any, clip: bool = True) -> Any:
-        """Scores (an array or a single one) in [0, 1], 1 the best.
+        """Return scores (an array or a single one) mapped to [0, 1], 1 the best.
 
         Args:
             scores: In the metric's range, or beyond it.
@@ -104,7 +104,7 @@ class LeafMetric:
         return scores if self.higher_is_better else 1.0 - scores
 
     def pairs(self, references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
-        """The scores of ``references[i]`` with ``predictions[i]``; of an :class:`AnyOf` the best answer counts."""
+        """Return the scores of ``references[i]`` with ``predictions[i]``, of an :class:`AnyOf` the best answer's."""
         if AnyOf in set(map(type, references)):
             each = _answers(references)
             repeated = [value for value, answers in zip(predictions, each, strict=True) for _ in answers]
@@ -117,7 +117,7 @@ class LeafMetric:
         return scores
 
     def matrix(self, references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
-        """The scores of every reference with every prediction, ``[references, predictions]``."""
+        """Return the scores of every reference with every prediction, ``[references, predictions]``."""
         if AnyOf in set(map(type, references)):
             each = _answers(references)
             return self._best_answers(self.matrix(list(chain(*each)), predictions), each)
@@ -135,7 +135,7 @@ class LeafMetric:
         return np.reshape(self.score_pairs(repeated, preds * len(refs)), (len(refs), len(preds)))
 
     def normalized(self, names: str | Sequence[str]) -> LeafMetric:
-        """The same metric of normalised texts; ``names`` as in :data:`~tls_tasks.text.tokenizers.NORMALIZERS`.
+        """Return this metric for normalised texts; ``names`` as in :data:`~tls_tasks.text.tokenizers.NORMALIZERS`.
 
         Example:
             >>> from tls_tasks.trees.leaf_metrics import resolve_metric
@@ -150,12 +150,12 @@ class LeafMetric:
         return replace(self, prepare=lambda value: prepare(_with_texts(change, value)), settings=settings)
 
     def _fit(self, values: Sequence[Any]) -> dict[int, Any]:
-        """What is compared of the values that can be, by index."""
+        """Return index -> prepared value, for the values that the metric can compare."""
         prepared = values if self.prepare is None else map(self.prepare, values)
         return {index: value for index, value in enumerate(prepared) if value is not UNFIT}
 
     def _best_answers(self, scores: FloatArray, each: Sequence[Sequence[Any]]) -> FloatArray:
-        """Of the scores of all answers the best of each reference."""
+        """Return for each reference the best score over its accepted answers."""
         best = np.maximum if self.higher_is_better else np.minimum
         result: FloatArray = best.reduceat(scores, np.cumsum([0, *map(len, each[:-1])]), axis=0)
         return result
@@ -166,7 +166,7 @@ def _answers(references: Sequence[Any]) -> list[Sequence[Any]]:
 
 
 def _distinct(values: Sequence[Any]) -> tuple[Sequence[Any], Sequence[int]]:
-    """The distinct values in order, and for each value the index of its like; 1, 1.0 and True are not alike."""
+    """Return the distinct values in order, and for each value its index among them; 1, 1.0 and True are distinct."""
     keys = list(zip(map(type, values), values, strict=True))
     try:
         indices = {key: index for index, key in enumerate(dict.fromkeys(keys))}
@@ -176,7 +176,7 @@ def _distinct(values: Sequence[Any]) -> tuple[Sequence[Any], Sequence[int]]:
 
 
 def _with_texts(change: Callable[[str], str], value: Any) -> Any:
-    """The value with its texts changed, those in a list too."""
+    """Return a value with its text changed, and the texts of a list too."""
     if isinstance(value, list | tuple):
         return [_with_texts(change, item) for item in value]
     return change(value) if isinstance(value, str) else value
@@ -187,7 +187,7 @@ def _each(score: Callable[[Any, Any], Any], references: Sequence[Any], predictio
 
 
 def _pair_metric(name: str, prepare: Callable[[Any], Any], score: Callable[[Any, Any], Any], **more: Any) -> LeafMetric:
-    """A metric by a function of two prepared values; functions of this module, since metrics are pickled."""
+    """Return a metric from a function of two prepared values (one of this module: metrics are pickled)."""
     return LeafMetric(name, partial(_each, score), prepare, **more)
 
 
@@ -195,7 +195,7 @@ def _pair_metric(name: str, prepare: Callable[[Any], Any], score: Callable[[Any,
 
 
 def _value_key(value: Any, *, loose: bool = False) -> Any:
-    """What two values have in common if and only if they are equal; hashable if the value's parts are.
+    """Return a key that two values share if and only if they are equal; hashable if the value's parts are.
 
     Numbers are equal by value, ``1`` and ``1.0``; booleans equal booleans only; NaN equals nothing; lists and
     dictionaries are compared part by part; values of any other class by their own ``==``.
@@ -228,7 +228,7 @@ def _value_key(value: Any, *, loose: bool = False) -> Any:
 
 
 def exact_match(tolerance: float = 0.0) -> LeafMetric:
-    """1 where two values are equal, else 0. Types are strict: ``True`` is not 1, ``"5"`` is not 5; 1 and 1.0 are equal.
+    """Return the metric that is 1 for equal values, else 0. Types are strict: ``True`` is not 1; 1 and 1.0 are equal.
 
     Args:
         tolerance: How far two numbers may be apart.
@@ -251,7 +251,7 @@ def exact_match(tolerance: float = 0.0) -> LeafMetric:
 
 
 def _equality_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
-    """One comparison of numbers a pair, whatever the values are."""
+    """Return 1 or 0 for each pair of keys; each key is hashed once, where that is possible."""
     numbers: dict[Any, int] = {}
     try:
         rows, columns = ([numbers.setdefault(key, len(numbers)) for key in keys] for keys in (references, predictions))
@@ -261,7 +261,7 @@ def _equality_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> F
 
 
 def _is_within(tolerance: float, reference: Any, prediction: Any) -> float:
-    """Whether two keys are equal, or two numbers close enough."""
+    """Return 1 if two keys are equal or two numbers close enough, else 0."""
     if reference != prediction:
         match reference, prediction:
             case ("number", int(left)), ("number", int(right)):
@@ -275,7 +275,7 @@ def _is_within(tolerance: float, reference: Any, prediction: Any) -> float:
 
 
 def _treeval_pairs(references: Sequence[Any], predictions: Sequence[Any]) -> Any:
-    """Exact match as treeval has it: by the prediction's type. Booleans are numbers; floats need to be close only.
+    """Return treeval's exact matches: booleans are numbers, and floats need to be close only.
 
     A float or boolean prediction is compared with ``numpy.isclose`` (1e-5 of the reference, 1e-8 at least), all others
     by equality.
@@ -294,7 +294,7 @@ def _treeval_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> Fl
 
 
 def _floats(keys: Sequence[Any], kinds: Any) -> FloatArray:
-    """The numbers of these types that keys stand for, NaN for all other keys."""
+    """Return the numbers of these types that keys stand for, NaN for all other keys."""
     numbers = [key[1] if type(key) is tuple and key[0] == "number" else None for key in keys]
     return np.array([_to_float(number) if isinstance(number, kinds) else math.nan for number in numbers])
 
@@ -303,7 +303,7 @@ def _floats(keys: Sequence[Any], kinds: Any) -> FloatArray:
 
 
 def _to_float(number: float) -> float:
-    """The number as a float; an integer that no float holds becomes infinite."""
+    """Return a number as a float; an integer that no float holds becomes infinite."""
     try:
         return float(number)
     except OverflowError:
@@ -311,13 +311,13 @@ def _to_float(number: float) -> float:
 
 
 def _number(value: Any) -> Any:
-    """A finite number; booleans are none."""
+    """Return a finite number as it is; UNFIT for all else, and for booleans."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and value - value == 0
     return value if is_number else UNFIT
 
 
 def _closeness(reference: float, prediction: float) -> float:
-    """1 - |a - b| / max(|a|, |b|), at least 0: how far two numbers are apart for their size. 1 if they are equal.
+    """Return 1 - |a - b| / max(|a|, |b|), at least 0, and 1 for equal numbers: their distance for their size.
 
     Example:
         >>> BUILT_IN["number_closeness"].pairs([100, 0, 5, 5], [90, 0, -5, "5"])
@@ -331,7 +331,7 @@ def _closeness(reference: float, prediction: float) -> float:
 
 
 def _difference(name: str, reference: float, prediction: float) -> float:
-    """Of the difference of two numbers its square (``mse``), its size (``abs_err``) or 1 / (1 + its size)."""
+    """Return the squared difference (``mse``), the absolute one (``abs_err``) or 1 / (1 + the absolute one)."""
     gap = abs(prediction - reference)
     return {"mse": gap * gap, "abs_err": gap, "num_sim": 1 / (1 + gap)}[name]
 
@@ -347,7 +347,7 @@ _read_date = lru_cache(maxsize=10_000)(read_date)  # the dates of a list are wei
 
 
 def _day(value: Any) -> Any:
-    """What is compared of a date: its kind, first and last day; of text that is no date the text itself."""
+    """Return (kind, first day, last day) of a date; text that is no date as it is."""
     if isinstance(value, datetime.date):
         return ("day", False), value.toordinal(), 0
     if not isinstance(value, str):
@@ -359,7 +359,7 @@ def _day(value: Any) -> Any:
 
 
 def _day_closeness(reference: Any, prediction: Any) -> float:
-    """1 / (1 + days between), of two dates in any notation that can be read in one way only.
+    """Return 1 / (1 + days between) of two dates, in any notation with a single reading.
 
     Times of day don't matter. Two months are compared by their first days, two years and two ranges likewise (of ranges
     both ends count); a day and a month have nothing in common: 0. Text that is no date is met by the same text only.
@@ -381,7 +381,7 @@ _DISTANCES: Mapping[str, Any] = {"indel_ratio": Indel, "levenshtein_similarity":
 
 
 def _edits(name: str, compare: Any, references: Sequence[Any], predictions: Sequence[Any]) -> Any:
-    """1 minus a distance of two texts, as a part of the greatest that texts of their lengths can have.
+    """Return 1 - distance / greatest distance that texts of these lengths can have, for each pair of texts.
 
     ``indel_ratio`` (what the package Levenshtein calls ``ratio``, and treeval's "levenshtein") counts the insertions
     and deletions that turn one text into the other, ``levenshtein_similarity`` substitutions too. Two empty texts: 1.
@@ -413,7 +413,7 @@ def _n_common(reference: list[str], prediction: list[str]) -> int:
 
 
 def _f1(n_common: Callable[[list[str], list[str]], int], reference: list[str], prediction: list[str]) -> float:
-    """F1 of words: of those in common, each as often as it stands in both (as in SQuAD), or of the longest subsequence.
+    """Return the F1 of common words (as in SQuAD), or of the longest common subsequence.
 
     Two texts without words: 1. Unlike in our metric ``rouge_l``, an empty reference is met by an empty prediction only.
 

@@ -176,7 +176,7 @@ class Lists:
 
 
 def _in_one(lists: Sequence[SortedItems]) -> tuple[dict[SortedItems, slice], list[Row]]:
-    """Put the flat items of lists one after the other; say where those of each are."""
+    """Concatenate the flat items of lists; return the slice of each list, and all rows."""
     rows: list[Row] = []
     slices: dict[SortedItems, slice] = {}
     for items in dict.fromkeys(lists):

@@ -14,7 +14,7 @@ _LONGEST_SOURCE = 20_000  # characters
 
 
 def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page draws of one tree: its rows with their quotes, and the text that it was taken from.
+    """Return the data that the page draws of one tree: its rows with their quotes, and the marked source text.
 
     ``options`` of a document are arguments of :func:`~tls_tasks.trees.tree_eval.tree_eval`.
     """

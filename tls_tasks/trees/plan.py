@@ -47,7 +47,7 @@ class Field(Leaf):
         return tuple(metric.worst for metric in self.metrics)
 
     def part(self, what: str, metric: LeafMetric) -> str:
-        """The name of a sum of a unit: ``sum`` of the metric's scores, and ``n``, how many there are."""
+        """Return the name of a unit part: ``sum`` of the metric's scores at this leaf, or ``n``, how many there are."""
         return f"{what}|{self.name}|{metric.name}"
 
 
@@ -114,7 +114,7 @@ def make_plan(
 
 
 def _simplify_for_treeval(node: SchemaNode) -> SchemaNode:
-    """A schema without what treeval doesn't know: it is a leaf of any type."""
+    """Return a schema in which nodes that treeval doesn't know are leaves of any type."""
     if isinstance(node, ListOf):
         return ListOf(_simplify_for_treeval(node.item))
     if isinstance(node, Branch):
@@ -165,7 +165,7 @@ class _Planner:
         return self._leaf(node, path, depth) if isinstance(node, Leaf) else node
 
     def _leaf(self, leaf: Leaf, path: Path, depth: int) -> SchemaNode:
-        """A leaf; of any type or of type object it is scored by what is in it, unless it has metrics of its own."""
+        """Return a leaf's field; an object or a leaf of any type without metrics is scored by the values within it."""
         is_object = leaf.type == "object"
         if self.compat or not (leaf.type == "any" or is_object) or self.metrics[path] != ["exact_match"]:
             return self._field(self.leaves[path], path, path, depth)
@@ -176,7 +176,7 @@ class _Planner:
         return Branch({}, rest=ListOf(within.node, is_keyed=True)) if is_object else within.node
 
     def _field(self, leaf: Leaf, path: Path, set_at: Path, depth: int) -> Field:
-        """The leaf of a path; ``set_at``: the path that its metrics were chosen for."""
+        """Return the field of a path, made once; ``set_at`` is the path that its metrics were chosen for."""
         if path in self.fields:
             return self.fields[path]
         metrics = tuple(resolve_metric(metric, compat=self.compat) for metric in self.metrics[set_at])
@@ -193,7 +193,7 @@ class _Planner:
 
 
 def _digest(root: SchemaNode) -> str:
-    """Eight hexadecimal digits of what is scored how, and of what compliance asks."""
+    """Return eight hexadecimal digits that depend on all that decides scores and compliance."""
     entries: list[Any] = []
     for path, node in types.all_nodes(root):
         entry: Any = type(node).__name__

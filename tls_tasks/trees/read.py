@@ -23,7 +23,7 @@ _YES_OR_NO = {"yes": True, "no": False, "on": True, "off": False, "true": True, 
 
 
 def match_keys(value: Mapping[Any, Any], node: Branch) -> dict[Any, Any]:
-    """The keys that differ from one that is lacking in case and style alone -> that one.
+    """Return key -> schema key, for keys that differ from a lacking one in case and style alone.
 
     Two keys that could be the same one are neither.
 
@@ -40,13 +40,13 @@ def match_keys(value: Mapping[Any, Any], node: Branch) -> dict[Any, Any]:
 
 
 def _folded_keys(keys: Set[Any]) -> dict[str, Any]:
-    """The texts among the keys by what tells them apart whatever their style, if it is one of them alone."""
+    """Return folded text -> key, for the keys whose folded text no other key has."""
     names = Counter(folded(key) for key in keys if isinstance(key, str))
     return {name: key for key in keys if isinstance(key, str) and names[name := folded(key)] == 1 and name}
 
 
 def _schema_keys(value: Any, node: Branch, any_style: bool) -> Set[Any]:
-    """The schema's keys that a value has; ``any_style``: written as they are there, or in another style."""
+    """Return the schema's keys that a value has; with ``any_style`` also those written in another style."""
     if not isinstance(value, dict):
         return set()
     keys, is_open = node.children.keys() & value.keys(), node.rest is not None
@@ -54,14 +54,14 @@ def _schema_keys(value: Any, node: Branch, any_style: bool) -> Set[Any]:
 
 
 def looks_like(value: Any, node: SchemaNode | None, any_style: bool = True) -> bool:
-    """Whether a value has the shape of the schema's root: a key in common, or both are lists."""
+    """Tell whether a value has the shape of the schema's root: a key in common, or both are lists."""
     if isinstance(node, Branch):
         return bool(_schema_keys(value, node, any_style))
     return isinstance(value, list) if isinstance(node, ListOf) else True
 
 
 def unwrapped(value: Any, node: SchemaNode | None, any_style: bool = True) -> Any:
-    """The one dictionary in a value that has the schema's keys, if the value itself hasn't; otherwise the value.
+    """Return the one dictionary within a value that has the schema's keys, if the value hasn't; else the value.
 
     A wrapper is a dictionary (``{"result": …}``, ``{"name": "extract", "arguments": …}``) or a list of one item. Its
     keys are not the schema's, but for those that what is in it has, too. If two in it would do, none is taken; nor does
@@ -79,7 +79,7 @@ def unwrapped(value: Any, node: SchemaNode | None, any_style: bool = True) -> An
 
 
 def _wrapped_trees(value: Any, node: SchemaNode | None, any_style: bool) -> list[dict[str, Any]]:
-    """The dictionaries in a wrapper that are like the schema: several only if nothing else of the wrapper is."""
+    """List the dictionaries within a wrapper that fit the schema; several only if the wrapper has none of its keys."""
     if not isinstance(node, Branch) or not isinstance(value, dict | list):
         return []
     outer = _schema_keys(value, node, any_style)
@@ -93,7 +93,7 @@ def _wrapped_trees(value: Any, node: SchemaNode | None, any_style: bool) -> list
 
 
 def _inner_dictionaries(value: Any, node: Branch, depth: int = 0) -> Iterator[dict[str, Any]]:
-    """The dictionaries within a wrapper, but not those within the schema's own keys."""
+    """Yield the dictionaries within a wrapper, but not those within the schema's own keys."""
     if depth == _MAX_WRAPPERS or len(value) > _MAX_WRAPPED:
         return
     inners = value if isinstance(value, list) else (value[key] for key in value if key not in node.children)
@@ -105,7 +105,7 @@ def _inner_dictionaries(value: Any, node: Branch, depth: int = 0) -> Iterator[di
 
 
 def fit_outline(value: Any, node: SchemaNode | None) -> Any:
-    """The tree of an outline: what is in its wrappers, as the schema has it: types of scalars, names of keys, lists.
+    """Return the tree of a YAML or Markdown outline, with wrappers removed and types, keys and lists as in the schema.
 
     Text stays as it is written where the schema wants text. A key may be written as a label (``Invoice number``). A
     list of items with one key each, which is how Markdown has dictionaries, becomes one.
@@ -134,14 +134,14 @@ def _fit_values(value: Any, node: SchemaNode | None) -> Any:
 
 
 def _join_dictionaries(items: list[Any]) -> Any:
-    """The dictionary that a list of dictionaries with different keys makes up; otherwise the list."""
+    """Return one dictionary for a list of dictionaries with different keys; otherwise the list."""
     pairs = [pair for item in items if isinstance(item, dict) for pair in item.items()]
     is_one = all(isinstance(item, dict) for item in items) and len(dict(pairs)) == len(pairs) > 0
     return dict(pairs) if is_one else items
 
 
 def _pair_keys(value: Any) -> Any:
-    """The dictionary that pairs of two keys make up, ``Attribute: a`` and ``Value: b``; otherwise the value."""
+    """Return the dictionary that repeated ``Attribute: a`` and ``Value: b`` make up; otherwise the value."""
     pairs = value.pairs if isinstance(value, RepeatedKeys) else []
     names, values = pairs[::2], pairs[1::2]
     keys = [{key for key, _ in part} for part in (names, values)]
@@ -150,7 +150,7 @@ def _pair_keys(value: Any) -> Any:
 
 
 def _fit_dictionary(value: dict[str, Any], node: Branch) -> dict[str, Any]:
-    """A dictionary with the schema's keys in place of labels."""
+    """Return a dictionary with the schema's keys in place of labels, and its values fitted."""
     names = match_keys(value, node)
     named = {names.get(key, key): child for key, child in value.items()}
     return {key: _fit_values(child, node.children.get(key)) for key, child in named.items()}
@@ -207,7 +207,7 @@ class ParsedTree(Parsed[Any]):
         return self.stage == "none"
 
     def rates(self) -> dict[str, bool]:
-        """What the answer is.
+        """Return name -> whether the answer has this property.
 
         ``json_valid``: a JSON document, alone or in one code fence; ``parsed``: a tree was read; ``repaired``:
         something in it was mended, or dropped since it is unfinished or can't be read; ``duplicate_keys``: it has a key
@@ -228,7 +228,7 @@ class TooDeepError(Exception):
 
 
 def plain(value: Any, bad_numbers: list[float] | None = None, depth: int = 0) -> Any:
-    """A copy with dicts for mappings, lists for tuples, and None for NaN and infinity.
+    """Return a copy with dicts for mappings, lists for tuples, and None for NaN and infinity.
 
     Args:
         value: Any value.
@@ -303,7 +303,7 @@ def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient",
 
 
 def apply_key_style(parsed: ParsedTree, node: SchemaNode | None) -> ParsedTree:
-    """The tree with the schema's keys in place of those that are written in another case or style."""
+    """Return the tree with the schema's keys in place of those written in another case or style."""
     notes: list[Problem] = []
     value = _rename_keys(parsed.value, node, notes)
     return replace(parsed, value=value, problems=(*parsed.problems, *dict.fromkeys(notes))) if notes else parsed
@@ -358,7 +358,7 @@ def _failure(kind: str, text: str, problems: tuple[Problem, ...] = (), is_valid:
 
 
 def _find_values(text: str, node: SchemaNode | None, any_style: bool) -> FoundJson:
-    """The values that may be the tree: JSON, or an outline if it holds more of a tree."""
+    """Return the values that may be the tree: JSON, or an outline if it holds more of a tree."""
     json = find_json(text, weigh := partial(_weigh, node, any_style=any_style), deep=True)
     if json.stage in ("whole", "fence"):
         return json
@@ -380,7 +380,7 @@ def _find_values(text: str, node: SchemaNode | None, any_style: bool) -> FoundJs
 
 
 def _weigh(node: SchemaNode | None, value: Any, any_style: bool) -> int:
-    """How many values of a tree a value holds; 0 if its shape is not that of the schema's root.
+    """Count the values of a tree that a value holds; 0 if its shape is not that of the schema's root.
 
     What follows a damaged tree in a text is often a part of that tree, in most cases a list. So a list counts for
     little where a dictionary is wanted.
@@ -393,7 +393,7 @@ def _weigh(node: SchemaNode | None, value: Any, any_style: bool) -> int:
 
 
 def _weigh_outline(node: SchemaNode | None, value: Any) -> int:
-    """The same for an outline; without a schema it is one if it has two keys, since ``Note: …`` is prose."""
+    """Count the values of an outline; without a schema it needs two keys, since ``Note: …`` is prose."""
     value = fit_outline(value, node)
     if isinstance(node, Leaf) or (node is None and not (isinstance(value, dict) and len(value) > 1)):
         return 0
@@ -401,7 +401,7 @@ def _weigh_outline(node: SchemaNode | None, value: Any) -> int:
 
 
 def _is_valid(json: FoundJson, text: str = "") -> bool:
-    """Whether the answer is strict JSON: no NaN, no control characters in strings; 1e999 is allowed.
+    """Tell whether the answer is strict JSON: no NaN, no control characters in strings; 1e999 is allowed.
 
     The text may be one code fence with nothing around it.
     """
@@ -414,5 +414,5 @@ def _is_valid(json: FoundJson, text: str = "") -> bool:
 
 
 def _last_whole(trees: Sequence[Any], json: FoundJson, value: Any) -> Any:
-    """The last of the trees, or the one before it if it is in the last value and the text is cut off there."""
+    """Return the last of the trees, or the one before if the text is cut off within the last."""
     return trees[-2 if json.stage == "truncated" and value is json.values[-1] and len(trees) > 1 else -1]

@@ -32,7 +32,7 @@ def read_rows(
     sources: Any = None,
     ground: Any = None,
 ) -> list[tuple[ParsedTree, Any]]:
-    """Both columns row by row: a parsed prediction, and the tree of its reference.
+    """Read both columns row by row: a parsed prediction, and the tree of its reference.
 
     Quotes are taken off predictions, see :func:`read_quoted`; with ``sources``, ``ground`` makes what is kept of each
     of the source, the leaf, its value and the quote.
@@ -63,7 +63,7 @@ def read_rows(
 
 
 def _reject_null(parsed: ParsedTree, reference: Any) -> ParsedTree:
-    """The prediction; null is no answer, unless the reference accepts it."""
+    """Return the prediction, as a failure if it is null and the reference does not accept null."""
     if parsed.value is not None or parsed.failed:
         return parsed
     if _accepts_null(reference):
@@ -153,7 +153,7 @@ def _is_typed(value: Any, node: SchemaNode) -> bool:
 
 
 def _split_quotes(value: Any, node: SchemaNode | None, beside: Any, ground: Any, objects: list[Any]) -> tuple[Any, ...]:
-    """A value without its quotes, the same with leaves that are objects by mistake, and the quotes by key and position.
+    """Return a value without its quotes, the same with objects in place of leaves as written, and its grounds.
 
     Args:
         value: A value of a prediction.
@@ -223,7 +223,7 @@ def _refuse_missing(value: Any, field: str, index: int | None) -> None:
 
 
 def _structured(value: Any) -> ParsedTree:
-    """A tree of Python values."""
+    """Return Python values as a parsed tree."""
     bad: list[float] = []
     try:
         tree = plain(value, bad)
@@ -256,5 +256,5 @@ def check_row(row: Any, field: str, index: int) -> None:
 
 
 def answers_to_json(value: Any) -> Any:
-    """Several valid answers as JSON has them."""
+    """Return several valid answers in their JSON form, ``{"$any_of": […]}``; a fallback for JSON encoders."""
     return {ANY_OF: list(value.values)} if isinstance(value, AnyOf) else no_class(value)

@@ -88,7 +88,7 @@ def read_schema(value: Any, form: str = "auto", type_names: Collection[Any] = ()
 
 
 def schema_and_form(value: Any, form: str = "auto", type_names: Collection[Any] = ()) -> tuple[SchemaNode, str]:
-    """The same, and in which form the schema was read, as errors say it; empty for a node.
+    """Return the schema and the form in which it was read, as errors name it; empty for a node.
 
     Raises:
         InputError: Not a schema.
@@ -112,7 +112,7 @@ _DEEPEST = 4  # keys down to which a schema is looked for
 
 
 def _nested_schemas(value: Any, path: Path = (), depth: int = 0) -> Iterator[tuple[Path, Any]]:
-    """The JSON Schemas within a value, with the paths that lead to them.
+    """Yield the JSON Schemas within a value, with the paths that lead to them.
 
     Example:
         >>> tool = {"name": "save", "input_schema": {"type": "object", "properties": {"a": {"type": "string"}}}}
@@ -130,7 +130,7 @@ def _nested_schemas(value: Any, path: Path = (), depth: int = 0) -> Iterator[tup
 
 
 def _find_only_schema(value: Any) -> Any:
-    """The only JSON Schema in a value, which is said; the value itself if there is none.
+    """Return the only JSON Schema within a value, with a warning; the value itself if there is none.
 
     Raises:
         InputError: There are several, or a list around one.
@@ -149,7 +149,7 @@ def _find_only_schema(value: Any) -> Any:
 
 
 def is_json_schema(value: Any) -> bool:
-    """Whether a mapping is JSON Schema by the rule at the head of this module.
+    """Tell whether a mapping is JSON Schema by the rule at the head of this module.
 
     Example:
         >>> is_json_schema({"type": "object", "properties": {"a": {"type": "string"}}})
@@ -182,7 +182,7 @@ _STRONG = frozenset(("$ref", "anyOf", "oneOf", "allOf", "enum", "properties"))
 
 
 def _has_any(value: Mapping[Any, Any], kinds: Mapping[str, Any]) -> bool:
-    """Whether a mapping has one of these keys with such a value."""
+    """Tell whether a mapping has one of these keys with a value of its kind."""
     return any(isinstance(value.get(key), kind) for key, kind in kinds.items())
 
 
@@ -193,7 +193,7 @@ def _has_type(value: Mapping[Any, Any], names: Collection[str]) -> bool:
 
 
 def _hold_schemas(value: Any) -> bool:
-    """Whether all values are schemas, one of them with a type, a reference or a part that is a schema."""
+    """Tell whether all values are schemas, one of them with a type, a reference or a part that is a schema."""
     parts = [part for part in value.values() if not isinstance(part, bool)] if isinstance(value, Mapping) else []
     return all(isinstance(part, Mapping) and (not part or _WORDS & part.keys()) for part in parts) and any(
         _has_type(part, _TYPES) or _STRONG & part.keys() for part in parts
@@ -208,7 +208,7 @@ _TYPE_NAME = re.compile(r"[\w|:-]+(\[[\w|:, -]*\])?")
 
 
 def _from_text(text: str) -> Any:
-    """A type name, or what the text is as JSON."""
+    """Return a type name, or the value that the text is as JSON."""
     stripped = text.strip().removeprefix("\ufeff").lstrip()
     if _TYPE_NAME.fullmatch(stripped):
         return stripped
@@ -250,7 +250,7 @@ def _node(value: Any, path: Path, type_names: Collection[Any]) -> SchemaNode:
 
 
 def _pydantic_schema(value: Any) -> Any:
-    """The JSON Schema that pydantic has of a class or annotation; None: it has none, or it is a type name of ours."""
+    """Return pydantic's JSON Schema of a class or annotation; None if it has none, or for a type name of ours."""
     is_value = value is None or isinstance(value, str | bool | int | float | Mapping | list | tuple)
     if is_value or not isinstance(value, Hashable) or value in TYPE_NAMES:
         return None
@@ -266,7 +266,7 @@ def _pydantic_schema(value: Any) -> Any:
 
 
 def _closest_type(name: str) -> str | None:
-    """The type that a name without meaning is nearly the name of; a name like none of them is the user's.
+    """Return the type of which an unknown name is a likely misspelling; None if it resembles none.
 
     Example:
         >>> _closest_type("integr"), _closest_type("String"), _closest_type("datetime"), _closest_type("isbn")

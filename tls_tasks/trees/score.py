@@ -77,13 +77,13 @@ def tree_unit(plan: Plan, by_guide: Counts, by_value: Counts) -> dict[str, float
 
 
 def rate_results() -> dict[str, Result]:
-    """How many predictions are what, and the number of type errors."""
+    """Return the results that are rates of predictions, and the number of type errors."""
     rates = {name: mean(name, better=name in _GOOD) for name in _RATES}
     return {**rates, "type_errors": total("issue|type", better=False)}
 
 
 def value_results() -> dict[str, Result]:
-    """Precision, recall and F1 of values, by similarity and by exact matches; NaN where neither side has a value."""
+    """Return the results for values: precision, recall and F1, by similarity and by exact matches."""
     table: dict[str, Result] = {}
     for suffix in ("", "_exact"):
         parts = (f"value_hits{suffix}", "value_given", "value_wanted")
@@ -95,7 +95,7 @@ _NAMES = ("f1", "precision", "recall")
 
 
 def _value_rate(name: str, hits: float, n_pred: float, n_ref: float) -> float:
-    """The sum of similarities, divided by the values given, those wanted, or the mean of both."""
+    """Return precision, recall or F1 (``name``) of values: ``hits`` by their number on one side, or on average."""
     if n_pred + n_ref == 0:
         return math.nan
     divisor = {"f1": 0.5 * n_pred + 0.5 * n_ref, "precision": n_pred, "recall": n_ref}[name]
@@ -106,7 +106,7 @@ VALUE_KEYS = tuple(value_results())
 
 
 def grounded_results() -> dict[str, Result]:
-    """Precision, recall and F1 of values with grounds, and shares of quotes and of fields; NaN for shares of nothing.
+    """Return the results for grounded values, quotes and fabricated fields; NaN for shares of nothing.
 
     The parts are those of :func:`tls_tasks.trees.grounds.grounded_unit`.
     """
@@ -121,7 +121,7 @@ def grounded_results() -> dict[str, Result]:
 
 
 def node_results(empty: float = 0.0, *, has_values: bool = True) -> dict[str, Result]:
-    """Precision, recall and F1 of nodes and leaves; ``empty``: of no documents.
+    """Return precision, recall and F1 of nodes and leaves; ``empty`` is their value for no documents.
 
     A leaf counts where both trees have it, so that by its counts alone an answer without values would be perfect. If
     the units have the numbers of values (``has_values``), it is 0 where a reference has one.
@@ -154,13 +154,13 @@ KEYS = (*node_results(), "treeval_score")
 
 
 def _score_parts(plan: Plan) -> list[tuple[str, str]]:
-    """The parts of each metric of each leaf: the sum of its scores, and how many there are."""
+    """List for each metric of each leaf the names of two unit parts: the sum of its scores, and their number."""
     return [(field.part("sum", metric), field.part("n", metric)) for field in plan.fields for metric in field.metrics]
 
 
 @lru_cache(maxsize=64)
 def main_results(plan: Plan) -> dict[str, Result]:
-    """The results by which a prediction is judged: those of values, but for treeval's profile, and :data:`KEYS`."""
+    """Return the results that judge a prediction: of values (but for treeval's profile), and those of :data:`KEYS`."""
     by_node = node_results(has_values=not plan.follows_treeval)
     sums = [part for parts in _score_parts(plan) for part in parts]
     parts = (*by_node["f1_node"].parts, *by_node["f1_leaf"].parts, *sums)
@@ -170,7 +170,7 @@ def main_results(plan: Plan) -> dict[str, Result]:
 
 
 def _treeval_score(plan: Plan, parts: Sequence[str], *sums: float) -> float:
-    """The mean of the normalised averages per metric, times node F1, times leaf F1; 1 for the mean of none."""
+    """Return the mean of the normalised averages per metric (1 if there is none), times node F1, times leaf F1."""
     averages = _averages(plan, dict(zip(parts, sums, strict=True)))[1][""]
     clip = not plan.follows_treeval
     defined = [float(plan.metrics[name].normalize(mean, clip)) for name, mean in averages.items() if mean is not None]
@@ -183,7 +183,7 @@ _Scores = dict[str, "float | None"]
 
 
 def _averages(plan: Plan, sums: Unit) -> tuple[list[_Scores], dict[str, _Scores]]:
-    """The mean scores of each leaf; and over leaves: of each type's leaves, and of all (``""``)."""
+    """Return each leaf's mean scores; and label -> mean scores over leaves of a type, or of all (label ``""``)."""
     means = iter([sums[part] / n if (n := sums.get(n_part)) else None for part, n_part in _score_parts(plan)])
     scores: list[_Scores] = [{metric.name: next(means) for metric in field.metrics} for field in plan.fields]
     averages: dict[str, _Scores] = {"": {}}
@@ -196,7 +196,7 @@ def _averages(plan: Plan, sums: Unit) -> tuple[list[_Scores], dict[str, _Scores]
 
 
 def _votes(node: SchemaNode, scores: dict[int, _Scores], hierarchical: bool) -> dict[tuple[str, str], list[float]]:
-    """By type and metric, the values of which an average is taken."""
+    """Return (type or ``""``, metric) -> the values that are averaged for it."""
     if isinstance(node, Field):  # a leaf that stands in several places has one vote
         defined = {name: score for name, score in scores.pop(node.index, {}).items() if score is not None}
         return {(label, name): [score] for name, score in defined.items() for label in ("", node.kind)}
@@ -217,7 +217,7 @@ def _votes(node: SchemaNode, scores: dict[int, _Scores], hierarchical: bool) -> 
 
 
 def score_details(plan: Plan, score: Score) -> dict[str, Any]:
-    """What a score says beside its numbers: ``leaves``, ``averages`` and ``fields``."""
+    """Return a score's details beside its numbers: ``values``, ``leaves``, ``averages`` and ``fields``."""
     sums = Counter(sum_parts(score.units, score.units[0] if score.units else ()))
     fields = {field.name: {kind: int(sums.get(f"{kind}|{field.name}", 0)) for kind in KINDS} for field in plan.fields}
     values = {} if plan.follows_treeval else {"values": _values_per_leaf(plan, sums)}
@@ -229,7 +229,7 @@ OUTSIDE_SCHEMA = "(outside the schema)"
 
 
 def _values_per_leaf(plan: Plan, sums: Unit) -> dict[str, dict[str, Any]]:
-    """The values of each leaf, and those outside the schema if there are any; together they are all of the values."""
+    """Return leaf name -> rates and counts of its values; values outside the schema have an entry if there are any."""
     values = {field.name: _leaf_values(field, sums) for field in plan.fields}
     n_predicted = sum(counts[kind] for counts in values.values() for kind in ("correct", "wrong", "invented"))
     if outside := int(sums.get("value_given", 0)) - n_predicted:
@@ -239,7 +239,7 @@ def _values_per_leaf(plan: Plan, sums: Unit) -> dict[str, dict[str, Any]]:
 
 
 def _leaf_values(field: Field, sums: Unit) -> dict[str, Any]:
-    """Precision, recall and F1 of a leaf's values, None where there are none, and how many are what.
+    """Return precision, recall and F1 of a leaf's values (None for no values), and how many are correct, wrong ….
 
     In a list they are those of the items that are aligned by similarity.
     """
@@ -259,7 +259,7 @@ def _leaves_and_averages(plan: Plan, sums: Unit) -> dict[str, Any]:
 
 
 def _leaf_tree(node: SchemaNode, path: Path, scores: Sequence[_Scores], seen: set[str] | None) -> Any:
-    """The leaves' scores in the shape of the schema; None for dictionaries and lists not ``seen`` in both trees."""
+    """Return the leaves' scores in the shape of the schema; None for nodes that are not in ``seen``, if it is given."""
     if isinstance(node, Field):
         return None if None in scores[node.index].values() else scores[node.index]
     if seen is not None and path and common_part(path) not in seen:
@@ -319,21 +319,21 @@ class Sample(NamedTuple):
         return alignments_in(self.expected, self.choices)
 
     def differences(self) -> list[dict[str, Any]]:
-        """What of its values is wrong, missed or invented, see :func:`~tls_tasks.trees.differences.differences`."""
+        """List the values that are wrong, missed or invented, see :func:`~tls_tasks.trees.differences.differences`."""
         records = differences(*self.trees, self.plan, self.alignments, self.has_grounds)
         return [{"row": self.row, **record} for record in records]
 
     def has_grounds(self, path: Path) -> bool:
-        """Whether the quote of the predicted value at a path stands in the source and holds it, if there is one."""
+        """Tell whether the predicted value at a path is grounded; True for every path if there is no source."""
         ground = ground_at(self.parsed.grounds, path)
         return self.parsed.grounds is None or (ground is not None and ground.holds)
 
     def side_by_side(self) -> list[Row]:
-        """Both trees node by node, see :func:`~tls_tasks.trees.differences.tree_rows`."""
+        """List the rows of both trees, see :func:`~tls_tasks.trees.differences.tree_rows`."""
         return tree_rows(*self.trees, self.plan, self.alignments)
 
     def explained(self) -> Iterator[str]:
-        """Both trees side by side, and what was wrong with the text."""
+        """Yield lines of text: both trees side by side, problems of reading, and issues with the schema."""
         yield from (f"  {line}" if line else "" for line in table_lines(self.side_by_side()))
         for record in self.differences() if self.parsed.grounds is not None else ():
             if record["kind"] == "ungrounded":
@@ -343,7 +343,7 @@ class Sample(NamedTuple):
         yield from (f"  schema: {shown(str(issue), _LONGEST)}" for issue in issues[:MOST_ROWS])
 
     def as_dict(self) -> dict[str, Any]:
-        """Its own numbers, leaves, averages and alignments."""
+        """Return the results of this row alone: its numbers, leaves, averages and alignments."""
         unit = self.units[self.row]
         return {
             "sample": self.row,

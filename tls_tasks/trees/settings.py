@@ -13,7 +13,7 @@ _ORDERS = ("unordered", "ordered")
 
 
 def select_metrics(schema: SchemaNode, leaf_metrics: Any) -> dict[Path, list[Any]]:
-    """Which metrics each leaf has: those of its path, then those of its type, each once; else its type's defaults.
+    """Return path -> metrics of each leaf: those of its path, then those of its type; if none, its type's defaults.
 
     Example:
         >>> from tls_tasks.trees.types import Branch
@@ -44,7 +44,7 @@ def _to_list(value: Any) -> list[Any]:
 
 
 def list_orders(schema: SchemaNode, list_order: Any) -> dict[Path, str]:
-    """The order of each list."""
+    """Return path -> ``ordered`` or ``unordered`` for each list."""
     lists = {path: node for path, node in all_nodes(schema) if isinstance(node, ListOf)}
     orders = {} if list_order == "unordered" else list_order
     if isinstance(orders, str):
@@ -59,7 +59,7 @@ def list_orders(schema: SchemaNode, list_order: Any) -> dict[Path, str]:
 def _split_settings(
     option: str, settings: Any, schema: SchemaNode, paths: Collection[Path], types: Collection[str]
 ) -> tuple[dict[Path, Any], dict[str, Any]]:
-    """What a caller says of paths and types.
+    """Split a caller's settings into those by path and those by type.
 
     A path is a key of the schema's root, or a name such as ``seller.name``, see :func:`named_path`. The root of a
     schema that is no dictionary is called ``$``.
@@ -127,7 +127,7 @@ def named_path(name: Any, nodes: Collection[Path]) -> Path | None:
 
 
 def _expand_setting(path: Path, value: Any, nodes: Collection[Path]) -> Iterator[tuple[Path, Any]]:
-    """A value for a node; a dictionary for a node with keys goes on below."""
+    """Yield (path, value) of a setting; a dictionary for a node with keys is a setting of each key."""
     if isinstance(value, Mapping) and any(longer[:-1] == path != longer for longer in nodes):
         for key, inner in value.items():
             yield from _expand_setting((*path, key), inner, nodes)
@@ -136,12 +136,12 @@ def _expand_setting(path: Path, value: Any, nodes: Collection[Path]) -> Iterator
 
 
 def type_label(leaf: Leaf) -> str:
-    """What a leaf's type is called in settings and results."""
+    """Return the name of a leaf's type in settings and results."""
     return "choice" if leaf.choices else _type_name(leaf.type)
 
 
 def _type_name(label: Hashable) -> str:
-    """What a type is called; treeval calls choices ``()``.
+    """Return the name of a type; treeval calls choices ``()``.
 
     Example:
         >>> _type_name("string"), _type_name(int), _type_name(())

@@ -61,12 +61,12 @@ def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:
 
 
 def _gold(doc: Mapping[str, Any]) -> str:
-    """The reference, with the first of several valid answers."""
+    """Return the reference as JSON, with the first of several valid answers."""
     return json.dumps(json.loads(doc["reference"], object_hook=_first_answer), ensure_ascii=False)
 
 
 def _gold_quoted(doc: Mapping[str, Any]) -> str:
-    """The same with a quote of each value that can be read from a sentence or line of the text."""
+    """Return the reference as JSON in which each value has a sentence or line of the text as quote."""
     tree = with_quotes(make_plan(json.loads(doc["schema"])), json.loads(_gold(doc)), doc["text"])
     return json.dumps(tree, ensure_ascii=False)
 

@@ -163,7 +163,7 @@ def tree_eval(
 
 
 def _reading_summary(parses: Sequence[ParsedTree]) -> dict[str, Any]:
-    """What a score says of its predictions as text; warns of those in which nothing could be read."""
+    """Return a Score's arguments on how predictions were read; warn of those in which nothing could be read."""
     unread = [row for row, parsed in enumerate(parses) if parsed.failed]
     warn_of_unread(unread, len(parses), "trees")
     problems = {row: parsed.kinds() for row, parsed in enumerate(parses) if parsed.problems}
@@ -171,14 +171,14 @@ def _reading_summary(parses: Sequence[ParsedTree]) -> dict[str, Any]:
 
 
 def _reading_unit(parsed: ParsedTree, root: SchemaNode) -> dict[str, float]:
-    """What is known of a prediction as text, and of its compliance with the schema."""
+    """Return the unit parts on how a prediction was read, and on its compliance with the schema."""
     issues = [] if parsed.failed else [issue.kind for issue in find_issues(parsed.guide_tree, root)]
     kinds = {f"issue|{kind}": issues.count(kind) for kind in ISSUE_KINDS}
     return {**parsed.rates(), "n": 1, "schema_compliance": not issues and not parsed.failed, **kinds}
 
 
 def _cached_plan(*settings: Any) -> Plan:
-    """Make a plan, once for settings that are plain values."""
+    """Return the plan of these settings; it is cached if they are plain values."""
     try:
         return _plan_from_bytes(marshal.dumps(settings, 2))  # tells 1, 1.0 and True, lists and tuples apart
     except ValueError:  # functions, modules, classes; or settings that are refused, once more
@@ -187,12 +187,12 @@ def _cached_plan(*settings: Any) -> Plan:
 
 @lru_cache(maxsize=64)
 def _plan_from_bytes(settings: bytes) -> Plan:
-    """Make the plan of settings that are plain values: that takes longer than scoring a tree."""
+    """Return the plan of marshalled settings; making it takes longer than scoring a tree."""
     return make_plan(*marshal.loads(settings))  # noqa: S302 - our own, from above
 
 
 def _samples(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> list[Sample]:
-    """Score all pairs of trees: each with its unit."""
+    """Score all pairs of trees; return a sample with its unit for each."""
     units, samples = list[dict[str, float]](), list[Sample]()
     for row, ((parsed, tree), counts) in enumerate(zip(rows, count_trees(plan, rows), strict=True)):
         unit = tree_unit(plan, *counts) | _reading_unit(parsed, plan.root)
@@ -222,7 +222,7 @@ def count_trees(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> list[tupl
 
 
 def _check_reference(plan: Plan, row: int, parsed: ParsedTree, reference: Any) -> Any:
-    """Return a reference as it is compared: it follows the schema, where numbers may stand for texts.
+    """Return a reference as it is compared: it follows the schema, and numeric texts are numbers.
 
     Raises:
         InputError: It doesn't.

@@ -116,7 +116,7 @@ class AnyOf:
     values: tuple[Any, ...]
 
     def __init__(self, values: Sequence[Any]) -> None:
-        """``values`` as a list."""
+        """Store the answers, which must be a list or tuple of at least one."""
         if isinstance(values, str | bytes | Mapping) or not len(values):
             raise ValueError(f"AnyOf takes a list of one answer or more, got {values!r}")
         object.__setattr__(self, "values", tuple(values))
@@ -133,7 +133,7 @@ class AnyOf:
 
 
 def path_name(path: Sequence[Hashable]) -> str:
-    """A path as people write it; the root is ``$``.
+    """Return a path as people write it, ``lines[2].price``; the root is ``$``.
 
     Example:
         >>> path_name(("lines", 2, "unit price")), path_name(()), path_name((0, "a")), path_name(("prices", EACH_KEY))
@@ -149,14 +149,14 @@ def path_name(path: Sequence[Hashable]) -> str:
 
 
 def dereference(node: SchemaNode) -> SchemaNode:
-    """The node itself, if this one stands elsewhere in the schema."""
+    """Return the node that a :class:`RecursiveNode` refers to; any other node is returned as it is."""
     while isinstance(node, RecursiveNode):
         node = node.node
     return node
 
 
 def node_for(node: SchemaNode, value: Any) -> SchemaNode:
-    """The node itself that a value has: not one that stands elsewhere, and of several the one for its kind of value.
+    """Return the schema node for a value: references are followed, and of a union the part of its kind is taken.
 
     Null has the leaf, if there is one, as has what fits none of the others.
 
@@ -174,7 +174,7 @@ def node_for(node: SchemaNode, value: Any) -> SchemaNode:
 
 
 def all_nodes(node: SchemaNode, path: Path = ()) -> Iterator[tuple[Path, SchemaNode]]:
-    """Every node with its path, in order; what stands elsewhere is there only once."""
+    """Yield (path, node) for each node in the order of the schema; a node that is referred to comes only once."""
     yield path, node
     if isinstance(node, Branch):
         for key, child in node.children.items():
@@ -186,7 +186,7 @@ def all_nodes(node: SchemaNode, path: Path = ()) -> Iterator[tuple[Path, SchemaN
 
 
 def nodes_by_path(node: SchemaNode) -> dict[Path, SchemaNode]:
-    """Every node by its path; items of lists have the path of their list, and the root is there if it is no dictionary.
+    """Return path -> node; items of a list have the list's path, and the root is left out if it is a dictionary.
 
     Example:
         >>> list(nodes_by_path(Branch({"a": Leaf("string"), "b": ListOf(Branch({"c": Leaf("date")}))})))
@@ -200,7 +200,7 @@ def nodes_by_path(node: SchemaNode) -> dict[Path, SchemaNode]:
 
 
 def leaves_by_path(node: SchemaNode) -> dict[Path, Leaf]:
-    """Every leaf by its path, in the order of the schema; the items of a list have the list's path.
+    """Return path -> leaf in the order of the schema; the items of a list have the list's path.
 
     Where two leaves have one path, as in text or a list of numbers, there is one that takes the values of both.
 
@@ -218,7 +218,7 @@ def leaves_by_path(node: SchemaNode) -> dict[Path, Leaf]:
 
 
 def merged_leaf(leaves: Sequence[Leaf]) -> Leaf:
-    """The leaf that takes the values of all of these.
+    """Return one leaf that takes every value that any of these leaves takes.
 
     Example:
         >>> merged_leaf([Leaf("integer"), Leaf("number"), Leaf("choice", ("a", "b"))])
@@ -242,5 +242,5 @@ _CHOICE_TYPES: Mapping[type, str] = {bool: "boolean", int: "integer", float: "nu
 
 
 def unique(values: Sequence[Hashable]) -> tuple[Hashable, ...]:
-    """Choices, each once; ``True`` is not 1."""
+    """Return the choices without repetitions, in order; ``True`` is not 1."""
     return tuple(value for _, value in dict.fromkeys((isinstance(value, bool), value) for value in values))

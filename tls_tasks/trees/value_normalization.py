@@ -28,18 +28,18 @@ def _moment(day_month: str, has_time: bool, text: str) -> str:
 
 
 def value_reader(field: Field, day_month: str) -> Callable[[str], Any]:
-    """Choose how texts of a leaf are read: as dates, as moments, or as numbers."""
+    """Return the function that reads texts of this leaf: as dates, as moments, or as numbers."""
     kind = base_type(field.type)
     return partial(_moment, day_month, kind != "date") if kind in DATES else _read_number
 
 
 def reads_numbers(field: Field, day_month: str) -> bool:
-    """Whether texts of a leaf are read as numbers, not as dates."""
+    """Tell whether texts of a leaf are read as numbers, not as dates."""
     return value_reader(field, day_month) is _read_number
 
 
 def needs_normalization(field: Field, read: Callable[[str], Any], reference: Any, prediction: Any) -> bool:
-    """Whether two values may be equal in another notation; of numbers one at least is a text."""
+    """Tell whether two values may be equal in another notation; of numbers one at least is a text."""
     if read is not _read_number:
         return bool(normalized_value(read, reference) != reference or normalized_value(read, prediction) != prediction)
     answers = reference.values if type(reference) is AnyOf else (reference,)
@@ -53,7 +53,7 @@ def needs_normalization(field: Field, read: Callable[[str], Any], reference: Any
 
 
 def normalized_value(read: Callable[[str], Any], value: Any) -> Any:
-    """Read a text, a date as text, and each of several valid answers."""
+    """Return a value with its text read by ``read``; a date is read as its ISO text, each of several answers alone."""
     if isinstance(value, AnyOf):
         return AnyOf([normalized_value(read, answer) for answer in value.values])
     value = value.isoformat() if isinstance(value, datetime.date) else value
@@ -61,7 +61,7 @@ def normalized_value(read: Callable[[str], Any], value: Any) -> Any:
 
 
 def parse_numbers(tree: Any, node: SchemaNode) -> Any:
-    """A reference, with numbers for texts that are numbers where the schema has a number and nothing else.
+    """Return a reference with numbers for numeric texts, where the schema has a number and nothing else.
 
     Example:
         >>> from tls_tasks.trees.types import Branch, Leaf, ListOf

@@ -12,7 +12,7 @@ MISSING = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 
 
 def resolve(node: SchemaNode, value: Any) -> tuple[SchemaNode, Any]:
-    """:func:`node_for` and the value; of several valid answers for a dictionary or list the first.
+    """Return the schema node for a value, and the value; of several answers for a dictionary or list the first.
 
     Example:
         >>> resolve(ListOf(Leaf("string")), AnyOf([["a"], []]))[1], resolve(Leaf("string"), AnyOf(["a", "b"]))[1]
@@ -29,7 +29,7 @@ def resolve(node: SchemaNode, value: Any) -> tuple[SchemaNode, Any]:
 
 
 def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) -> int:
-    """The nodes below a value, whatever the schema: the keys of dictionaries at any depth.
+    """Count the nodes below a value, whatever the schema: the keys of dictionaries at any depth.
 
     Args:
         tree: A tree; anything but a dictionary has nothing below it. Of several answers the first counts.
@@ -52,12 +52,12 @@ def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) ->
 
 
 def full_tree(node: SchemaNode) -> Any:
-    """The dictionaries of a schema with all keys, and None for all else."""
+    """Return a tree with every key of the schema's dictionaries, and None for all other values."""
     return {key: full_tree(child) for key, child in node.children.items()} if isinstance(node, Branch) else None
 
 
 def count_values_outside(node: SchemaNode | None, value: Any) -> int:
-    """The values (scalars, not null) at or below a node where the schema has no leaf for them.
+    """Count the values (scalars, not null) at or below a node where the schema has no leaf for them.
 
     Args:
         node: The node; None: all of the value is outside of the schema.
@@ -76,7 +76,7 @@ def count_values_outside(node: SchemaNode | None, value: Any) -> int:
 
 
 def list_children(node: SchemaNode | None, value: Any) -> list[tuple[Any, Any, Any]]:
-    """The values in a dictionary or list, each with its key or position and its node; None: the schema has none.
+    """List (key or position, schema node, value) for each child of a dictionary or list; unknown keys have node None.
 
     Example:
         >>> list_children(Branch({"a": Leaf("string")}), {"a": "x", "b": 1})
@@ -87,7 +87,7 @@ def list_children(node: SchemaNode | None, value: Any) -> list[tuple[Any, Any, A
 
 
 def child_node(node: SchemaNode | None, step: Hashable) -> SchemaNode | None:
-    """The node below a dictionary's or list's; None: the schema has none."""
+    """Return the schema node of a key or position below a node; None if the schema has none."""
     if isinstance(node, ListOf) and type(step) is Position:
         return node.item
     if isinstance(node, Branch) and type(step) is not Position:
@@ -96,12 +96,12 @@ def child_node(node: SchemaNode | None, step: Hashable) -> SchemaNode | None:
 
 
 def replace_children(value: Any, children: Iterable[Any]) -> Any:
-    """A dictionary or list like this one, with other values in the same places."""
+    """Return a dictionary or list with the same keys or length and other values."""
     return dict(zip(value, children, strict=True)) if isinstance(value, dict) else list(children)
 
 
 def has_several_answers(node: SchemaNode, value: Any) -> bool:
-    """Whether a reference has several answers that are to be compared; those that are scalars are a leaf's."""
+    """Tell whether a reference has several answers to compare in turn; a leaf compares its scalar answers itself."""
     if type(value) is not AnyOf or isinstance(node, Leaf):
         return False
     return not isinstance(node, UnionNode) or any(isinstance(answer, dict | list) for answer in value.values)

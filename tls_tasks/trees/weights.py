@@ -97,7 +97,7 @@ def guide_fits(plan: Plan, node: SchemaNode, pairs: PairCounts) -> FloatArray:
 
 
 def _mean_over_metrics(plan: Plan, pairs: PairCounts) -> tuple[Any, Any]:
-    """The mean over metrics of the normalised mean over leaves, and whether anything was scored."""
+    """Return the mean over metrics of the normalised mean over leaves, and for which pairs anything was scored."""
     total: Any = 0.0
     n_metrics: Any = np.array(0)
     for metric in plan.metrics.values():
@@ -116,7 +116,7 @@ def _mean_over_metrics(plan: Plan, pairs: PairCounts) -> tuple[Any, Any]:
 
 
 def _f1(*counts: Any) -> FloatArray:
-    """The F1 of true positives, false positives and false negatives; 1 where nothing is wrong."""
+    """Return the F1 of true positives, false positives and false negatives; 1 where nothing is wrong."""
     hits, extra, missed = (np.asarray(count, dtype=np.float64) for count in counts)
     with np.errstate(divide="ignore", invalid="ignore"):
         precision = np.where(hits + extra > 0, hits / (hits + extra), 1.0)

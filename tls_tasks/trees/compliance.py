@@ -172,14 +172,14 @@ def reference_violations(tree: Any, node: SchemaNode) -> list[_Issue]:
     return [issue for issue in find_issues(tree, node) if issue.kind in ("type", "unknown")]
 
 
-def _wanted(node: Any) -> str:
+def _type_words(node: Any) -> str:
     if isinstance(node, UnionNode):
-        return " or ".join(map(_wanted, node.parts))
+        return " or ".join(map(_type_words, node.parts))
     return str(node.type) if isinstance(node, Leaf) else "a list" if isinstance(node, ListOf) else "a dictionary"
 
 
 def _wrong_type(path: Path, node: SchemaNode, value: Any) -> _Issue:
-    return _Issue(path, "type", f"wanted {_wanted(node)}, got {'null' if value is None else type(value).__name__}")
+    return _Issue(path, "type", f"wanted {_type_words(node)}, got {'null' if value is None else type(value).__name__}")
 
 
 _ISO = re.compile(

@@ -18,7 +18,7 @@ from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.leaf_values import FloatArray, LeafMetric
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import AnyOf, SchemaNode
-from tls_tasks.trees.value_normalization import needs_normalization, normalized_value, value_reader
+from tls_tasks.trees.value_normalization import needs_normalization, normalized, value_reader
 
 KINDS = ("correct", "wrong", "missed", "invented", "absent")
 """What a leaf can be: right; there with another value; not there though it should be; there though it should not be;
@@ -89,19 +89,19 @@ class Counts:
     is_null_pair: bool = False
     is_scalar_pair: bool = False
 
-    def __iadd__(self, other: Counts) -> Counts:
+    def __iadd__(self, counts: Counts) -> Counts:
         """Add another."""
-        self.node_tp += other.node_tp
-        self.node_fp += other.node_fp
-        self.node_fn += other.node_fn
-        self.leaf_tp += other.leaf_tp
-        self.leaf_fp += other.leaf_fp
-        self.leaf_fn += other.leaf_fn
-        self.outside += other.outside
-        self.extra_reference_values += other.extra_reference_values
-        self.outcomes += other.outcomes
-        self.choices += other.choices
-        self.common += other.common
+        self.node_tp += counts.node_tp
+        self.node_fp += counts.node_fp
+        self.node_fn += counts.node_fn
+        self.leaf_tp += counts.leaf_tp
+        self.leaf_fp += counts.leaf_fp
+        self.leaf_fn += counts.leaf_fn
+        self.outside += counts.outside
+        self.extra_reference_values += counts.extra_reference_values
+        self.outcomes += counts.outcomes
+        self.choices += counts.choices
+        self.common += counts.common
         return self
 
     @property
@@ -111,7 +111,7 @@ class Counts:
 
     @property
     def leaves(self) -> Iterator[Outcome]:
-        """What became of each leaf, without groups."""
+        """The outcome of each leaf, without groups."""
         return _flat(self.outcomes)
 
 
@@ -212,7 +212,7 @@ class LeafScorer:
         pairs = enumerate(zip(references, predictions, strict=True))
         rows = [row for row, pair in pairs if needs_normalization(field, read, *pair)]
         if rows:
-            sides = [[normalized_value(read, side[row]) for row in rows] for side in (references, predictions)]
+            sides = [[normalized(read, side[row]) for row in rows] for side in (references, predictions)]
             similarity[rows] = mean_similarity(field.metrics, [metric.pairs(*sides) for metric in field.metrics])
         return similarity
 

@@ -354,10 +354,9 @@ _JSON_LEAVES: Mapping[Hashable, Mapping[str, Any]] = {
 }
 
 
-def make_reader(data_set: DataSet) -> SetReader[TreeDocument]:
+def make_reader(entry: DataSet) -> SetReader[TreeDocument]:
     """Return the reader of a data set, for local, hub and embedded editions."""
-    read_at, read = partial(_read_at, data_set), partial(read_rows, data_set.name)
-    return SetReader(data_set, DATA_SETS.values(), read_at, _published, read)
+    return SetReader(entry, DATA_SETS.values(), partial(_read_at, entry), _published, partial(read_rows, entry.name))
 
 
 def _read_at(data_set: DataSet, path: Path) -> tuple[TreeDocument, ...]:

@@ -62,14 +62,14 @@ class Node(NamedTuple):
         state: ``branch``: two dictionaries or lists; ``pair``: two values; ``type``: two values of different kinds;
             ``missing``, ``extra``: only the reference, only the prediction has a value; ``absent``: null in both.
         path: Where it is in the reference; of what is extra in the prediction.
-        other: Where it is in the prediction.
+        pred_path: Where it is in the prediction.
         node: Its node in the schema; None: the schema has none.
         reference, prediction: The values; :data:`NO_KEY` where there is no key.
     """
 
     state: str
     path: Path
-    other: Path
+    pred_path: Path
     node: SchemaNode | None
     reference: Any
     prediction: Any
@@ -173,11 +173,11 @@ def differences(
             lone_nodes, likeness = (), leaf_similarity(plan, node.node, node.reference, node.prediction)
             if likeness < 1 - 1e-12:
                 yield _difference(node.path, node.reference, node.prediction, "wrong", likeness)
-            elif not has_grounds(node.other):
+            elif not has_grounds(node.pred_path):
                 yield _difference(node.path, node.reference, node.prediction, "ungrounded", 0.0)
         elif node.state in ("pair", "type"):
             missed = one_sided("missing", node.node, node.reference, node.path)
-            lone_nodes = chain(missed, one_sided("extra", node.node, node.prediction, node.other))
+            lone_nodes = chain(missed, one_sided("extra", node.node, node.prediction, node.pred_path))
         for lone_node in lone_nodes:
             value = lone_node.reference if lone_node.state == "missing" else lone_node.prediction
             is_scalar = isinstance(lone_node.node, Field) or not isinstance(value, dict | list)
@@ -220,7 +220,7 @@ class Row(NamedTuple):
         label: Its key or position.
         reference, prediction: Its values as text; empty for branches, None where there is none.
         scores: Metric -> score.
-        other: Where it is in the prediction.
+        pred_path: Where it is in the prediction.
     """
 
     state: str
@@ -229,7 +229,7 @@ class Row(NamedTuple):
     reference: str | None = ""
     prediction: str | None = ""
     scores: Mapping[str, float] = {}
-    other: Path = ()
+    pred_path: Path = ()
 
 
 def tree_rows(reference: Any, prediction: Any, plan: Plan, alignments: Alignments) -> list[Row]:
@@ -253,15 +253,15 @@ def tree_rows(reference: Any, prediction: Any, plan: Plan, alignments: Alignment
     nodes = [*islice(side_by_side(plan.root, reference, prediction, alignments), MOST_ROWS + 1)]
     hidden = int(isinstance(nodes[0].reference, dict) and nodes[0].state == "branch")  # two dictionaries as roots
     shown_nodes, is_loose = nodes[hidden:MOST_ROWS], plan.follows_treeval
-    rows = [_row(node, len(node.path) - hidden, is_loose)._replace(other=node.other) for node in shown_nodes]
+    rows = [_row(node, len(node.path) - hidden, is_loose)._replace(pred_path=node.pred_path) for node in shown_nodes]
     more = Row("branch", 0, f"… at most {MOST_ROWS:,} rows and issues")
     return [*rows, more] if len(nodes) > MOST_ROWS else rows
 
 
 def _row(node: Node, depth: int, is_loose: bool) -> Row:
     label = path_name(node.path[-1:]) if node.path else "(root)"
-    if node.path and node.path[-1] != node.other[-1]:
-        label += f" ~ {path_name(node.other[-1:])}"
+    if node.path and node.path[-1] != node.pred_path[-1]:
+        label += f" ~ {path_name(node.pred_path[-1:])}"
     texts = _text(node, node.reference), _text(node, node.prediction)
     if node.state != "pair":
         return Row(node.state, depth, label, *texts)

@@ -71,20 +71,19 @@ def _shortest(value: Any) -> str:
     return str(int(value) if is_whole else value)
 
 
-def grounds_below(grounds: Grounds, step: Any) -> Grounds:
+def subgrounds(grounds: Grounds, step: Any) -> Grounds:
     """Return the grounds of the values below a key or position; empty where there are none."""
     return grounds.get(step, {}) if type(grounds) is dict else {}
 
 
 def ground_at(grounds: Grounds, path: Path) -> Ground | None:
     """Return the ground of the value at a path of the prediction; None if the value has no quote."""
-    grounds = reduce(grounds_below, path, grounds)
+    grounds = reduce(subgrounds, path, grounds)
     return grounds if isinstance(grounds, Ground) else None
 
 
 def _flatten(grounds: Grounds) -> list[Ground]:
-    is_leaf = isinstance(grounds, Ground)
-    return [grounds] if is_leaf else [leaf for child in grounds.values() for leaf in _flatten(child)]
+    return [grounds] if isinstance(grounds, Ground) else [leaf for each in grounds.values() for leaf in _flatten(each)]
 
 
 # --- values in quotes ---
@@ -155,8 +154,7 @@ def _quoted(plan: Plan, node: SchemaNode | None, value: Any, pieces: Sequence[st
     if isinstance(value, dict | list):
         children = list_children(node, value)
         keys = [str(step) if isinstance(value, dict) else key for step, _, _ in children]
-        pairs = zip(keys, children, strict=True)
-        inner = (_quoted(plan, each, child, pieces, name) for name, (_, each, child) in pairs)
+        inner = (_quoted(plan, each, child, pieces, key) for key, (_, each, child) in zip(keys, children, strict=True))
         return replace_children(value, inner)
     node = node and node_for(node, value)
     if value is None or not isinstance(node, Field) or not is_scalar(node):
@@ -194,7 +192,7 @@ class GroundedPairing(Pairing):
                 continue
             items = [references[i] for i in rows]
             hits = {
-                kind: self.hits_each(node.item, items, predictions[j], grounds_below(grounds, j))
+                kind: self.hits_each(node.item, items, predictions[j], subgrounds(grounds, j))
                 for kind, j in kinds.items()
             }
             weights = np.array([hits[repr(grounds.get(j))] for j in positions]).T
@@ -214,7 +212,7 @@ def grounds_by_list(prediction: Any, grounds: Grounds) -> Iterator[tuple[int, Gr
     if isinstance(prediction, list):
         yield id(prediction), grounds
     for step, _, child in list_children(None, prediction):
-        yield from grounds_by_list(child, grounds_below(grounds, step))
+        yield from grounds_by_list(child, subgrounds(grounds, step))
 
 
 def _grounded_hits(
@@ -222,7 +220,7 @@ def _grounded_hits(
 ) -> float:
     """Sum the similarities of the paired values that have grounds."""
     pairs = (pair for pair in side_by_side(node, reference, prediction, alignments) if is_pair(pair))
-    grounded = (pair for pair in pairs if (ground := ground_at(grounds, pair.other)) is not None and ground.holds)
+    grounded = (pair for pair in pairs if (ground := ground_at(grounds, pair.pred_path)) is not None and ground.holds)
     return math.fsum(leaf_similarity(plan, pair.node, pair.reference, pair.prediction) for pair in grounded)
 
 
@@ -242,11 +240,11 @@ def _empty_fields(
         ref, pred = (tree if isinstance(tree, dict) else {} for tree in (reference, prediction))
         for key in dict.fromkeys([*part.children, *(ref if part.rest else ())]):
             trees = child_node(part, key), ref.get(key), pred.get(key)
-            yield from _empty_fields(*trees, (*path, key), alignments, grounds_below(grounds, key))
+            yield from _empty_fields(*trees, (*path, key), alignments, subgrounds(grounds, key))
     elif isinstance(part, ListOf) and reference:
         for i, j in alignments.get(path, ()):
             trees = part.item, reference[i], prediction[j]
-            yield from _empty_fields(*trees, (*path, Position(i)), alignments, grounds_below(grounds, j))
+            yield from _empty_fields(*trees, (*path, Position(i)), alignments, subgrounds(grounds, j))
     elif reference is None or isinstance(part, ListOf):
         yield prediction, grounds
 

@@ -15,9 +15,8 @@ from referencing.exceptions import PointerToNowhere, Unresolvable
 from referencing.jsonschema import DRAFT7, DRAFT202012, specification_with
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.trees import types
 from tls_tasks.trees.compliance import base_type, fits
-from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, RecursiveNode, SchemaNode, UnionNode
+from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, RecursiveNode, SchemaNode, UnionNode, merged, unique
 
 _ANY, _NULL = Leaf("any"), Leaf("null")
 _DICTIONARY = Branch({}, rest=ListOf(_ANY, is_keyed=True))
@@ -149,7 +148,7 @@ class _Reader:
         if parts and not any(container and container.is_typed for container in (objects, arrays)):
             leaves = tuple(leaf for leaf in leaves if leaf != _ANY)
         if any(leaf != _NULL or not parts for leaf in leaves):
-            parts.append(types.merged_leaf(leaves))
+            parts.append(merged(leaves))
         if not parts:
             got = "what no value can be (allOf of different types, or false)"
             raise self._error(got, "a schema that can be met")
@@ -336,26 +335,26 @@ class _Reader:
 def _enum_shape(values: Sequence[Any]) -> _Shape:
     """Return the shape that ``enum`` allows."""
     scalars = [value for value in values if isinstance(value, str | bool | int | float)]
-    leaves = [*([Leaf("choice", types.unique(scalars))] if scalars else []), *([_NULL] if None in values else [])]
+    leaves = [*([Leaf("choice", unique(scalars))] if scalars else []), *([_NULL] if None in values else [])]
     has_objects, has_arrays = (any(isinstance(value, kind) for value in values) for kind in (Mapping, list))
     return _Shape(tuple(leaves), _TYPED if has_objects else None, _TYPED if has_arrays else None)
 
 
-def _intersect_leaves(left: Sequence[Leaf], right: Sequence[Leaf]) -> Sequence[Leaf]:
+def _intersect_leaves(lefts: Sequence[Leaf], rights: Sequence[Leaf]) -> Sequence[Leaf]:
     """Return the leaves with the values that are in both groups of leaves."""
-    shared = (_intersect_leaf(first, second) for first in left for second in right)
+    shared = (_intersect_leaf(first, second) for first in lefts for second in rights)
     return tuple(dict.fromkeys(leaf for leaf in shared if leaf))
 
 
-def _intersect_leaf(left: Leaf, right: Leaf) -> Leaf | None:
+def _intersect_leaf(leaf: Leaf, partner: Leaf) -> Leaf | None:
     """Return the leaf with the values that two leaves share; None if they share none."""
-    if _ANY in (left, right):
-        return right if left == _ANY else left
-    for first, second in ((left, right), (right, left)):
+    if _ANY in (leaf, partner):
+        return partner if leaf == _ANY else leaf
+    for first, second in ((leaf, partner), (partner, leaf)):
         if first.choices:
-            shared = set(map(repr, second.choices))
-            choices = [value for value in first.choices if (repr(value) in shared if shared else fits(value, second))]
+            allowed = set(map(repr, second.choices))
+            choices = [value for value in first.choices if (repr(value) in allowed if allowed else fits(value, second))]
             return Leaf("choice", tuple(choices)) if choices else None
-    if left == right:
-        return left
-    return next((Leaf(low) for low, high in _NARROWER if {low, high} == {left.type, right.type}), None)
+    if leaf == partner:
+        return leaf
+    return next((Leaf(low) for low, high in _NARROWER if {low, high} == {leaf.type, partner.type}), None)

@@ -64,7 +64,7 @@ class Pairing:
         """Arrange the counts of pairs in arrays, with the scores of their leaves."""
         leaves = [[*each.leaves] for each in counts]
         self.scorer.score(chain(*leaves))
-        return PairCounts.of(counts, leaves)
+        return PairCounts.from_counts(counts, leaves)
 
     def match(self, references: Any, predictions: Any, node: ListOf, compare: CompareItems) -> list[tuple[Any, Any]]:
         """Return the positions of the items of two lists (the keys of two dictionaries) that are compared."""
@@ -83,20 +83,20 @@ class Pairing:
         pairs = assign(self.weigh(ref_items, pred_items, item, compare))
         return [(ref_items.positions[row], pred_items.positions[column]) for row, column in pairs]
 
-    def weigh(self, left: SortedItems, right: SortedItems, node: SchemaNode, compare: CompareItems) -> FloatArray:
+    def weigh(self, refs: SortedItems, preds: SortedItems, node: SchemaNode, compare: CompareItems) -> FloatArray:
         """Return the weights of sorted items: flat ones are weighed all at once, others are compared pair by pair."""
         rule: Any = self.rule
-        if all(left.rows) and all(right.rows):
-            return self.lists.weigh(rule, left, right, node)
-        flat = [[index for index, row in enumerate(side.rows) if row] for side in (left, right)]
-        weights = np.zeros((len(left.items), len(right.items)))
+        if all(refs.rows) and all(preds.rows):
+            return self.lists.weigh(rule, refs, preds, node)
+        flat = [[index for index, row in enumerate(side.rows) if row] for side in (refs, preds)]
+        weights = np.zeros((len(refs.items), len(preds.items)))
         if all(flat):
-            weights[np.ix_(*flat)] = self.lists.weigh(rule, left, right, node)
-        pairs = [(i, j) for i, row in enumerate(left.rows) for j, other in enumerate(right.rows) if not (row and other)]
-        self.lists.weigh_inner_lists(left, right, node)
+            weights[np.ix_(*flat)] = self.lists.weigh(rule, refs, preds, node)
+        pairs = [(i, j) for i, row in enumerate(refs.rows) for j, pred in enumerate(preds.rows) if not (row and pred)]
+        self.lists.weigh_inner_lists(refs, preds, node)
         for start in range(0, len(pairs), COMPARED):
             chunk = pairs[start : start + COMPARED]
-            counts = self.scored([compare(left.items[i], right.items[j], node, self) for i, j in chunk])
+            counts = self.scored([compare(refs.items[i], preds.items[j], node, self) for i, j in chunk])
             weights[tuple(zip(*chunk, strict=True))] = rule.weights(self.plan, node, counts)
         return weights
 

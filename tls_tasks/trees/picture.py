@@ -23,7 +23,7 @@ def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -
         warnings.simplefilter("ignore", UserWarning)  # an answer that can't be read is what the page shows
         (item,) = tree_eval([answer], [doc["reference"]], **options).items
     rows, source = item.side_by_side(), Source((options["sources"] or [doc.get("text", "")])[0])
-    grounds = [ground_at(item.parsed.grounds, row.other) for row in rows]
+    grounds = [ground_at(item.parsed.grounds, row.pred_path) for row in rows]
     by_quote = {g.quote: source.places(g.quote) for g in grounds if g}
     quotes = [g and [g.quote, g.holds, next(iter(by_quote[g.quote]), None)] for g in grounds]
     spans = [(*span, "hit" if g.holds else "miss") for g in grounds if g for span in by_quote[g.quote]]

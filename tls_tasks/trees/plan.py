@@ -145,8 +145,8 @@ class _Planner:
         if isinstance(node, RecursiveNode):
             self.waiting.append((copy := RecursiveNode(), node))
             return copy
-        made = self.copies[id(node)] = self._copy(node, path, depth)
-        return made
+        result = self.copies[id(node)] = self._copy(node, path, depth)
+        return result
 
     def _copy(self, node: SchemaNode, path: Path, depth: int) -> SchemaNode:
         if isinstance(node, Branch):

@@ -34,12 +34,11 @@ def match_keys(value: Mapping[Any, Any], node: Branch) -> dict[Any, Any]:
     """
     if value.keys() == node.children.keys() or len(value) > _MAX_STYLED:
         return {}
-    keys = node.children.keys()
-    unknown, lacking = _folded_keys(value.keys() - keys), _folded_keys(keys - value.keys())
+    unknown, lacking = _fold_keys(value.keys() - node.children.keys()), _fold_keys(node.children.keys() - value.keys())
     return {unknown[name]: lacking[name] for name in unknown.keys() & lacking.keys()}
 
 
-def _folded_keys(keys: Set[Any]) -> dict[str, Any]:
+def _fold_keys(keys: Set[Any]) -> dict[str, Any]:
     """Return folded text -> key, for the keys whose folded text no other key has."""
     names = Counter(folded(key) for key in keys if isinstance(key, str))
     return {name: key for key in keys if isinstance(key, str) and names[name := folded(key)] == 1 and name}

@@ -7,7 +7,7 @@ from typing import Any
 
 from tls_tasks.core.rows import read_columns
 from tls_tasks.trees.rows import read_reference
-from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, SchemaNode, UnionNode, merged_leaf
+from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, SchemaNode, UnionNode, merged
 
 _TYPES: Mapping[type, str] = {
     **{str: "string", bool: "boolean", int: "integer", float: "number"},
@@ -45,5 +45,5 @@ def infer_node(values: Sequence[Any]) -> SchemaNode:
     if lists:
         nodes.append(ListOf(infer_node([*chain(*lists)])))
     if names or not nodes:
-        nodes.append(merged_leaf([*map(Leaf, names or ["any"])]))
+        nodes.append(merged([*map(Leaf, names or ["any"])]))
     return nodes[0] if len(nodes) == 1 else UnionNode(tuple(nodes))

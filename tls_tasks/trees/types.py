@@ -214,14 +214,14 @@ def leaves_by_path(node: SchemaNode) -> dict[Path, Leaf]:
     for path, inner in all_nodes(node):
         if isinstance(inner, Leaf):
             leaves.setdefault(path, []).append(inner)
-    return {path: merged_leaf(inner) for path, inner in leaves.items()}
+    return {path: merged(inner) for path, inner in leaves.items()}
 
 
-def merged_leaf(leaves: Sequence[Leaf]) -> Leaf:
+def merged(leaves: Sequence[Leaf]) -> Leaf:
     """Return one leaf that takes every value that any of these leaves takes.
 
     Example:
-        >>> merged_leaf([Leaf("integer"), Leaf("number"), Leaf("choice", ("a", "b"))])
+        >>> merged([Leaf("integer"), Leaf("number"), Leaf("choice", ("a", "b"))])
         Leaf(type='number|string', choices=())
     """
     distinct = [leaf for leaf in dict.fromkeys(leaves) if leaf != Leaf("null")] or leaves[:1]

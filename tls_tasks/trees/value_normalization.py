@@ -41,7 +41,7 @@ def reads_numbers(field: Field, day_month: str) -> bool:
 def needs_normalization(field: Field, read: Callable[[str], Any], reference: Any, prediction: Any) -> bool:
     """Tell whether two values may be equal in another notation; of numbers one at least is a text."""
     if read is not _read_number:
-        return bool(normalized_value(read, reference) != reference or normalized_value(read, prediction) != prediction)
+        return bool(normalized(read, reference) != reference or normalized(read, prediction) != prediction)
     answers = reference.values if type(reference) is AnyOf else (reference,)
     if isinstance(prediction, str):
         return any(type(answer) in (int, float) for answer in answers) and read_number(prediction) is not None
@@ -52,10 +52,10 @@ def needs_normalization(field: Field, read: Callable[[str], Any], reference: Any
     )
 
 
-def normalized_value(read: Callable[[str], Any], value: Any) -> Any:
+def normalized(read: Callable[[str], Any], value: Any) -> Any:
     """Return a value with its text read by ``read``; a date is read as its ISO text, each of several answers alone."""
     if isinstance(value, AnyOf):
-        return AnyOf([normalized_value(read, answer) for answer in value.values])
+        return AnyOf([normalized(read, answer) for answer in value.values])
     value = value.isoformat() if isinstance(value, datetime.date) else value
     return read(value) if isinstance(value, str) else value
 
@@ -74,8 +74,7 @@ def parse_numbers(tree: Any, node: SchemaNode) -> Any:
     node = node_for(node, tree)
     if isinstance(tree, dict | list):
         return replace_children(tree, [parse_numbers(child, inner) for _, inner, child in list_children(node, tree)])
-    is_number = base_type(getattr(node, "type", "")) in ("integer", "number")
-    return normalized_value(_read_number, tree) if is_number else tree
+    return normalized(_read_number, tree) if base_type(getattr(node, "type", "")) in ("integer", "number") else tree
 
 
 EXPECTED_DATE = "a date with one reading, such as 2024-05-03, or day_month='day_first' or 'month_first'"

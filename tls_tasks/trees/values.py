@@ -20,8 +20,7 @@ def resolve(node: SchemaNode, value: Any) -> tuple[SchemaNode, Any]:
     """
     part = node_for(node, value)
     while isinstance(value, AnyOf) and (
-        not isinstance(part, Leaf)
-        or (part is not node and any(isinstance(answer, dict | list) for answer in value.values))
+        not isinstance(part, Leaf) or (part is not node and any(isinstance(ans, dict | list) for ans in value.values))
     ):
         value = value.values[0]
         part = node_for(node, value)

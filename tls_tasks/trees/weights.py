@@ -16,7 +16,7 @@ from tls_tasks.trees.counts import EXACT, Counts, Outcome, count_values, mean_si
 from tls_tasks.trees.leaf_values import FloatArray
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import Branch, SchemaNode, all_nodes
-from tls_tasks.trees.value_normalization import normalized_value, reads_numbers, value_reader
+from tls_tasks.trees.value_normalization import normalized, reads_numbers, value_reader
 from tls_tasks.trees.values import MISSING
 
 TIE_BREAK = 1e-9
@@ -49,7 +49,7 @@ class PairCounts:
     are_scalars: Any = False
 
     @classmethod
-    def of(cls, counts: Sequence[Counts], leaves: Sequence[Sequence[Outcome]]) -> PairCounts:
+    def from_counts(cls, counts: Sequence[Counts], leaves: Sequence[Sequence[Outcome]]) -> PairCounts:
         """Arrange the counts of pairs and their leaves, which have their scores, in arrays."""
         votes: dict[int, list[Any]] = {}
         for row, outcomes in enumerate(leaves):
@@ -69,7 +69,9 @@ class PairCounts:
             scores=sums,
             similarity=np.array([each.similarity for each in counts]),
             exact=np.array([sum(outcome.similarity >= EXACT for outcome in outcomes) for outcomes in met]),
-            n_values=np.array([each.outside + count_values(own) for each, own in zip(counts, leaves, strict=True)]),
+            n_values=np.array(
+                [each.outside + count_values(outcomes) for each, outcomes in zip(counts, leaves, strict=True)]
+            ),
             extra_reference_values=np.array([each.extra_reference_values for each in counts]) + extra,
             are_null=np.array([each.is_null_pair for each in counts]),
             are_scalars=np.array([each.is_scalar_pair for each in counts]),
@@ -230,7 +232,7 @@ def _count_pairs(plan: Plan, node: SchemaNode, references: list[Row], prediction
             score = mean_similarity(leaf.metrics, matrices)
             if not reads_numbers(leaf, plan.day_month):  # numbers have their type here
                 read = value_reader(leaf, plan.day_month)
-                texts = [[normalized_value(read, value) for value in column] for column in columns]
+                texts = [[normalized(read, value) for value in column] for column in columns]
                 if texts != columns:
                     score = np.maximum(score, mean_similarity(leaf.metrics, [m.matrix(*texts) for m in leaf.metrics]))
             score = score * has_both

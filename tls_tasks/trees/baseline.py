@@ -52,7 +52,7 @@ def answer(prompt: str) -> str:
     schema = request.removeprefix(_SCHEMA).partition("\n")[0]
     try:
         node = read_schema(json.loads(schema), "json_schema")
-    except (ValueError, RecursionError, InputError):  # a prompt of another task
+    except (ValueError, RecursionError, InputError):  # the prompt belongs to another task
         return "{}"
     tree = _fill(node, document)
     asks_for_quotes = '"quote"' in request.removeprefix(_SCHEMA).partition("\n")[2]

@@ -1,4 +1,4 @@
-"""The recursion along a schema through a reference and a prediction: nodes are counted, leaves scored, lists paired.
+"""Compare a reference and a prediction along their schema: nodes are counted, leaves scored, lists paired.
 
 A dictionary that is absent, null or of another type is compared as an empty one, and a list as an empty list, so that
 what is missed or too many below it is counted in its place. References follow the schema, but in treeval's profile.
@@ -20,7 +20,7 @@ from tls_tasks.trees.types import AnyOf, Branch, ListOf, RecursiveNode, SchemaNo
 from tls_tasks.trees.values import MISSING, count_nodes, count_values_outside, full_tree, has_several_answers, resolve
 
 Slot = Enum("Slot", ["KEY", "ITEM", "CONTENT"])
-"""Where two values stand: at a key, which is a node; in lists; or wherever only what is in them counts."""
+"""Where two values are: at a key, which counts as a node; in lists; or where only their content counts."""
 
 
 def compare_trees(reference: Any, prediction: Any, pairing: Pairing) -> Counts:

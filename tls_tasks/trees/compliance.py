@@ -1,4 +1,4 @@
-"""Whether a value has the type of its leaf, and what in a tree does not comply with its schema."""
+"""Check whether a value has the type of its leaf, and list the issues of a tree with its schema."""
 
 import datetime
 import re

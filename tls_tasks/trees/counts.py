@@ -1,6 +1,6 @@
-"""What is counted of two trees: nodes, leaves with a value, and the outcome of each leaf, whose values are scored here.
+"""Counts of two trees: nodes, leaves with a value, and the outcome of each leaf, whose values are scored here.
 
-Values are scored by the metrics as they stand, and as they are meant. Each pair is scored once.
+Metrics score values as they stand, and normalised. Each pair is scored once.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Outcome:
         field: The leaf.
         kind: One of :data:`KINDS`; empty for nothing but scores.
         scores: The score of each metric; empty where nothing is scored.
-        similarity: How similar the values are, from 0 to 1, the better of as they stand and as they are meant.
+        similarity: How similar the values are, from 0 to 1, the better of as they stand and normalised.
         accepts_null: Whether null is a valid answer, too: the reference has a value if the prediction has one.
     """
 
@@ -52,7 +52,7 @@ class Outcome:
 
 @dataclass(slots=True, eq=False)
 class Counts:
-    """What is counted of two values and everything below them.
+    """Counts of two values and everything below them.
 
     Attributes:
         node_tp, node_fp, node_fn: Nodes in both trees, in the prediction only, in the reference only.

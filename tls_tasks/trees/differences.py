@@ -311,7 +311,7 @@ def _value_text(value: Any) -> str:
 _SIGNS = json.loads(resources.files("tls_tasks.trees").joinpath("signs.json").read_text("utf-8"))
 """State of a node -> its sign, what it means."""
 
-_LONGEST_CELL = 40  # characters
+_LONGEST_CELL = 40  # characters of a table cell; longer text is cut
 
 
 def table_lines(rows: Sequence[Row]) -> list[str]:

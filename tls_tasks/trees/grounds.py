@@ -166,7 +166,7 @@ def _quoted(plan: Plan, node: SchemaNode | None, value: Any, pieces: Sequence[st
     return {"value": value, "quote": quote}
 
 
-# --- which items of lists belong together, and what that is hits_each ---
+# --- which items of lists belong together, and what that is gains ---
 
 
 class GroundedPairing(Pairing):
@@ -192,15 +192,14 @@ class GroundedPairing(Pairing):
                 continue
             items = [references[i] for i in rows]
             hits = {
-                kind: self.hits_each(node.item, items, predictions[j], subgrounds(grounds, j))
-                for kind, j in kinds.items()
+                kind: self.gains(node.item, items, predictions[j], subgrounds(grounds, j)) for kind, j in kinds.items()
             }
             weights = np.array([hits[repr(grounds.get(j))] for j in positions]).T
             pairs += [(rows[row], positions[column]) for row, column in assign(weights)]
         chosen_partners = dict(pairs)
         return [(i, chosen_partners[i]) for i, _ in matched]
 
-    def hits_each(self, node: SchemaNode, references: Sequence[Any], item: Any, grounds: Grounds) -> list[float]:
+    def gains(self, node: SchemaNode, references: Sequence[Any], item: Any, grounds: Grounds) -> list[float]:
         """Return for each reference item the sum of grounded similarities if it is paired with this predicted item."""
         aligned = [alignments_in(tree, compare_items(tree, item, node, self).choices) for tree in references]
         pairs = zip(references, aligned, strict=True)

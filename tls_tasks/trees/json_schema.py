@@ -223,7 +223,7 @@ class _Reader:
             shape = self._merge(schema.name, parts)._replace(is_partial=schema.is_partial)
         self.shapes[id(schema)] = shape
         if n_loops != self.n_loops:
-            del self.shapes[id(schema)]  # only true within the loop
+            del self.shapes[id(schema)]  # this shape holds only within the loop
         return shape
 
     def _statements(self, schema: Mapping[str, Any]) -> list[_Shape]:

@@ -60,15 +60,15 @@ def resolve_metric(
             raise InputError("metric", None, repr(metric), "a dictionary with 'metric': a name")
         return resolve_metric(**{"name": name, "normalize": normalize, "compat": compat, **options, **metric})
     if isinstance(metric, str):
-        leaf = _named(metric, compat, options)
+        base = _named(metric, compat, options)
     elif isinstance(metric, LeafMetric):
-        leaf = metric
+        base = metric
     elif hasattr(metric, "compute") or callable(metric):  # by its methods: an evaluation module is falsy
-        leaf = _custom_metric(metric, name=name, **options)
+        base = _custom_metric(metric, name=name, **options)
     else:
         raise InputError("metric", None, repr(metric), "a name, an evaluate module or a function")
-    leaf = leaf.normalized(normalize)
-    return leaf if name in (None, leaf.name) else replace(leaf, name=name, own_name=leaf.own_name or leaf.name)
+    base = base.normalized(normalize)
+    return base if name in (None, base.name) else replace(base, name=name, own_name=base.own_name or base.name)
 
 
 def _named(name: str, compat: str | None, options: Mapping[str, Any]) -> LeafMetric:
@@ -211,5 +211,5 @@ def _takes_columns(metric: Any) -> bool:
         return True
     try:
         return {"predictions", "references"} <= inspect.signature(metric).parameters.keys()
-    except ValueError:  # written in C, without a signature
+    except ValueError:  # functions written in C have no signature
         return False

@@ -1,4 +1,4 @@
-"""What a leaf metric is, and the built-in ones: of any value (equality), numbers, dates and texts."""
+"""The class of leaf metrics, and the built-in ones: of any value (equality), numbers, dates and texts."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def _distinct(values: Sequence[Any]) -> tuple[Sequence[Any], Sequence[int]]:
     keys = list(zip(map(type, values), values, strict=True))
     try:
         indices = {key: index for index, key in enumerate(dict.fromkeys(keys))}
-    except TypeError:  # an unhashable value
+    except TypeError:  # a value can't be hashed
         return values, range(len(values))
     return [value for _, value in indices], [indices[key] for key in keys]
 
@@ -255,7 +255,7 @@ def _equality_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> F
     numbers: dict[Any, int] = {}
     try:
         rows, columns = ([numbers.setdefault(key, len(numbers)) for key in keys] for keys in (references, predictions))
-    except TypeError:  # an unhashable value: compare pair by pair
+    except TypeError:  # a value can't be hashed, so pairs are compared one by one
         return np.array([[float(reference == key) for key in predictions] for reference in references])
     return np.equal.outer(rows, columns).astype(np.float64)
 

@@ -1,4 +1,4 @@
-"""Which items of two lists are compared: by key, by position, or by the pairing with the greatest sum of weights.
+"""Decide which items of two lists are compared: by key, by position, or by the pairing with the greatest weight.
 
 Items are sorted first, so that their order in the lists never matters.
 """

@@ -1,4 +1,4 @@
-"""What the page draws of a tree."""
+"""Prepare the data that the page draws of a tree."""
 
 import warnings
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from tls_tasks.trees.data import shown_sources
 from tls_tasks.trees.grounds import ground_at
 from tls_tasks.trees.tree_eval import tree_eval
 
-_LONGEST_SOURCE = 20_000  # characters
+_MAX_SOURCE = 20_000  # characters of a source that the page shows
 
 
 def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
@@ -27,6 +27,6 @@ def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -
     by_quote = {g.quote: source.places(g.quote) for g in grounds if g}
     quotes = [g and [g.quote, g.holds, next(iter(by_quote[g.quote]), None)] for g in grounds]
     spans = [(*span, "hit" if g.holds else "miss") for g in grounds if g for span in by_quote[g.quote]]
-    drawn = [[*row[:5], without_nan(row.scores), quote] for row, quote in zip(rows, quotes, strict=True)]
+    cells = [[*row[:5], without_nan(row.scores), quote] for row, quote in zip(rows, quotes, strict=True)]
     lost = item.parsed.lost()
-    return {"kind": "tree", "lost": lost, "rows": drawn, "source": mark_spans(source.text[:_LONGEST_SOURCE], spans)}
+    return {"kind": "tree", "lost": lost, "rows": cells, "source": mark_spans(source.text[:_MAX_SOURCE], spans)}

@@ -81,14 +81,13 @@ def _wrapped_trees(value: Any, node: SchemaNode | None, any_style: bool) -> list
     """List the dictionaries within a wrapper that fit the schema; several only if the wrapper has none of its keys."""
     if not isinstance(node, Branch) or not isinstance(value, dict | list):
         return []
-    outer = _schema_keys(value, node, any_style)
-    is_open = node.rest is not None
-    if isinstance(value, dict) and (len(outer) == len(value) or (is_open and not find_issues(value, node))):
+    top = _schema_keys(value, node, any_style)
+    if isinstance(value, dict) and (len(top) == len(value) or (node.rest is not None and not find_issues(value, node))):
         return []
     keys = [(inner, _schema_keys(inner, node, any_style)) for inner in _inner_dictionaries(value, node)]
-    most = max((len(inner_keys) for _, inner_keys in keys if outer < inner_keys), default=0)
-    best = [inner for inner, inner_keys in keys if outer < inner_keys and len(inner_keys) == most]
-    return best if len(best) == 1 or not outer else []
+    most = max((len(inner_keys) for _, inner_keys in keys if top < inner_keys), default=0)
+    best = [inner for inner, inner_keys in keys if top < inner_keys and len(inner_keys) == most]
+    return best if len(best) == 1 or not top else []
 
 
 def _inner_dictionaries(value: Any, node: Branch, depth: int = 0) -> Iterator[dict[str, Any]]:

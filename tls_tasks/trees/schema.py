@@ -258,8 +258,8 @@ def _pydantic_schema(value: Any) -> Any:
 
     try:
         return (value if isinstance(value, TypeAdapter) else TypeAdapter(value)).json_schema()
-    except Exception as error:  # of many kinds
-        if isinstance(value, type) and not getattr(value, "__annotations__", None):  # a type of the user's
+    except Exception as error:  # pydantic raises errors of many kinds
+        if isinstance(value, type) and not getattr(value, "__annotations__", None):  # the label is the user's own type
             return None
         got = f"{value!r}, of which pydantic makes no JSON Schema: {str(error).splitlines()[0]}"
         raise InputError("schema", None, got, "a class or annotation that pydantic.TypeAdapter takes") from None

@@ -1,4 +1,4 @@
-"""From sums to results: precision and recall, averages over leaves, the treeval score; what is said of each sample."""
+"""From sums to results: precision and recall, averages over leaves, the treeval score; the details of each sample."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What a caller says of paths and of types: the metrics of leaves and the order of lists."""
+"""Read a caller's settings for paths and types: the metrics of leaves and the order of lists."""
 
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any

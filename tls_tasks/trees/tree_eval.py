@@ -221,24 +221,23 @@ def count_trees(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> list[tupl
     return counts
 
 
-def _check_reference(plan: Plan, row: int, parsed: ParsedTree, reference: Any) -> Any:
+def _check_reference(plan: Plan, row: int, parsed: ParsedTree, gold: Any) -> Any:
     """Return a reference as it is compared: it follows the schema, and numeric texts are numbers.
 
     Raises:
         InputError: It doesn't.
     """
     if isinstance(plan.root, Branch):
-        reference = _fill_nulls(reference, parsed.failed)
-    is_null = reference is None and not isinstance(plan.root, Branch)
-    issues = [] if is_null else reference_violations(reference, plan.root)
+        gold = _fill_nulls(gold, parsed.failed)
+    issues = [] if gold is None and not isinstance(plan.root, Branch) else reference_violations(gold, plan.root)
     if plan.follows_treeval:  # its metrics see values of any type
         issues = [issue for issue in issues if not issue.path and isinstance(plan.root, Branch)]
-    if not issues or not reference_violations(numbers := parse_numbers(reference, plan.root), plan.root):
-        tree = numbers if issues else reference
+    if not issues or not reference_violations(numbers := parse_numbers(gold, plan.root), plan.root):
+        tree = numbers if issues else gold
         if unread := [] if plan.follows_treeval else unread_dates(tree, plan.root, plan.day_month):
             raise InputError("references", row, unread[0], EXPECTED_DATE)
         return tree
-    is_item = isinstance(plan.root, ListOf) and not reference_violations(reference, plan.root.item)
+    is_item = isinstance(plan.root, ListOf) and not reference_violations(gold, plan.root.item)
     follows = f"a tree that follows the schema{f' ({plan.form})' * bool(plan.form)}"
     expected = f"{follows}, or schema=None{'; did you mean schema=schema[0]?' * is_item}"
     raise InputError("references", row, str(issues[0]), expected)

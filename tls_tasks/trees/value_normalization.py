@@ -1,8 +1,8 @@
-"""Values that are written in another way than the reference has them, and mean the same: for the scores of values.
+"""Normalise values that are written in another way than the reference and mean the same: for the scores of values.
 
 A number may stand in a text (``"1,234.50"``), one moment may be written in two time zones, and ``01/02/2024`` is a date
-once somebody says whether the day or the month comes first. A pair of values is scored as it stands and as it is meant,
-and the better score counts.
+once somebody says whether the day or the month comes first. A pair of values is scored as it stands and normalised, and
+the better score counts.
 """
 
 import datetime

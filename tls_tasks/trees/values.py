@@ -1,4 +1,4 @@
-"""Values beside their nodes in the schema: what is in them, step by step, and how much."""
+"""Walk values together with their schema nodes: list children, count nodes, replace values."""
 
 from __future__ import annotations
 

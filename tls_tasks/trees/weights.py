@@ -69,9 +69,7 @@ class PairCounts:
             scores=sums,
             similarity=np.array([each.similarity for each in counts]),
             exact=np.array([sum(outcome.similarity >= EXACT for outcome in outcomes) for outcomes in met]),
-            n_values=np.array(
-                [each.outside + count_values(outcomes) for each, outcomes in zip(counts, leaves, strict=True)]
-            ),
+            n_values=np.array([pair.outside + count_values(group) for pair, group in zip(counts, leaves, strict=True)]),
             extra_reference_values=np.array([each.extra_reference_values for each in counts]) + extra,
             are_null=np.array([each.is_null_pair for each in counts]),
             are_scalars=np.array([each.is_scalar_pair for each in counts]),
@@ -86,7 +84,9 @@ def guide_fits(plan: Plan, node: SchemaNode, pairs: PairCounts) -> FloatArray:
     """
     mean, is_scored = _mean_over_metrics(plan, pairs)
     if isinstance(node, Field):
-        if plan.follows_treeval and len(node.metrics) == 1 and node.index in pairs.scores:  # the score itself
+        if (
+            plan.follows_treeval and len(node.metrics) == 1 and node.index in pairs.scores
+        ):  # its program takes the score itself
             mean = pairs.scores[node.index][1][0]
     else:
         product = _f1(*pairs.nodes) * _f1(*pairs.leaves)
@@ -212,7 +212,9 @@ def flat_weights(plan: Plan, node: SchemaNode, references: list[Row], prediction
 def _count_pairs(plan: Plan, node: SchemaNode, references: list[Row], predictions: list[Row]) -> PairCounts:
     """Count all references with all predictions."""
     sides, is_leaf = (references, predictions), isinstance(node, Field)
-    n_dictionaries = sum(isinstance(below, Branch) for _, below in all_nodes(node)) - (not is_leaf)  # within the item
+    n_dictionaries = sum(isinstance(below, Branch) for _, below in all_nodes(node)) - (
+        not is_leaf
+    )  # dictionaries within the item count as nodes
     keys: list[Any] = [np.array([[float(value is not MISSING) for value in row] for row in rows]) for rows in sides]
     nulls = [np.array([[value is None for value in row] for row in rows]) for rows in sides]
     values: list[Any] = [side - null for side, null in zip(keys, nulls, strict=True)]

@@ -84,9 +84,7 @@ def guide_fits(plan: Plan, node: SchemaNode, pairs: PairCounts) -> FloatArray:
     """
     mean, is_scored = _mean_over_metrics(plan, pairs)
     if isinstance(node, Field):
-        if (
-            plan.follows_treeval and len(node.metrics) == 1 and node.index in pairs.scores
-        ):  # its program takes the score itself
+        if plan.follows_treeval and len(node.metrics) == 1 and node.index in pairs.scores:  # the score itself
             mean = pairs.scores[node.index][1][0]
     else:
         product = _f1(*pairs.nodes) * _f1(*pairs.leaves)
@@ -212,9 +210,7 @@ def flat_weights(plan: Plan, node: SchemaNode, references: list[Row], prediction
 def _count_pairs(plan: Plan, node: SchemaNode, references: list[Row], predictions: list[Row]) -> PairCounts:
     """Count all references with all predictions."""
     sides, is_leaf = (references, predictions), isinstance(node, Field)
-    n_dictionaries = sum(isinstance(below, Branch) for _, below in all_nodes(node)) - (
-        not is_leaf
-    )  # dictionaries within the item count as nodes
+    n_dictionaries = sum(isinstance(below, Branch) for _, below in all_nodes(node)) - (not is_leaf)  # within the item
     keys: list[Any] = [np.array([[float(value is not MISSING) for value in row] for row in rows]) for rows in sides]
     nulls = [np.array([[value is None for value in row] for row in rows]) for rows in sides]
     values: list[Any] = [side - null for side, null in zip(keys, nulls, strict=True)]

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import read_jsonl
 from tls_tasks.data.sources import EMBEDDED
-from tls_tasks.trees.compliance import complies
+from tls_tasks.trees.compliance import find_issues
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.types import Branch, ListOf
 
@@ -24,7 +24,7 @@ CASES = [pytest.param(row, id=row["id"]) for task in FOLDERS for row in ROWS[tas
 every_row = pytest.mark.parametrize("row", CASES)
 
 
-def kind_of(row):
+def type_label(row):
     return row["schema"] if isinstance(row["schema"], str) else row["title"]
 
 
@@ -72,7 +72,7 @@ def test_the_schemas_have_every_shape():
 
 @every_row
 def test_the_gold_tree_complies_with_its_schema_and_has_every_key(row):
-    assert complies(row["reference"], node_of(row)) == []
+    assert find_issues(row["reference"], node_of(row)) == []
     list(leaves(row["reference"], node_of(row)))  # a key that is missing raises
 
 
@@ -121,8 +121,8 @@ def test_there_are_traps():
 def test_readme_rows_are_counted_from_the_files():
     readme = (EMBEDDED / "README.md").read_text(encoding="utf-8").splitlines()
     for task in FOLDERS:
-        for kind in dict.fromkeys(kind_of(row) for row in ROWS[task]):
-            rows = [row for row in ROWS[task] if kind_of(row) == kind]
+        for kind in dict.fromkeys(type_label(row) for row in ROWS[task]):
+            rows = [row for row in ROWS[task] if type_label(row) == kind]
             words = sum(len(row["text"].split()) for row in rows)
             values = [value for row in rows for value, _ in leaves(row["reference"], node_of(row))]
             n_null = sum(value is None for value in values)

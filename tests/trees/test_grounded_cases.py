@@ -1,4 +1,4 @@
-"""Quotes and values whose grounds were judged by the rules before any code had seen them."""
+"""Quotes and values whose grounds were main_results by the rules before any code had seen them."""
 
 import pytest
 

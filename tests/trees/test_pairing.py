@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.trees.test_tree_eval import RANDOM_CASES, metrics_of
-from tls_tasks.trees.counts import similarity_of
+from tls_tasks.trees.counts import leaf_similarity
 from tls_tasks.trees.differences import is_pair, side_by_side
 from tls_tasks.trees.tree_eval import tree_eval
 
@@ -65,7 +65,7 @@ def test_the_pairs_that_views_show_give_the_headline(case):
     hits = given_and_wanted = 0.0
     for item, unit in zip(score.items, score.units, strict=True):
         nodes = [node for node in side_by_side(item.plan.root, *item.trees, item.alignments) if is_pair(node)]
-        own = math.fsum(similarity_of(item.plan, node.node, node.reference, node.prediction) for node in nodes)
+        own = math.fsum(leaf_similarity(item.plan, node.node, node.reference, node.prediction) for node in nodes)
         assert own == pytest.approx(unit["value_hits"], abs=1e-9)
         hits, given_and_wanted = hits + own, given_and_wanted + unit["value_given"] + unit["value_wanted"]
     if given_and_wanted:

@@ -15,7 +15,7 @@ from tests import hostile
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.rows import pack_columns, unpack_column
 from tls_tasks.trees.read import TREE_PROBLEM_KINDS, TooDeepError, parse_tree, plain
-from tls_tasks.trees.rows import as_plain, check_row, read_prediction, read_reference, read_rows
+from tls_tasks.trees.rows import answers_to_json, check_row, read_prediction, read_reference, read_rows
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import MAX_DEPTH, AnyOf, Branch, Leaf, path_name
@@ -32,7 +32,7 @@ def is_plain(value):
 
 
 def pack(predictions, references):
-    return pack_columns({"predictions": predictions, "references": references}, check_row, as_plain)
+    return pack_columns({"predictions": predictions, "references": references}, check_row, answers_to_json)
 
 
 TEXTS = [json.loads(line) for line in Path(__file__).with_name("texts.jsonl").read_text("utf-8").splitlines()]

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.trees.compliance import ISSUE_KINDS, complies, fits
+from tls_tasks.trees.compliance import ISSUE_KINDS, find_issues, fits
 from tls_tasks.trees.data import _as_json_schema
 from tls_tasks.trees.schema import is_json_schema, read_schema, schema_and_form
 from tls_tasks.trees.tree_eval import tree_eval
-from tls_tasks.trees.types import Again, AnyOf, Branch, Leaf, ListOf, OneOf, all_nodes, path_name
+from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, RecursiveNode, UnionNode, all_nodes, path_name
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
@@ -37,7 +37,7 @@ SONG = CASES["SONG"]
 
 def told(node):
     """A node as text: ``{a: string, b!: [integer]}``; what is required has a !, and * is any other key."""
-    if isinstance(node, OneOf):
+    if isinstance(node, UnionNode):
         return " or ".join(map(told, node.parts))
     if isinstance(node, ListOf):
         return f"[{told(node.item)}]" + " in order" * node.is_ordered + " by key" * node.is_keyed
@@ -211,7 +211,7 @@ FINE = {"name": "x", "inner": {"a": []}}
 ],
 )  # fmt: skip
 def test_compliance(tree, issues):
-    found = complies(tree, NODE)
+    found = find_issues(tree, NODE)
     assert [(str(issue).split(": ")[0], issue.kind) for issue in found] == list(map(tuple, issues))
     assert {issue.kind for issue in found} <= set(ISSUE_KINDS)
 
@@ -244,7 +244,7 @@ TREES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st
 
 @given(TREES, NODES)
 def test_any_tree_can_be_checked(tree, node):
-    for issue in complies(tree, node):
+    for issue in find_issues(tree, node):
         assert str(issue)
 
 
@@ -318,7 +318,7 @@ def test_errors_of_references_say_in_which_form_the_schema_was_read(schema, refe
 def paths(schema):
     """The named properties of a schema that was read, in order."""
     root = read_schema(schema, "json_schema")
-    return [path_name(path) for path, node in all_nodes(root) if path and not isinstance(node, Again)]
+    return [path_name(path) for path, node in all_nodes(root) if path and not isinstance(node, RecursiveNode)]
 
 
 S, N = {"type": "string"}, {"type": "number"}
@@ -459,7 +459,7 @@ def test_lists_in_lists_are_walked_once_a_level():
 
 
 def test_a_null_is_told_all_kinds_that_it_is_not():
-    (issue,) = complies(None, OneOf((Branch({}), ListOf(STRING), Leaf("integer"))))
+    (issue,) = find_issues(None, UnionNode((Branch({}), ListOf(STRING), Leaf("integer"))))
     assert str(issue).endswith("wanted a dictionary or a list or integer, got null")
 
 

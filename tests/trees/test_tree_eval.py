@@ -18,14 +18,14 @@ from tests.conftest import ORACLES, ROOT, read_jsonl
 from tests.trees.slow_tree_eval import Slow
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.score import values
-from tls_tasks.trees.compliance import ISSUE_KINDS, complies
+from tls_tasks.trees.compliance import ISSUE_KINDS, find_issues
 from tls_tasks.trees.counts import KINDS
 from tls_tasks.trees.leaf_metrics import resolve_metric
 from tls_tasks.trees.pairing import ALIGNED, assign
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import KEYS
 from tls_tasks.trees.tree_eval import tree_eval
-from tls_tasks.trees.types import AnyOf, leaves_of
+from tls_tasks.trees.types import AnyOf, leaves_by_path
 from tls_tasks.trees.values import count_nodes
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -451,7 +451,7 @@ COMPAT = st.sampled_from([None, "treeval"])
 
 
 def metrics_of(schema):
-    present = {("choice" if leaf.choices else leaf.type) for leaf in leaves_of(read_schema(schema)).values()}
+    present = {("choice" if leaf.choices else leaf.type) for leaf in leaves_by_path(read_schema(schema)).values()}
     return {f"type:{label}": metrics for label, metrics in BY_TYPE.items() if label in present and metrics}
 
 
@@ -556,7 +556,7 @@ def test_every_row_counts_the_same_whatever_the_others_are(node, values):
 def test_issues_are_those_of_each_tree_whatever_is_scored(case, compat):
     units = tree_eval(case.predictions, case.references, case.schema, compat=compat).units
     for unit, tree in zip(units, case.predictions, strict=True):
-        kinds = [issue.kind for issue in complies(tree, read_schema(case.schema))]
+        kinds = [issue.kind for issue in find_issues(tree, read_schema(case.schema))]
         assert [unit[f"issue|{kind}"] for kind in ISSUE_KINDS] == [kinds.count(kind) for kind in ISSUE_KINDS]
         assert unit["schema_compliance"] == (not kinds)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tls_tasks.trees.differences import _SIGNS, MOST_ROWS, _value_text, compare, table_lines
+from tls_tasks.trees.differences import _SIGNS, MOST_ROWS, _value_text, table_lines, tree_rows
 from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.types import AnyOf
@@ -26,7 +26,7 @@ PLAN = make_plan(NODE)
 
 
 def states(reference, prediction, alignments=None):
-    rows = compare(reference, prediction, PLAN, alignments or {})
+    rows = tree_rows(reference, prediction, PLAN, alignments or {})
     return [(row.state, row.depth, row.label) for row in rows]
 
 
@@ -77,7 +77,7 @@ def test_an_integer_of_too_many_digits():
 def test_values_are_cut_before_they_are_worked_on():
     assert len(_value_text("\x1b" * 10**6)) < 5000
     assert len(_value_text(["x" * 10**6])) <= 500
-    assert len(compare({}, {str(key): 1 for key in range(MOST_ROWS + 1)}, PLAN, {})) == MOST_ROWS
+    assert len(tree_rows({}, {str(key): 1 for key in range(MOST_ROWS + 1)}, PLAN, {})) == MOST_ROWS
 
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text()
@@ -88,7 +88,7 @@ TREES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dic
 @given(TREES, TREES)
 @example({"seller": {"name": None}}, {"seller": {"name": None}})
 def test_any_two_trees_can_be_shown(reference, prediction):
-    rows = compare(reference, prediction, PLAN, {})
+    rows = tree_rows(reference, prediction, PLAN, {})
     assert all(row.state in _SIGNS for row in rows)
     *lines, _, _ = table_lines(rows)
     assert not any("\x1b" in line for line in lines)
@@ -99,7 +99,7 @@ def test_any_two_trees_can_be_shown(reference, prediction):
 def test_a_table():
     reference = {"name": "Acme Company Limited " * 3, "n": 1, "tags": ["a"]}
     prediction = {"name": "Acme Company", "n": "1", "tags": ["a", "b"], "x": None}
-    rows = compare(reference, prediction, PLAN, {("tags",): [(0, 0)]})
+    rows = tree_rows(reference, prediction, PLAN, {("tags",): [(0, 0)]})
     *table, _, legend = table_lines(rows)
     assert table == [
         "  key    reference                                 prediction",
@@ -115,5 +115,5 @@ def test_a_table():
 
 def test_several_metrics_are_named():
     plan = make_plan(NODE, leaf_metrics={"name": ["indel_ratio", "exact_match"]})
-    rows = compare({"name": "ab"}, {"name": "a"}, plan, {})
+    rows = tree_rows({"name": "ab"}, {"name": "a"}, plan, {})
     assert "indel_ratio 0.67 exact_match 0.00" in "\n".join(table_lines(rows))

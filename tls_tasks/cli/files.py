@@ -20,9 +20,9 @@ from tls_tasks.timelines.task import RESULTS
 from tls_tasks.trees.data import TreeRow, holds_many, read_trees
 from tls_tasks.trees.rows import read_prediction, read_reference
 from tls_tasks.trees.schema import read_schema
-from tls_tasks.trees.score import judged
-from tls_tasks.trees.shape import shape
-from tls_tasks.trees.types import leaves_of, path_name
+from tls_tasks.trees.score import main_results
+from tls_tasks.trees.shape import infer_node
+from tls_tasks.trees.types import leaves_by_path, path_name
 
 _PER_PAIR = ("ar1_precision", "ar1_recall", "ar1_f1", "ar2_f1", "date_precision", "date_recall", "date_f1")
 
@@ -197,7 +197,7 @@ def _trees(args: argparse.Namespace) -> int:
     base.note("trees", *missing_note(((row.id, row.prediction) for row in rows), "trees", "counted as empty"))
     answers = ["" if row.prediction is None else row.prediction for row in rows]
     mode, references = "strict" if args.strict else "lenient", [row.reference for row in rows]
-    node = schema or shape(references)
+    node = schema or infer_node(references)
     with without_warnings(ParseFailureWarning):  # a note below says so
         metrics = _leaf_metrics(args.metric, node)
         options: dict[str, Any] = {"compat": args.compat, "parse_mode": mode, "sources": [row.source for row in rows]}
@@ -209,7 +209,7 @@ def _trees(args: argparse.Namespace) -> int:
     result = printed.as_json(args, score, names)
     if args.json:
         result["differences"] = [{"id": names[row["row"]], **row} for row in score.differences()]
-    keys = [*judged(score.items[0].plan)]
+    keys = [*main_results(score.items[0].plan)]
     headline = next(key for key in ("grounded_f1", "f1_value", "treeval_score") if key in keys)
     args.detailed = args.detailed or not many
     code = printed.print_score(args, score, names, "tree", keys=keys * many, headline=headline, result=result)
@@ -250,6 +250,6 @@ def _leaf_metrics(arguments: list[str], node: Any) -> dict[Any, list[str]] | Non
         where, equals, name = argument.rpartition("=")
         if not name or (equals and not where):
             raise InputError("--metric", None, repr(argument), "NAME or WHERE=NAME")
-        for path in [where] if where else map(path_name, leaves_of(node)):
+        for path in [where] if where else map(path_name, leaves_by_path(node)):
             chosen.setdefault(path, []).append(name)
     return chosen or None

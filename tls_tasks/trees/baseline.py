@@ -15,7 +15,7 @@ from tls_tasks.text.dates import read_date
 from tls_tasks.trees.grounds import with_quotes
 from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.schema import read_schema
-from tls_tasks.trees.types import Branch, Leaf, ListOf, OneOf, SchemaNode
+from tls_tasks.trees.types import Branch, Leaf, ListOf, SchemaNode, UnionNode
 
 _REACH = 80  # characters between the words of a key and its value: about a line
 
@@ -48,19 +48,19 @@ def answer(prompt: str) -> str:
         >>> answer(f"<document>\nDue on 4 April 2024. Total: 1,342.30\n</document>\n\nJSON Schema:\n{schema}\n\nJSON:")
         '{"due_date": "2024-04-04", "total": 1342.3}'
     """  # noqa: E501 - a schema is one line
-    document, asked = read_prompt(prompt)
-    schema = asked.removeprefix(_SCHEMA).partition("\n")[0]
+    document, request = read_prompt(prompt)
+    schema = request.removeprefix(_SCHEMA).partition("\n")[0]
     try:
         node = read_schema(json.loads(schema), "json_schema")
-    except (ValueError, RecursionError, InputError):  # a prompt of another task
+    except (ValueError, RecursionError, InputError):  # the prompt belongs to another task
         return "{}"
     tree = _fill(node, document)
-    asks_for_quotes = '"quote"' in asked.removeprefix(_SCHEMA).partition("\n")[2]
+    asks_for_quotes = '"quote"' in request.removeprefix(_SCHEMA).partition("\n")[2]
     return json.dumps(with_quotes(make_plan(node), tree, document) if asks_for_quotes else tree, ensure_ascii=False)
 
 
 def _fill(node: SchemaNode, text: str, key: Hashable = "") -> Any:
-    """The value of a node.
+    """Return the value of a schema node, by its key, from a text.
 
     Args:
         node: A part of the schema.
@@ -79,40 +79,40 @@ def _fill(node: SchemaNode, text: str, key: Hashable = "") -> Any:
     if isinstance(node, ListOf):
         return _parts(text, key) if node.item == Leaf("string") else []
     if not isinstance(node, Leaf):
-        return _fill(node.parts[-1], text, key) if isinstance(node, OneOf) else None
-    places = _mentions(text, key)
+        return _fill(node.parts[-1], text, key) if isinstance(node, UnionNode) else None
+    mentions = _mentions(text, key)
     if node.choices:
         return _choice(node, text)
     if node.type in ("date", "datetime"):
-        found = _behind(_DATE, text, places) or _DATE.search(text)
-        expression = read_date(found[0]) if found else None
+        match = _behind(_DATE, text, mentions) or _DATE.search(text)
+        expression = read_date(match[0]) if match else None
         return expression.date.isoformat() if expression and not expression.other else None
     if node.type in ("number", "integer"):
-        found = _behind(_NUMBER, text, places)
-        if found is None or (found[2] and node.type == "integer"):
+        match = _behind(_NUMBER, text, mentions)
+        if match is None or (match[2] and node.type == "integer"):
             return None
-        whole = found[1].replace(",", "")
-        return float(whole + found[2]) if found[2] else int(whole)
+        whole = match[1].replace(",", "")
+        return float(whole + match[2]) if match[2] else int(whole)
     if node.type == "boolean":
-        return not _NO.search(text[max(0, places[0] - _REACH) : places[0]]) if places else None
+        return not _NO.search(text[max(0, mentions[0] - _REACH) : mentions[0]]) if mentions else None
     return _label(text, key) if node.type == "string" else None
 
 
 def _mentions(text: str, key: Hashable) -> list[int]:
-    """Where the words of a key end in a text, in any form of theirs: ``ingredients`` for ``ingredient``."""
+    """Return the positions in a text where a key's words end; ``ingredient`` also matches ``ingredients``."""
     words = [word.lower() for word in _KEY_WORD.findall(str(key))]
     stems = [re.escape(word[:-1] if len(word) > 4 else word) for word in words if word not in _KIND_WORDS]
     pattern = rf"(?<![^\W\d_])(?:{'|'.join(stems)})\w{{0,4}}"
     return [match.end() for match in re.finditer(pattern, text, re.IGNORECASE)] if stems else []
 
 
-def _behind(pattern: re.Pattern[str], text: str, places: list[int]) -> re.Match[str] | None:
-    """The first value that stands behind a mention, within reach."""
-    return next((match for place in places if (match := pattern.search(text, place, place + _REACH))), None)
+def _behind(pattern: re.Pattern[str], text: str, mentions: list[int]) -> re.Match[str] | None:
+    """Return the first match behind a mention, within reach."""
+    return next((match for end in mentions if (match := pattern.search(text, end, end + _REACH))), None)
 
 
 def _choice(leaf: Leaf, text: str) -> Any:
-    """The choice that comes first in the text."""
+    """Return the choice that comes first in the text; None if there is none."""
     names = {str(choice).lower(): choice for choice in leaf.choices}
     pattern = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     match = re.search(rf"(?<!\w)(?:{pattern})(?!\w)", text, re.IGNORECASE)
@@ -120,15 +120,15 @@ def _choice(leaf: Leaf, text: str) -> Any:
 
 
 def _label(text: str, key: Hashable) -> str | None:
-    """What stands behind the key's words and a colon; the first line for a name or a title."""
-    for place in _mentions(text, key):
-        if match := _LABEL.match(text, place):
+    """Return the text behind the key's words and a colon; for a name or title else the first line."""
+    for end in _mentions(text, key):
+        if match := _LABEL.match(text, end):
             return match[1].partition(". ")[0].strip(" .,") or None
     is_title = not {"name", "title"}.isdisjoint(str(key).lower().split("_"))
     return (text.strip().partition("\n")[0][:_REACH].strip(" .,") or None) if is_title else None
 
 
 def _parts(text: str, key: Hashable) -> list[str]:
-    """What is enumerated behind the key's words and a colon."""
+    """Return the items that are enumerated behind the key's words and a colon."""
     label = _label(text, key)
     return [part for part in re.split(r"[,;]\s*(?:and\s+)?|\s+and\s+", label) if part] if label else []

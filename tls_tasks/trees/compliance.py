@@ -1,12 +1,12 @@
-"""Whether a value has the type of its leaf, and what in a tree does not comply with its schema."""
+"""Check whether a value has the type of its leaf, and list the issues of a tree with its schema."""
 
 import datetime
 import re
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, OneOf, Path, SchemaNode, part_for, path_name
-from tls_tasks.trees.values import settled
+from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, Path, SchemaNode, UnionNode, node_for, path_name
+from tls_tasks.trees.values import resolve
 
 ISSUE_KINDS = ("missing", "unknown", "type", "choice", "format")
 """What may not comply: a required key is absent, a key is not in the schema, a value is of another type or not among
@@ -50,7 +50,7 @@ TYPE_NAMES = frozenset({*_CLASSES, *_OTHER_NAMES, "integer", "number", "any", "c
 
 
 def base_type(label: Hashable) -> Any:
-    """The type that a label stands for: ``string`` for ``str`` and the class :class:`str`; a custom label stays.
+    """Return the type that a label stands for: ``string`` for ``str`` and the class :class:`str`; a custom label stays.
 
     Example:
         >>> base_type("bool"), base_type(int), base_type("isbn")
@@ -60,7 +60,7 @@ def base_type(label: Hashable) -> Any:
 
 
 def fits(value: Any, leaf: Leaf) -> bool:
-    """Whether a value that is not null has the type of its leaf.
+    """Tell whether a value that is not null has the type of its leaf.
 
     Numbers and booleans differ (``True`` is no integer), text is never a number, ``1.0`` is an integer. A choice fits
     if its type is that of a choice, whether or not it is one of them. Custom labels and ``any`` take every value; a
@@ -88,7 +88,7 @@ def fits(value: Any, leaf: Leaf) -> bool:
 
 
 def is_scalar(leaf: Leaf) -> bool:
-    """Whether a leaf is of a type of which no object may be a value.
+    """Tell whether the leaf's type excludes dictionaries.
 
     Example:
         >>> [is_scalar(Leaf(name)) for name in ("string", "date-time", "any", "object", "isbn")]
@@ -102,7 +102,7 @@ def _is_number(value: Any) -> bool:
 
 
 def plain_types(leaf: Leaf) -> frozenset[type]:
-    """Types whose values all fit a leaf, so that :func:`fits` need not be asked."""
+    """Return the Python types whose values all fit a leaf, so that :func:`fits` need not be called."""
     return frozenset(type(value) for value in ("", 0, 0.5, True) if fits(value, leaf))
 
 
@@ -112,8 +112,8 @@ def _same_type(value: Any, choice: Hashable) -> bool:
     return isinstance(value, bool) if isinstance(choice, bool) else _is_number(value)
 
 
-def complies(tree: Any, node: SchemaNode) -> list[_Issue]:
-    """What in a tree does not comply with its schema; nothing if it does.
+def find_issues(tree: Any, node: SchemaNode) -> list[_Issue]:
+    """List the issues in which a tree does not comply with its schema; an empty list if it complies.
 
     Null complies everywhere but as the root: it is how a tree says that there is no value. Dates are to be ISO dates.
 
@@ -126,9 +126,9 @@ def complies(tree: Any, node: SchemaNode) -> list[_Issue]:
 
     Example:
         >>> node = Branch({"n": Leaf("integer"), "tags": ListOf(Leaf("string"))}, frozenset({"n"}))
-        >>> [str(issue) for issue in complies({"n": "5", "tags": ["a", 7], "x": 1}, node)]
+        >>> [str(issue) for issue in find_issues({"n": "5", "tags": ["a", 7], "x": 1}, node)]
         ['n: type: wanted integer, got str', 'tags[1]: type: wanted string, got int', 'x: unknown: not in the schema']
-        >>> complies({"n": None}, node)
+        >>> find_issues({"n": None}, node)
         []
     """
     return [_wrong_type((), node, None)] if tree is None else list(_issues(tree, node, ()))
@@ -137,11 +137,11 @@ def complies(tree: Any, node: SchemaNode) -> list[_Issue]:
 def _issues(value: Any, node: SchemaNode, path: Path) -> Iterator[_Issue]:
     if value is None:
         return
-    if isinstance(value, AnyOf) and settled(node, value)[1] is not value:
+    if isinstance(value, AnyOf) and resolve(node, value)[1] is not value:
         for answer in value.values:
             yield from _issues(answer, node, path)
         return
-    node = part_for(node, value)
+    node = node_for(node, value)
     if isinstance(node, Leaf):
         if not fits(value, node):
             yield _wrong_type(path, node, value)
@@ -167,19 +167,19 @@ def _issues(value: Any, node: SchemaNode, path: Path) -> Iterator[_Issue]:
         yield _wrong_type(path, node, value)
 
 
-def slips(tree: Any, node: SchemaNode) -> list[_Issue]:
-    """What no reference may have: values of other types, unknown keys. Keys may be missing, and choices be others."""
-    return [issue for issue in complies(tree, node) if issue.kind in ("type", "unknown")]
+def reference_violations(tree: Any, node: SchemaNode) -> list[_Issue]:
+    """List the issues that no reference may have: wrong types and unknown keys. Keys may be missing, choices differ."""
+    return [issue for issue in find_issues(tree, node) if issue.kind in ("type", "unknown")]
 
 
-def _wanted(node: Any) -> str:
-    if isinstance(node, OneOf):
-        return " or ".join(map(_wanted, node.parts))
+def _type_words(node: Any) -> str:
+    if isinstance(node, UnionNode):
+        return " or ".join(map(_type_words, node.parts))
     return str(node.type) if isinstance(node, Leaf) else "a list" if isinstance(node, ListOf) else "a dictionary"
 
 
 def _wrong_type(path: Path, node: SchemaNode, value: Any) -> _Issue:
-    return _Issue(path, "type", f"wanted {_wanted(node)}, got {'null' if value is None else type(value).__name__}")
+    return _Issue(path, "type", f"wanted {_type_words(node)}, got {'null' if value is None else type(value).__name__}")
 
 
 _ISO = re.compile(
@@ -189,7 +189,7 @@ _ISO = re.compile(
 
 
 def _is_well_formed(text: str, kind: Hashable) -> bool:
-    """Whether text is an ISO date or date and time where the leaf is one."""
+    """Tell whether text is an ISO date, or date and time, where the leaf is one; True for other leaves."""
     if kind not in ("date", "datetime"):
         return True
     match = _ISO.fullmatch(text)

@@ -1,6 +1,6 @@
-"""What is counted of two trees: nodes, leaves with a value, and the outcome of each leaf, whose values are scored here.
+"""Counts of two trees: nodes, leaves with a value, and the outcome of each leaf, whose values are scored here.
 
-Values are scored by the metrics as they stand, and as they are meant. Each pair is scored once.
+Metrics score values as they stand, and normalised. Each pair is scored once.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 from tls_tasks.core.score import plain_mean
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.leaf_values import FloatArray, LeafMetric
-from tls_tasks.trees.meanings import has_meaning, meaning, reader_of_meanings
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import AnyOf, SchemaNode
+from tls_tasks.trees.value_normalization import needs_normalization, normalized, value_reader
 
 KINDS = ("correct", "wrong", "missed", "invented", "absent")
 """What a leaf can be: right; there with another value; not there though it should be; there though it should not be;
@@ -39,7 +39,7 @@ class Outcome:
         field: The leaf.
         kind: One of :data:`KINDS`; empty for nothing but scores.
         scores: The score of each metric; empty where nothing is scored.
-        similarity: How similar the values are, from 0 to 1, the better of as they stand and as they are meant.
+        similarity: How similar the values are, from 0 to 1, the better of as they stand and normalised.
         accepts_null: Whether null is a valid answer, too: the reference has a value if the prediction has one.
     """
 
@@ -52,7 +52,7 @@ class Outcome:
 
 @dataclass(slots=True, eq=False)
 class Counts:
-    """What is counted of two values and everything below them.
+    """Counts of two values and everything below them.
 
     Attributes:
         node_tp, node_fp, node_fn: Nodes in both trees, in the prediction only, in the reference only.
@@ -89,19 +89,19 @@ class Counts:
     is_null_pair: bool = False
     is_scalar_pair: bool = False
 
-    def __iadd__(self, other: Counts) -> Counts:
+    def __iadd__(self, counts: Counts) -> Counts:
         """Add another."""
-        self.node_tp += other.node_tp
-        self.node_fp += other.node_fp
-        self.node_fn += other.node_fn
-        self.leaf_tp += other.leaf_tp
-        self.leaf_fp += other.leaf_fp
-        self.leaf_fn += other.leaf_fn
-        self.outside += other.outside
-        self.extra_reference_values += other.extra_reference_values
-        self.outcomes += other.outcomes
-        self.choices += other.choices
-        self.common += other.common
+        self.node_tp += counts.node_tp
+        self.node_fp += counts.node_fp
+        self.node_fn += counts.node_fn
+        self.leaf_tp += counts.leaf_tp
+        self.leaf_fp += counts.leaf_fp
+        self.leaf_fn += counts.leaf_fn
+        self.outside += counts.outside
+        self.extra_reference_values += counts.extra_reference_values
+        self.outcomes += counts.outcomes
+        self.choices += counts.choices
+        self.common += counts.common
         return self
 
     @property
@@ -111,11 +111,11 @@ class Counts:
 
     @property
     def leaves(self) -> Iterator[Outcome]:
-        """What became of each leaf, without groups."""
+        """The outcome of each leaf, without groups."""
         return _flat(self.outcomes)
 
 
-def n_values(outcomes: Iterable[Outcome], kinds: Sequence[str] = IN_PREDICTION) -> int:
+def count_values(outcomes: Iterable[Outcome], kinds: Sequence[str] = IN_PREDICTION) -> int:
     """Count the values of the reference, but for those where null is a valid answer, too, and values of other kinds."""
     return sum(
         (outcome.kind in kinds) + (outcome.kind in IN_REFERENCE and not outcome.accepts_null) for outcome in outcomes
@@ -189,30 +189,30 @@ class LeafScorer:
         outcomes, references, predictions, is_typed = map(list, zip(*waiting, strict=True))
         scores = []
         for metric in field.metrics:
-            seen = self._as_one_array(field, predictions) if metric.name == "exact_match" else predictions
+            cast = self._cast_to_one_type(field, predictions) if metric.name == "exact_match" else predictions
             scores.append(np.full(len(waiting), metric.worst))
-            scores[-1][is_typed] = metric.pairs(list(compress(references, is_typed)), list(compress(seen, is_typed)))
+            scores[-1][is_typed] = metric.pairs(list(compress(references, is_typed)), list(compress(cast, is_typed)))
         written = np.array(is_typed) * mean_similarity(field.metrics, scores)
-        meant = 0.0 if self.plan.follows_treeval else self._by_meaning(field, references, predictions)
-        by_pair = np.array(scores).T.tolist(), written.tolist(), np.maximum(written, meant).tolist()
-        for outcome, by_metric, as_written, alike in zip(outcomes, *by_pair, strict=True):
+        normalized = 0.0 if self.plan.follows_treeval else self._normalized_similarity(field, references, predictions)
+        by_pair = np.array(scores).T.tolist(), written.tolist(), np.maximum(written, normalized).tolist()
+        for outcome, by_metric, as_written, similarity in zip(outcomes, *by_pair, strict=True):
             outcome.kind = "correct" if as_written >= EXACT else "wrong"
-            outcome.scores, outcome.similarity = by_metric, alike
+            outcome.scores, outcome.similarity = by_metric, similarity
 
-    def _as_one_array(self, field: Field, predictions: list[Any]) -> list[Any]:
-        """The predictions as treeval compares them outside of lists: they are one array, all floats if one is."""
+    def _cast_to_one_type(self, field: Field, predictions: list[Any]) -> list[Any]:
+        """Return the predictions as treeval's one array has them outside of lists: all floats if one is a float."""
         kinds = set(map(type, predictions))
         if not self.plan.follows_treeval or field.depth or float not in kinds or not kinds & {int, bool}:
             return predictions
         return [float(value) if isinstance(value, int) and abs(value) < 2**1000 else value for value in predictions]
 
-    def _by_meaning(self, field: Field, references: list[Any], predictions: list[Any]) -> FloatArray:
-        """The similarities of values as they are meant; 0 where that is as they stand."""
-        read, similarity = reader_of_meanings(field, self.plan.day_month), np.zeros(len(references))
+    def _normalized_similarity(self, field: Field, references: list[Any], predictions: list[Any]) -> FloatArray:
+        """Return the similarity of each pair of normalised values; 0 for pairs that normalisation doesn't change."""
+        read, similarity = value_reader(field, self.plan.day_month), np.zeros(len(references))
         pairs = enumerate(zip(references, predictions, strict=True))
-        rows = [row for row, pair in pairs if has_meaning(field, read, *pair)]
+        rows = [row for row, pair in pairs if needs_normalization(field, read, *pair)]
         if rows:
-            sides = [[meaning(read, side[row]) for row in rows] for side in (references, predictions)]
+            sides = [[normalized(read, side[row]) for row in rows] for side in (references, predictions)]
             similarity[rows] = mean_similarity(field.metrics, [metric.pairs(*sides) for metric in field.metrics])
         return similarity
 
@@ -224,8 +224,8 @@ def mean_similarity(metrics: Sequence[LeafMetric], scores: Sequence[Any]) -> Flo
     return similarity
 
 
-def similarity_of(plan: Plan, field: Any, reference: Any, prediction: Any) -> float:
-    """Return how similar two values of a leaf are, as they stand or as they are meant."""
+def leaf_similarity(plan: Plan, field: Any, reference: Any, prediction: Any) -> float:
+    """Return the similarity of two values of a leaf, in [0, 1], the better of as written and as normalised."""
     scorer = LeafScorer(plan)
     outcome = scorer.outcome(field, reference, prediction, plan.follows_treeval or fits(prediction, field))
     scorer.score([outcome])

@@ -19,11 +19,11 @@ from tls_tasks.data.files import ENDINGS, Rows, example_rows, file_rows, filled_
 from tls_tasks.data.models import DataRow, Id, named, read_model
 from tls_tasks.data.rows_by_id import PREDICTION_FIELDS, error_context, join_rows, read_by_id
 from tls_tasks.data.sources import DEFAULT_CONTEXT_BUDGET, LoadedData, SetReader, distinct, hub_rows, load, text_fields
-from tls_tasks.trees.compliance import slips
-from tls_tasks.trees.meanings import DATES_WANTED, unread_dates, with_numbers
+from tls_tasks.trees.compliance import reference_violations
 from tls_tasks.trees.rows import read_prediction, read_reference
 from tls_tasks.trees.schema import is_json_schema, read_schema, schema_and_form
-from tls_tasks.trees.types import Again, Branch, ListOf, OneOf, SchemaNode, part_for
+from tls_tasks.trees.types import Branch, ListOf, RecursiveNode, SchemaNode, UnionNode, node_for
+from tls_tasks.trees.value_normalization import EXPECTED_DATE, parse_numbers, unread_dates
 
 _TEXT_FIELDS = ("text", "document", "input")
 """Fields that hold the document; the first that a row has is read."""
@@ -88,7 +88,7 @@ def read_rows(name: str, rows: Rows, schemas: Mapping[str, Any] | None = None) -
 
 
 def read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> TreeDocument:
-    """One row; see :func:`read_rows`.
+    """Read one row as a document; see :func:`read_rows`.
 
     Raises:
         DataError: If it is no document.
@@ -97,21 +97,21 @@ def read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> Tr
     kind, schema = read.title if isinstance(read.title, str) else "", read.json_schema
     if isinstance(schema, str) and not _is_json_text(schema):
         if schema not in schemas:
-            known = ", ".join(map(repr, schemas)) or "none: there is no schemas.json beside the file"
-            raise DataError(f"{where}: schema names {schema!r}; the schemas are {known}")
+            names = ", ".join(map(repr, schemas)) or "none: there is no schemas.json beside the file"
+            raise DataError(f"{where}: schema names {schema!r}; the schemas are {names}")
         kind, schema = schema, schemas[schema]
     if not isinstance(schema, Mapping | list) and not _is_json_text(schema):
         raise DataError(f"{where}: schema must be an object or a list, got {schema!r}")
     try:
         node, form = schema_and_form(schema)
-        reference = with_numbers(read_reference(read.reference, None), node)
-        issues, unread = slips(reference, node), unread_dates(reference, node)
+        reference = parse_numbers(read_reference(read.reference, None), node)
+        issues, unread = reference_violations(reference, node), unread_dates(reference, node)
     except InputError as error:
         raise DataError(f"{where}: {error}") from error
     if issues:
         raise DataError(f"{where}: reference: got {issues[0]}, expected a tree of its schema ({form})")
     if unread:
-        raise DataError(f"{where}: reference: got {unread[0]}, expected {DATES_WANTED} of tree_eval")
+        raise DataError(f"{where}: reference: got {unread[0]}, expected {EXPECTED_DATE} of tree_eval")
     return TreeDocument(read.id or str(index), kind, read.text, _json_text(schema), _json_text(read.reference))
 
 
@@ -135,9 +135,9 @@ class TreeRow(NamedTuple):
     source: Any = None
 
 
-def holds_many(place: Path) -> bool:
-    """Whether a place is a folder or a file of rows, and not one tree."""
-    return place.is_dir() or place.name.endswith(tuple(ending for ending in ENDINGS if ending != ".json"))
+def holds_many(path: Path) -> bool:
+    """Tell whether a path is a folder or a file of rows, not one tree."""
+    return path.is_dir() or path.name.endswith(tuple(ending for ending in ENDINGS if ending != ".json"))
 
 
 def read_trees(predictions: Path, references: Path, sources: Path | None = None) -> list[TreeRow]:
@@ -152,18 +152,18 @@ def read_trees(predictions: Path, references: Path, sources: Path | None = None)
         DataError: A place that can't be read, what is no tree, a prediction that has no reference, or a reference that
             has no source.
     """
-    told, golds = read_by_id(predictions, ID_FIELDS, from_model=True), read_by_id(references, ID_FIELDS)
+    answers, golds = read_by_id(predictions, ID_FIELDS, from_model=True), read_by_id(references, ID_FIELDS)
     pairs = [] if sources is None else join_rows(read_by_id(sources, ID_FIELDS), golds)
     texts = {gold.where: text.field(_TEXT_FIELDS) for _, text, gold in pairs if gold is not None}
     rows = []
-    for name, own, other in join_rows(golds, told):
-        with error_context(own):
-            reference, prediction = read_reference(own.field(REFERENCE_FIELDS), None), None
-        if other is not None:
-            with error_context(other):
-                prediction = other.answer((*PREDICTION_FIELDS, *REFERENCE_FIELDS))
+    for name, gold, answer in join_rows(golds, answers):
+        with error_context(gold):
+            reference, prediction = read_reference(gold.field(REFERENCE_FIELDS), None), None
+        if answer is not None:
+            with error_context(answer):
+                prediction = answer.answer((*PREDICTION_FIELDS, *REFERENCE_FIELDS))
                 read_prediction(prediction, None)
-        rows.append(TreeRow(name, prediction, reference, texts.get(own.where)))
+        rows.append(TreeRow(name, prediction, reference, texts.get(gold.where)))
     return rows
 
 
@@ -219,7 +219,7 @@ def load_documents(
 
 
 def examples(name: str) -> list[dict[str, Any]]:
-    """Examples for few-shot prompts, each with a small schema of its own, in the form that the data set has.
+    """Return the examples for few-shot prompts, each with its own small schema, in the form of a data set's rows.
 
     Example:
         >>> json.loads(examples("tree_extraction")[0]["reference"])["delivered_on"]
@@ -244,12 +244,12 @@ def _load_trees(name: str, data: str | Path | None = None, edition: str | None =
         DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
         OptionError: If there is no such data set or edition.
     """
-    wanted = find_data_set(ALL_SETS, name)
-    return load(make_reader(find_data_set(ALL_SETS, wanted.settings.get("same_as", name))), data, edition)
+    data_set = find_data_set(ALL_SETS, name)
+    return load(make_reader(find_data_set(ALL_SETS, data_set.settings.get("same_as", name))), data, edition)
 
 
 def prompt(doc: Mapping[str, Any], quotes: bool = False) -> str:
-    r"""The prompt: document, schema, instruction, in this order, since models that cut a prompt cut its beginning.
+    r"""Build the prompt: document, schema, instruction; in this order, since models cut a long prompt's beginning.
 
     The schema is JSON Schema: the data's own, or made of treeval's form with null allowed at every leaf. ``quotes``:
     whether it asks for the quote of each value.
@@ -275,7 +275,7 @@ def prompt(doc: Mapping[str, Any], quotes: bool = False) -> str:
     """  # noqa: E501 - the prompt's lines are as long as they are
     schema = _prompt_schema(doc["schema"])
     dates = "- Write dates as YYYY-MM-DD.\n" if '"format": "date"' in schema else ""
-    kind = type(part_for(read_schema(doc["schema"]), {})).__name__
+    kind = type(node_for(read_schema(doc["schema"]), {})).__name__
     root, *forms = _FORMS.get(kind, _FORMS["Leaf"])
     fields = {"schema": schema, "dates": dates + _AS_QUOTED * quotes, "form": forms[quotes], "root": root}
     return filled_text(Path(__file__).with_name("prompt.txt"), text=doc["text"], **fields)
@@ -291,18 +291,18 @@ GROUNDED = "tree_grounded"
 """The task whose prompt asks for quotes."""
 
 
-def sources_of(doc: Mapping[str, Any]) -> list[str] | None:
-    """What the prompt showed, where it asked for quotes."""
+def shown_sources(doc: Mapping[str, Any]) -> list[str] | None:
+    """Return the text that the prompt showed, as ``sources`` of tree_eval; None if it asked for no quotes."""
     return [doc["text"]] if doc.get("data_set") == GROUNDED else None
 
 
 def grounded_prompt(doc: Mapping[str, Any]) -> str:
-    """The same with a line that asks for quotes."""
+    """Build the prompt that also asks for quotes."""
     return prompt(doc, quotes=True)
 
 
 def _prompt_schema(schema: str) -> str:
-    """The schema as a prompt shows it: one line of JSON Schema.
+    """Return a schema as a prompt shows it: one line of JSON Schema.
 
     Example:
         >>> _prompt_schema('["string"]')
@@ -314,7 +314,7 @@ def _prompt_schema(schema: str) -> str:
 
 
 def _as_json_schema(node: SchemaNode) -> dict[str, Any]:
-    """The schema as JSON Schema, with null allowed at each leaf.
+    """Return a schema node as JSON Schema, with null allowed at each leaf.
 
     Example:
         >>> _as_json_schema(read_schema({"day": "date", "tags": ["string"]}))["properties"]["day"]
@@ -322,9 +322,9 @@ def _as_json_schema(node: SchemaNode) -> dict[str, Any]:
         >>> _as_json_schema(read_schema(["4/4", "2/2"]))
         {'enum': ['4/4', '2/2', None]}
     """
-    if isinstance(node, OneOf):
+    if isinstance(node, UnionNode):
         return {"anyOf": [_as_json_schema(part) for part in node.parts]}
-    if isinstance(node, Again):
+    if isinstance(node, RecursiveNode):
         return {}
     if isinstance(node, Branch):
         return {
@@ -354,23 +354,23 @@ _JSON_LEAVES: Mapping[Hashable, Mapping[str, Any]] = {
 }
 
 
-def make_reader(wanted: DataSet) -> SetReader[TreeDocument]:
-    """How a data set is read, wherever it lies."""
-    return SetReader(wanted, DATA_SETS.values(), partial(_read_at, wanted), _published, partial(read_rows, wanted.name))
+def make_reader(entry: DataSet) -> SetReader[TreeDocument]:
+    """Return the reader of a data set, for local, hub and embedded editions."""
+    return SetReader(entry, DATA_SETS.values(), partial(_read_at, entry), _published, partial(read_rows, entry.name))
 
 
-def _read_at(wanted: DataSet, place: Path) -> tuple[TreeDocument, ...]:
+def _read_at(data_set: DataSet, path: Path) -> tuple[TreeDocument, ...]:
     """Read a folder or a file."""
-    files = [file for file in split_files(place, wanted.split) if file.name != SCHEMAS_FILE]
+    files = [file for file in split_files(path, data_set.split) if file.name != SCHEMAS_FILE]
     if not files:
-        raise DataError(f"{place}: {SCHEMAS_FILE} is there, but no file of rows beside it")
-    beside, schemas = files[0].with_name(SCHEMAS_FILE), dict[str, Any]()
-    if beside.is_file():
-        with readable(beside, "JSON", ValueError):
-            schemas = json.loads(beside.read_text(encoding="utf-8"))
+        raise DataError(f"{path}: {SCHEMAS_FILE} is there, but no file of rows beside it")
+    schemas_file, schemas = files[0].with_name(SCHEMAS_FILE), dict[str, Any]()
+    if schemas_file.is_file():
+        with readable(schemas_file, "JSON", ValueError):
+            schemas = json.loads(schemas_file.read_text(encoding="utf-8"))
     if not isinstance(schemas, dict):
-        raise DataError(f"{beside}: expected an object, name -> schema, got {type(schemas).__name__}")
-    return read_rows(wanted.name, chain.from_iterable(map(file_rows, files)), schemas)
+        raise DataError(f"{schemas_file}: expected an object, name -> schema, got {type(schemas).__name__}")
+    return read_rows(data_set.name, chain.from_iterable(map(file_rows, files)), schemas)
 
 
 def _row(name: str, document: TreeDocument, edition: str, budget: int) -> dict[str, str | int]:
@@ -379,7 +379,7 @@ def _row(name: str, document: TreeDocument, edition: str, budget: int) -> dict[s
 
 
 def _published(source: HubFiles) -> LoadedData[TreeDocument]:
-    """The published set without the rows whose schema or tree is broken.
+    """Load the published set without the rows whose schema or tree is broken.
 
     Its user can't mend it, and a row or two should not cost the others. Documents keep the number of their row as id,
     so that it stays plain which ones are meant.

@@ -16,7 +16,7 @@ from referencing.jsonschema import DRAFT7, DRAFT202012, specification_with
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.trees.compliance import base_type, fits
-from tls_tasks.trees.types import MAX_DEPTH, Again, Branch, Leaf, ListOf, OneOf, SchemaNode, any_leaf, distinct
+from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, RecursiveNode, SchemaNode, UnionNode, merged, unique
 
 _ANY, _NULL = Leaf("any"), Leaf("null")
 _DICTIONARY = Branch({}, rest=ListOf(_ANY, is_keyed=True))
@@ -93,7 +93,7 @@ class _Combined(NamedTuple):
 
 
 def nodes_of_json_schema(document: Any) -> SchemaNode:
-    """The root node of a document.
+    """Return the root node of a JSON Schema document.
 
     Raises:
         InputError: Something that can't be read; the message names the path in the tree.
@@ -115,7 +115,7 @@ class _Reader:
         self.document, self.path = document, "$"
         self.draft = str(document.get("$schema")) if isinstance(document, Mapping) else ""
         self.n_nodes = self.n_loops = 0
-        self.known: dict[Hashable, SchemaNode] = {}  # of what is read now a node that refers to it
+        self.nodes: dict[Hashable, SchemaNode] = {}  # of what is read now a node that refers to it
         self.shapes: dict[int, _Shape | None] = {}  # by the id of the schema; None: it is being read
         self.combined: dict[Hashable, _Combined] = {}
 
@@ -126,18 +126,18 @@ class _Reader:
         key = self._key(schema)
         if self.n_nodes >= 10 * _MOST_NODES:
             return _ANY
-        known = self.known.get(key)
-        if known and (isinstance(known, Again) or self.n_nodes >= _MOST_NODES):
-            return known if isinstance(known, Leaf | Again) else Again(known)
+        cached = self.nodes.get(key)
+        if cached and (isinstance(cached, RecursiveNode) or self.n_nodes >= _MOST_NODES):
+            return cached if isinstance(cached, Leaf | RecursiveNode) else RecursiveNode(cached)
         self.n_nodes += 1
-        self.known[key] = again = Again()
-        again.node = self.known[key] = self._built(self._shape(schema), path, depth)
-        return self.known[key]
+        self.nodes[key] = reference = RecursiveNode()
+        reference.node = self.nodes[key] = self._build_node(self._shape(schema), path, depth)
+        return self.nodes[key]
 
     def _error(self, got: str, expected: str) -> InputError:
         return InputError("schema (read as JSON Schema)", None, f"{got} at {self.path}", expected)
 
-    def _built(self, shape: _Shape, path: str, depth: int) -> SchemaNode:
+    def _build_node(self, shape: _Shape, path: str, depth: int) -> SchemaNode:
         leaves, objects, arrays, _ = shape
         parts: list[SchemaNode] = []
         if objects and objects.is_described:
@@ -145,16 +145,16 @@ class _Reader:
         if arrays and arrays.is_described:
             items = self.node(True if arrays.rest is None else arrays.rest, f"{path}[]", depth + 1)
             parts.append(ListOf(items, arrays.is_ordered))
-        if parts and not any(own and own.is_typed for own in (objects, arrays)):
+        if parts and not any(container and container.is_typed for container in (objects, arrays)):
             leaves = tuple(leaf for leaf in leaves if leaf != _ANY)
         if any(leaf != _NULL or not parts for leaf in leaves):
-            parts.append(any_leaf(leaves))
+            parts.append(merged(leaves))
         if not parts:
             got = "what no value can be (allOf of different types, or false)"
             raise self._error(got, "a schema that can be met")
         if len(parts) == 1:
             return parts[0]
-        return OneOf(tuple(_DICTIONARY if part == Leaf("object") else part for part in parts))
+        return UnionNode(tuple(_DICTIONARY if part == Leaf("object") else part for part in parts))
 
     def _branch(self, objects: _Container, path: str, depth: int) -> SchemaNode:
         properties = {key: schema for key, schema in objects.properties.items() if schema is not False}
@@ -169,7 +169,7 @@ class _Reader:
     # --- references ---
 
     def _key(self, schema: Any) -> Hashable:
-        """What identifies a schema: two references to one definition are the same."""
+        """Return an identifier of a schema; references to one definition have the same."""
         for _ in range(MAX_DEPTH):
             if not isinstance(schema, Mapping) or "$ref" not in schema or not schema.keys() <= {"$ref", *_COMMENTS}:
                 break
@@ -177,7 +177,7 @@ class _Reader:
         return id(schema)
 
     def _target(self, schema: Mapping[str, Any]) -> Any:
-        """The schema that ``$ref`` of a schema leads to."""
+        """Return the schema that the ``$ref`` of a schema leads to."""
         expected = "a path into the same document, such as '#/$defs/Name'"
         for base in (schema, self.document):
             try:
@@ -207,7 +207,7 @@ class _Reader:
     # --- shapes ---
 
     def _shape(self, schema: Any) -> _Shape:
-        """What is said of a location. A schema that is nothing but itself says nothing."""
+        """Return the shape that a schema allows; a schema that refers to itself only allows everything."""
         if isinstance(schema, bool):
             return _Shape() if schema else _NOTHING
         if not isinstance(schema, Mapping | _Combined):
@@ -223,15 +223,15 @@ class _Reader:
             shape = self._merge(schema.name, parts)._replace(is_partial=schema.is_partial)
         self.shapes[id(schema)] = shape
         if n_loops != self.n_loops:
-            del self.shapes[id(schema)]  # only true within the loop
+            del self.shapes[id(schema)]  # this shape holds only within the loop
         return shape
 
     def _statements(self, schema: Mapping[str, Any]) -> list[_Shape]:
-        """What each keyword of a schema says."""
+        """List the shapes that each keyword of a schema allows."""
         for name, kind in _KEYWORDS.items():
             if name in schema and not (isinstance(schema[name], kind) and (schema[name] or kind is not list)):
                 raise self._error(f"{name} {schema[name]!r}", "a dictionary" if kind is Mapping else "a list")
-        shapes = [self._of_keywords(schema)]
+        shapes = [self._keywords_shape(schema)]
         shapes += map(self._shape, schema.get("allOf", []))
         for name in ("anyOf", "oneOf"):
             if name in schema:
@@ -245,17 +245,17 @@ class _Reader:
             shapes.insert(1, self._shape(self._target(schema)))
         return shapes
 
-    def _of_keywords(self, schema: Mapping[str, Any]) -> _Shape:
-        """What the keywords say that hold no schemas for the same location."""
+    def _keywords_shape(self, schema: Mapping[str, Any]) -> _Shape:
+        """Return the shape by the keywords without schemas for the same location (``type``, ``enum``, ``items`` …)."""
         shape, kinds = _Shape((_ANY,), self._objects(schema), self._arrays(schema)), schema.get("type")
         if "enum" in schema or "const" in schema:
-            shape = self._merge("allOf", [shape, _of_values(schema.get("enum", [schema.get("const")]))])
-        shapes = [self._of_type(kind, schema) for kind in (kinds if kinds and isinstance(kinds, list) else [kinds])]
+            shape = self._merge("allOf", [shape, _enum_shape(schema.get("enum", [schema.get("const")]))])
+        shapes = [self._type_shape(kind, schema) for kind in (kinds if kinds and isinstance(kinds, list) else [kinds])]
         both = self._merge("allOf", [shape, self._merge("anyOf", shapes)])
         return shape if both == _NOTHING else both  # {"type": "boolean", "enum": ["yes", "no"]}: what it lists counts
 
-    def _of_type(self, kind: Any, schema: Mapping[Any, Any]) -> _Shape:
-        """The shape that a type allows; None: no type is given, but there may be a format."""
+    def _type_shape(self, kind: Any, schema: Mapping[Any, Any]) -> _Shape:
+        """Return the shape that a type allows; for None, without a type, that of its format, or any."""
         name = "any" if kind is None else str(kind).lower()
         name = _OTHER_NAMES.get(name, base_type(name))
         if kind is None or name == "string":
@@ -269,10 +269,10 @@ class _Reader:
         if not isinstance(required, list | tuple) or not all(isinstance(key, str) for key in required):
             raise self._error(f"required {required!r}", "a list of keys")
         patterns = schema.get("patternProperties")
-        others = schema.get("additionalProperties")
+        extra = schema.get("additionalProperties")
         rests = list(patterns.values()) if isinstance(patterns, Mapping) else []
-        rests += [own for own in [others] if own is True or isinstance(own, Mapping)]
-        rest = False if others is False and not rests else self._combine("anyOf", rests)
+        rests += [rule for rule in [extra] if rule is True or isinstance(rule, Mapping)]
+        rest = False if extra is False and not rests else self._combine("anyOf", rests)
         return _Container(False, properties, frozenset(required), rest)
 
     def _arrays(self, schema: Mapping[str, Any]) -> _Container:
@@ -284,7 +284,7 @@ class _Reader:
     # --- what is made of others ---
 
     def _merge(self, name: str, shapes: Sequence[_Shape]) -> _Shape:
-        """What all of these say (``allOf``), or at least one of them (``anyOf``); it is not partial.
+        """Return the shape that all of these allow (``allOf``), or at least one of them (``anyOf``); it is not partial.
 
         In ``allOf`` a partial shape can't rule out what the others say.
         """
@@ -295,28 +295,28 @@ class _Reader:
                 whole = self._merge("anyOf", [self._merge(name, [whole, shape]), whole])
             return whole
         leaves, objects, arrays, _ = zip(*shapes, strict=True)
-        together = reduce(_shared, leaves) if name == "allOf" else chain(*leaves)
+        together = reduce(_intersect_leaves, leaves) if name == "allOf" else chain(*leaves)
         return _Shape(tuple(dict.fromkeys(together)), self._contents(name, objects), self._contents(name, arrays))
 
     def _contents(self, name: str, several: Sequence[_Container | None]) -> _Container | None:
-        """What ``allOf`` or ``anyOf`` of these says of dictionaries, or of lists."""
-        present, is_all = [own for own in several if own], name == "allOf"
+        """Combine what several schemas say of dictionaries, or of lists, by ``allOf`` or ``anyOf``."""
+        present, is_all = [container for container in several if container], name == "allOf"
         if len(present) < (len(several) if is_all else 1):
             return None
         typed, keyed, required, rests, ordered = zip(*present, strict=True)
         properties: dict[Hashable, Any] = {}
         for key in dict.fromkeys(chain(*keyed)):
-            schemas = [own[key] for own in keyed if key in own]
+            schemas = [container[key] for container in keyed if key in container]
             # an alternative that doesn't name a property allows anything there
             properties[key] = self._combine(name, schemas, not is_all and len(schemas) < len(present))
         rest: Any = False
-        if not (any if is_all else all)(own is False for own in rests):
-            rest = self._combine(name, [own for own in rests if own is not False])
+        if not (any if is_all else all)(container is False for container in rests):
+            rest = self._combine(name, [container for container in rests if container is not False])
         common = (frozenset.union if is_all else frozenset.intersection)(*required)
         return _Container(any(typed), properties, common, rest, any(ordered))
 
     def _combine(self, name: str, several: Sequence[Any], is_partial: bool = False) -> Any:
-        """The schema that says what all of these say, or one of them; None says nothing, and so does no schema.
+        """Return one schema for ``allOf`` or ``anyOf`` of several; None, as no schema, says nothing.
 
         Schemas of one kind are merged, so that combining them again and again comes to an end.
         """
@@ -328,33 +328,33 @@ class _Reader:
             parts |= {self._key(part): part for part in inner}
         if not parts or (len(parts) == 1 and not is_partial):
             return next(iter(parts.values()), None)
-        made = _Combined(name, tuple(parts.values()), is_partial)
-        return self.combined.setdefault((name, is_partial, frozenset(parts)), made)
+        combined = _Combined(name, tuple(parts.values()), is_partial)
+        return self.combined.setdefault((name, is_partial, frozenset(parts)), combined)
 
 
-def _of_values(values: Sequence[Any]) -> _Shape:
-    """The shape that ``enum`` allows."""
+def _enum_shape(values: Sequence[Any]) -> _Shape:
+    """Return the shape that ``enum`` allows."""
     scalars = [value for value in values if isinstance(value, str | bool | int | float)]
-    leaves = [*([Leaf("choice", distinct(scalars))] if scalars else []), *([_NULL] if None in values else [])]
+    leaves = [*([Leaf("choice", unique(scalars))] if scalars else []), *([_NULL] if None in values else [])]
     has_objects, has_arrays = (any(isinstance(value, kind) for value in values) for kind in (Mapping, list))
     return _Shape(tuple(leaves), _TYPED if has_objects else None, _TYPED if has_arrays else None)
 
 
-def _shared(left: Sequence[Leaf], right: Sequence[Leaf]) -> Sequence[Leaf]:
-    """The leaves with the values that are in both."""
-    shared = (_common(one, other) for one in left for other in right)
+def _intersect_leaves(lefts: Sequence[Leaf], rights: Sequence[Leaf]) -> Sequence[Leaf]:
+    """Return the leaves with the values that are in both groups of leaves."""
+    shared = (_intersect_leaf(first, second) for first in lefts for second in rights)
     return tuple(dict.fromkeys(leaf for leaf in shared if leaf))
 
 
-def _common(left: Leaf, right: Leaf) -> Leaf | None:
-    """The leaf with the values that two leaves share; None if they share none."""
-    if _ANY in (left, right):
-        return right if left == _ANY else left
-    for one, other in ((left, right), (right, left)):
-        if one.choices:
-            known = set(map(repr, other.choices))
-            choices = [value for value in one.choices if (repr(value) in known if known else fits(value, other))]
+def _intersect_leaf(leaf: Leaf, partner: Leaf) -> Leaf | None:
+    """Return the leaf with the values that two leaves share; None if they share none."""
+    if _ANY in (leaf, partner):
+        return partner if leaf == _ANY else leaf
+    for first, second in ((leaf, partner), (partner, leaf)):
+        if first.choices:
+            allowed = set(map(repr, second.choices))
+            choices = [value for value in first.choices if (repr(value) in allowed if allowed else fits(value, second))]
             return Leaf("choice", tuple(choices)) if choices else None
-    if left == right:
-        return left
-    return next((Leaf(low) for low, high in _NARROWER if {low, high} == {left.type, right.type}), None)
+    if leaf == partner:
+        return leaf
+    return next((Leaf(low) for low, high in _NARROWER if {low, high} == {leaf.type, partner.type}), None)

@@ -60,33 +60,33 @@ def resolve_metric(
             raise InputError("metric", None, repr(metric), "a dictionary with 'metric': a name")
         return resolve_metric(**{"name": name, "normalize": normalize, "compat": compat, **options, **metric})
     if isinstance(metric, str):
-        found = _named(metric, compat, options)
+        base = _named(metric, compat, options)
     elif isinstance(metric, LeafMetric):
-        found = metric
+        base = metric
     elif hasattr(metric, "compute") or callable(metric):  # by its methods: an evaluation module is falsy
-        found = _custom_metric(metric, name=name, **options)
+        base = _custom_metric(metric, name=name, **options)
     else:
         raise InputError("metric", None, repr(metric), "a name, an evaluate module or a function")
-    found = found.normalized(normalize)
-    return found if name in (None, found.name) else replace(found, name=name, own_name=found.own_name or found.name)
+    base = base.normalized(normalize)
+    return base if name in (None, base.name) else replace(base, name=name, own_name=base.own_name or base.name)
 
 
 def _named(name: str, compat: str | None, options: Mapping[str, Any]) -> LeafMetric:
     check_choice("compat", compat, (None, "treeval"))
-    known = {**BUILT_IN, **(TREEVAL_METRICS if compat else {})}
-    if name in _HINTS and name not in known:
+    by_name = {**BUILT_IN, **(TREEVAL_METRICS if compat else {})}
+    if name in _HINTS and name not in by_name:
         raise InputError("metric", None, repr(name), _HINTS[name])
-    check_choice("metric", name, known)
+    check_choice("metric", name, by_name)
     if not options:
-        return known[name]
-    if options.keys() != {"tolerance"} or known[name] is not BUILT_IN["exact_match"]:
+        return by_name[name]
+    if options.keys() != {"tolerance"} or by_name[name] is not BUILT_IN["exact_match"]:
         raise InputError("metric", None, f"{name!r} with {dict(options)}", "options that it has")
     return exact_match(**options)
 
 
 # --- metrics of other people ---
 
-_OF_100 = frozenset({"sacrebleu", "chrf", "ter"})
+_PERCENT_METRICS = frozenset({"sacrebleu", "chrf", "ter"})
 _LOWER_IS_BETTER = frozenset({"ter", "mse", "mae", "wer", "cer"})
 """Modules of ``evaluate`` whose scores are not from 0 to 1, or not the better the higher."""
 
@@ -104,7 +104,7 @@ def _custom_metric(
     result_key: str | None = None,
     **options: Any,
 ) -> LeafMetric:
-    """A leaf metric of somebody else's metric.
+    """Return a leaf metric that calls a caller's function or evaluation module.
 
     Args:
         metric: A function of one pair, called as ``metric(prediction, reference)``, that returns a number; or a
@@ -128,26 +128,26 @@ def _custom_metric(
         >>> metric.pairs(["abc", "abc"], ["a", "abcd"]), metric.best
         (array([2., 1.]), 0.0)
     """
-    own = getattr(metric, "name", None) or getattr(metric, "__name__", None) or name
-    if own is None:
+    label = getattr(metric, "name", None) or getattr(metric, "__name__", None) or name
+    if label is None:
         raise InputError("metric", None, repr(metric), "a metric with a name: give name=…")
-    low, high = score_range or (0.0, 100.0 if own in _OF_100 else 1.0)
+    low, high = score_range or (0.0, 100.0 if label in _PERCENT_METRICS else 1.0)
     if not -math.inf < low < high < math.inf:
-        raise InputError("score_range", None, f"{score_range!r} of {own!r}", "(least, greatest), both finite")
-    upwards = own not in _LOWER_IS_BETTER if higher_is_better is None else higher_is_better
+        raise InputError("score_range", None, f"{score_range!r} of {label!r}", "(least, greatest), both finite")
+    upwards = label not in _LOWER_IS_BETTER if higher_is_better is None else higher_is_better
     settings = {**({"result_key": result_key} if result_key else {}), **options}
     return LeafMetric(
-        own,
-        _Source(metric, own, (low, high), low if upwards else high, result_key, options).scores,
+        label,
+        _CustomScorer(metric, label, (low, high), low if upwards else high, result_key, options).scores,
         score_range=(low, high),
         higher_is_better=upwards,
         settings=",".join(f"{key}={custom_sign(v) if callable(v) else v}" for key, v in settings.items()),
-        own_name=custom_sign(metric, own),
+        own_name=custom_sign(metric, label),
         is_reflexive=False,
     )
 
 
-class _Source(NamedTuple):
+class _CustomScorer(NamedTuple):
     """Somebody else's metric, and how it is asked."""
 
     metric: Any
@@ -158,7 +158,7 @@ class _Source(NamedTuple):
     options: Mapping[str, Any]
 
     def scores(self, references: Sequence[Any], predictions: Sequence[Any]) -> list[float]:
-        """The scores of pairs; equal pairs are asked for once."""
+        """Return the score of each pair; equal pairs are scored once."""
         keys = list(zip(map(repr, references), map(repr, predictions), strict=True))
         pairs = dict(zip(keys, zip(predictions, references, strict=True), strict=True))
         answers = self._answers(list(pairs.values()))
@@ -172,12 +172,12 @@ class _Source(NamedTuple):
         is_odd = {key: not low <= score <= high for key, score in scores.items()}
         odd = [key for key in is_odd if is_odd[key] or (key[0] == key[1] and scores[key] == self.worst)]
         for key in odd[:1]:
-            told = f"gave {scores[key]:g} for {shorten(pairs[key])}: beyond its range, or its worst score for equals"
-            self._warn(f"{told}; give score_range=(least, greatest), and of a distance higher_is_better=False")
+            message = f"gave {scores[key]:g} for {shorten(pairs[key])}: beyond its range, or its worst score for equals"
+            self._warn(f"{message}; give score_range=(least, greatest), and of a distance higher_is_better=False")
         return [float(scores.get(key, self.worst)) for key in keys]
 
     def _answers(self, pairs: list[tuple[Any, Any]]) -> list[Any]:
-        """What it says of pairs of a prediction and a reference."""
+        """Return what the metric returns for each pair (prediction, reference)."""
         if not _takes_columns(self.metric):
             return [self.metric(*pair, **self.options) for pair in pairs]
         answer = self._ask(pairs)
@@ -189,7 +189,7 @@ class _Source(NamedTuple):
         return [self._ask([pair]) for pair in pairs]
 
     def _ask(self, pairs: list[tuple[Any, Any]]) -> Any:
-        """One number for all pairs, or a list of them."""
+        """Return the metric's result for these pairs: one number for all, or a list of them."""
         predictions, references = map(list, zip(*pairs, strict=True))
         function = getattr(self.metric, "compute", self.metric)
         result = function(predictions=predictions, references=references, **self.options)
@@ -206,10 +206,10 @@ class _Source(NamedTuple):
 
 
 def _takes_columns(metric: Any) -> bool:
-    """Whether it takes all predictions and references at once, not one pair."""
+    """Tell whether a metric takes all predictions and references at once, not one pair."""
     if hasattr(metric, "compute"):
         return True
     try:
         return {"predictions", "references"} <= inspect.signature(metric).parameters.keys()
-    except ValueError:  # written in C, without a signature
+    except ValueError:  # functions written in C have no signature
         return False

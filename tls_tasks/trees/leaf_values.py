@@ -1,4 +1,4 @@
-"""What a leaf metric is, and the built-in ones: of any value (equality), numbers, dates and texts."""
+"""The class of leaf metrics, and the built-in ones: of any value (equality), numbers, dates and texts."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class LeafMetric:
         return (self.own_name or self.name) + (f"({self.settings})" if self.settings else "")
 
     def normalize(self, scores: Any, clip: bool = True) -> Any:
-        """Scores (an array or a single one) in [0, 1], 1 the best.
+        """Return scores (an array or a single one) mapped to [0, 1], 1 the best.
 
         Args:
             scores: In the metric's range, or beyond it.
@@ -104,38 +104,38 @@ class LeafMetric:
         return scores if self.higher_is_better else 1.0 - scores
 
     def pairs(self, references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
-        """The scores of ``references[i]`` with ``predictions[i]``; of an :class:`AnyOf` the best answer counts."""
+        """Return the scores of ``references[i]`` with ``predictions[i]``, of an :class:`AnyOf` the best answer's."""
         if AnyOf in set(map(type, references)):
             each = _answers(references)
-            given = [value for value, answers in zip(predictions, each, strict=True) for _ in answers]
-            return self._best_of(self.pairs(list(chain(*each)), given), each)
-        left, right = self._fit(references), self._fit(predictions)
-        fit = [index for index in left if index in right]
+            repeated = [value for value, answers in zip(predictions, each, strict=True) for _ in answers]
+            return self._best_answers(self.pairs(list(chain(*each)), repeated), each)
+        refs, preds = self._fit(references), self._fit(predictions)
+        fit = [index for index in refs if index in preds]
         scores = np.full(len(references), self.worst)
         if fit:
-            scores[fit] = self.score_pairs([left[index] for index in fit], [right[index] for index in fit])
+            scores[fit] = self.score_pairs([refs[index] for index in fit], [preds[index] for index in fit])
         return scores
 
     def matrix(self, references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
-        """The scores of every reference with every prediction, ``[references, predictions]``."""
+        """Return the scores of every reference with every prediction, ``[references, predictions]``."""
         if AnyOf in set(map(type, references)):
             each = _answers(references)
-            return self._best_of(self.matrix(list(chain(*each)), predictions), each)
-        (distinct, rows), (others, columns) = map(_distinct, (references, predictions))
-        left, right = self._fit(distinct), self._fit(others)
-        scores = np.full((len(distinct), len(others)), self.worst)
-        if left and right:
-            scores[np.ix_(list(left), list(right))] = self._all_with_all(list(left.values()), list(right.values()))
+            return self._best_answers(self.matrix(list(chain(*each)), predictions), each)
+        (ref_distinct, rows), (pred_distinct, columns) = map(_distinct, (references, predictions))
+        refs, preds = self._fit(ref_distinct), self._fit(pred_distinct)
+        scores = np.full((len(ref_distinct), len(pred_distinct)), self.worst)
+        if refs and preds:
+            scores[np.ix_(list(refs), list(preds))] = self._all_with_all(list(refs.values()), list(preds.values()))
         return scores if scores.shape == (len(rows), len(columns)) else scores[np.ix_(rows, columns)]
 
-    def _all_with_all(self, left: list[Any], right: list[Any]) -> Any:
+    def _all_with_all(self, refs: list[Any], preds: list[Any]) -> Any:
         if self.score_matrix is not None:
-            return self.score_matrix(left, right)
-        repeated = [value for value in left for _ in right]
-        return np.reshape(self.score_pairs(repeated, right * len(left)), (len(left), len(right)))
+            return self.score_matrix(refs, preds)
+        repeated = [value for value in refs for _ in preds]
+        return np.reshape(self.score_pairs(repeated, preds * len(refs)), (len(refs), len(preds)))
 
     def normalized(self, names: str | Sequence[str]) -> LeafMetric:
-        """The same metric of normalised texts; ``names`` as in :data:`~tls_tasks.text.tokenizers.NORMALIZERS`.
+        """Return this metric for normalised texts; ``names`` as in :data:`~tls_tasks.text.tokenizers.NORMALIZERS`.
 
         Example:
             >>> from tls_tasks.trees.leaf_metrics import resolve_metric
@@ -150,12 +150,12 @@ class LeafMetric:
         return replace(self, prepare=lambda value: prepare(_with_texts(change, value)), settings=settings)
 
     def _fit(self, values: Sequence[Any]) -> dict[int, Any]:
-        """What is compared of the values that can be, by index."""
+        """Return index -> prepared value, for the values that the metric can compare."""
         prepared = values if self.prepare is None else map(self.prepare, values)
         return {index: value for index, value in enumerate(prepared) if value is not UNFIT}
 
-    def _best_of(self, scores: FloatArray, each: Sequence[Sequence[Any]]) -> FloatArray:
-        """Of the scores of all answers the best of each reference."""
+    def _best_answers(self, scores: FloatArray, each: Sequence[Sequence[Any]]) -> FloatArray:
+        """Return for each reference the best score over its accepted answers."""
         best = np.maximum if self.higher_is_better else np.minimum
         result: FloatArray = best.reduceat(scores, np.cumsum([0, *map(len, each[:-1])]), axis=0)
         return result
@@ -166,17 +166,17 @@ def _answers(references: Sequence[Any]) -> list[Sequence[Any]]:
 
 
 def _distinct(values: Sequence[Any]) -> tuple[Sequence[Any], Sequence[int]]:
-    """The distinct values in order, and for each value the index of its like; 1, 1.0 and True are not alike."""
+    """Return the distinct values in order, and for each value its index among them; 1, 1.0 and True are distinct."""
     keys = list(zip(map(type, values), values, strict=True))
     try:
         indices = {key: index for index, key in enumerate(dict.fromkeys(keys))}
-    except TypeError:  # an unhashable value
+    except TypeError:  # a value can't be hashed
         return values, range(len(values))
     return [value for _, value in indices], [indices[key] for key in keys]
 
 
 def _with_texts(change: Callable[[str], str], value: Any) -> Any:
-    """The value with its texts changed, those in a list too."""
+    """Return a value with its text changed, and the texts of a list too."""
     if isinstance(value, list | tuple):
         return [_with_texts(change, item) for item in value]
     return change(value) if isinstance(value, str) else value
@@ -186,8 +186,8 @@ def _each(score: Callable[[Any, Any], Any], references: Sequence[Any], predictio
     return list(map(score, references, predictions))
 
 
-def _of_pairs(name: str, prepare: Callable[[Any], Any], score: Callable[[Any, Any], Any], **more: Any) -> LeafMetric:
-    """A metric by a function of two prepared values; functions of this module, since metrics are pickled."""
+def _pair_metric(name: str, prepare: Callable[[Any], Any], score: Callable[[Any, Any], Any], **more: Any) -> LeafMetric:
+    """Return a metric from a function of two prepared values (one of this module: metrics are pickled)."""
     return LeafMetric(name, partial(_each, score), prepare, **more)
 
 
@@ -195,7 +195,7 @@ def _of_pairs(name: str, prepare: Callable[[Any], Any], score: Callable[[Any, An
 
 
 def _value_key(value: Any, *, loose: bool = False) -> Any:
-    """What two values have in common if and only if they are equal; hashable if the value's parts are.
+    """Return a key that two values share if and only if they are equal; hashable if the value's parts are.
 
     Numbers are equal by value, ``1`` and ``1.0``; booleans equal booleans only; NaN equals nothing; lists and
     dictionaries are compared part by part; values of any other class by their own ``==``.
@@ -228,7 +228,7 @@ def _value_key(value: Any, *, loose: bool = False) -> Any:
 
 
 def exact_match(tolerance: float = 0.0) -> LeafMetric:
-    """1 where two values are equal, else 0. Types are strict: ``True`` is not 1, ``"5"`` is not 5; 1 and 1.0 are equal.
+    """Return the metric that is 1 for equal values, else 0. Types are strict: ``True`` is not 1; 1 and 1.0 are equal.
 
     Args:
         tolerance: How far two numbers may be apart.
@@ -246,28 +246,28 @@ def exact_match(tolerance: float = 0.0) -> LeafMetric:
         raise InputError("tolerance", None, repr(tolerance), "a number from 0")
     if tolerance:
         score = partial(_is_within, float(tolerance))
-        return _of_pairs("exact_match", _value_key, score, settings=f"tolerance={tolerance}")
-    return _of_pairs("exact_match", _value_key, eq, score_matrix=_equality_matrix)
+        return _pair_metric("exact_match", _value_key, score, settings=f"tolerance={tolerance}")
+    return _pair_metric("exact_match", _value_key, eq, score_matrix=_equality_matrix)
 
 
 def _equality_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
-    """One comparison of numbers a pair, whatever the values are."""
+    """Return 1 or 0 for each pair of keys; each key is hashed once, where that is possible."""
     numbers: dict[Any, int] = {}
     try:
-        left, right = ([numbers.setdefault(key, len(numbers)) for key in keys] for keys in (references, predictions))
-    except TypeError:  # an unhashable value: compare pair by pair
+        rows, columns = ([numbers.setdefault(key, len(numbers)) for key in keys] for keys in (references, predictions))
+    except TypeError:  # a value can't be hashed, so pairs are compared one by one
         return np.array([[float(reference == key) for key in predictions] for reference in references])
-    return np.equal.outer(left, right).astype(np.float64)
+    return np.equal.outer(rows, columns).astype(np.float64)
 
 
 def _is_within(tolerance: float, reference: Any, prediction: Any) -> float:
-    """Whether two keys are equal, or two numbers close enough."""
+    """Return 1 if two keys are equal or two numbers close enough, else 0."""
     if reference != prediction:
         match reference, prediction:
             case ("number", int(left)), ("number", int(right)):
                 return float(abs(left - right) <= tolerance)
             case ("number", int() | float() as left), ("number", int() | float() as right):
-                left, right = _as_float(left), _as_float(right)
+                left, right = _to_float(left), _to_float(right)
                 # 1.01 and 1.00 are .01 apart, but not as floats: some units in the last place are let through
                 slack = min(4 * math.ulp(max(abs(left), abs(right))), tolerance / 1000)
                 return float(abs(left - right) <= tolerance + slack)
@@ -275,7 +275,7 @@ def _is_within(tolerance: float, reference: Any, prediction: Any) -> float:
 
 
 def _treeval_pairs(references: Sequence[Any], predictions: Sequence[Any]) -> Any:
-    """Exact match as treeval has it: by the prediction's type. Booleans are numbers; floats need to be close only.
+    """Return treeval's exact matches: booleans are numbers, and floats need to be close only.
 
     A float or boolean prediction is compared with ``numpy.isclose`` (1e-5 of the reference, 1e-8 at least), all others
     by equality.
@@ -294,16 +294,16 @@ def _treeval_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> Fl
 
 
 def _floats(keys: Sequence[Any], kinds: Any) -> FloatArray:
-    """The numbers of these types that keys stand for, NaN for all other keys."""
+    """Return the numbers of these types that keys stand for, NaN for all other keys."""
     numbers = [key[1] if type(key) is tuple and key[0] == "number" else None for key in keys]
-    return np.array([_as_float(number) if isinstance(number, kinds) else math.nan for number in numbers])
+    return np.array([_to_float(number) if isinstance(number, kinds) else math.nan for number in numbers])
 
 
 # --- numbers ---
 
 
-def _as_float(number: float) -> float:
-    """The number as a float; an integer that no float holds becomes infinite."""
+def _to_float(number: float) -> float:
+    """Return a number as a float; an integer that no float holds becomes infinite."""
     try:
         return float(number)
     except OverflowError:
@@ -311,13 +311,13 @@ def _as_float(number: float) -> float:
 
 
 def _number(value: Any) -> Any:
-    """A finite number; booleans are none."""
+    """Return a finite number as it is; UNFIT for all else, and for booleans."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and value - value == 0
     return value if is_number else UNFIT
 
 
 def _closeness(reference: float, prediction: float) -> float:
-    """1 - |a - b| / max(|a|, |b|), at least 0: how far two numbers are apart for their size. 1 if they are equal.
+    """Return 1 - |a - b| / max(|a|, |b|), at least 0, and 1 for equal numbers: their distance for their size.
 
     Example:
         >>> BUILT_IN["number_closeness"].pairs([100, 0, 5, 5], [90, 0, -5, "5"])
@@ -331,7 +331,7 @@ def _closeness(reference: float, prediction: float) -> float:
 
 
 def _difference(name: str, reference: float, prediction: float) -> float:
-    """Of the difference of two numbers its square (``mse``), its size (``abs_err``) or 1 / (1 + its size)."""
+    """Return the squared difference (``mse``), the absolute one (``abs_err``) or 1 / (1 + the absolute one)."""
     gap = abs(prediction - reference)
     return {"mse": gap * gap, "abs_err": gap, "num_sim": 1 / (1 + gap)}[name]
 
@@ -347,7 +347,7 @@ _read_date = lru_cache(maxsize=10_000)(read_date)  # the dates of a list are wei
 
 
 def _day(value: Any) -> Any:
-    """What is compared of a date: its kind, first and last day; of text that is no date the text itself."""
+    """Return (kind, first day, last day) of a date; text that is no date as it is."""
     if isinstance(value, datetime.date):
         return ("day", False), value.toordinal(), 0
     if not isinstance(value, str):
@@ -359,7 +359,7 @@ def _day(value: Any) -> Any:
 
 
 def _day_closeness(reference: Any, prediction: Any) -> float:
-    """1 / (1 + days between), of two dates in any notation that can be read in one way only.
+    """Return 1 / (1 + days between) of two dates, in any notation with a single reading.
 
     Times of day don't matter. Two months are compared by their first days, two years and two ranges likewise (of ranges
     both ends count); a day and a month have nothing in common: 0. Text that is no date is met by the same text only.
@@ -381,7 +381,7 @@ _DISTANCES: Mapping[str, Any] = {"indel_ratio": Indel, "levenshtein_similarity":
 
 
 def _edits(name: str, compare: Any, references: Sequence[Any], predictions: Sequence[Any]) -> Any:
-    """1 minus a distance of two texts, as a part of the greatest that texts of their lengths can have.
+    """Return 1 - distance / greatest distance that texts of these lengths can have, for each pair of texts.
 
     ``indel_ratio`` (what the package Levenshtein calls ``ratio``, and treeval's "levenshtein") counts the insertions
     and deletions that turn one text into the other, ``levenshtein_similarity`` substitutions too. Two empty texts: 1.
@@ -403,8 +403,8 @@ def _words(split: Callable[[str], list[str]], value: Any) -> Any:
 
 def _spaced_words(value: Any) -> Any:
     if isinstance(value, str) and is_unspaced(value):
-        told = "leaf metric 'rouge_l': a text is written without blanks, so that it sees few words: use 'token_f1'"
-        warn_caller(told, NonAsciiWarning)
+        message = "leaf metric 'rouge_l': a text is written without blanks, so that it sees few words: use 'token_f1'"
+        warn_caller(message, NonAsciiWarning)
     return _words(whitespace_words, value)
 
 
@@ -413,7 +413,7 @@ def _n_common(reference: list[str], prediction: list[str]) -> int:
 
 
 def _f1(n_common: Callable[[list[str], list[str]], int], reference: list[str], prediction: list[str]) -> float:
-    """F1 of words: of those in common, each as often as it stands in both (as in SQuAD), or of the longest subsequence.
+    """Return the F1 of common words (as in SQuAD), or of the longest common subsequence.
 
     Two texts without words: 1. Unlike in our metric ``rouge_l``, an empty reference is met by an empty prediction only.
 
@@ -434,13 +434,13 @@ BUILT_IN: Mapping[str, LeafMetric] = {
         name: LeafMetric(name, partial(_edits, name, cpdist), _text, partial(_edits, name, cdist))
         for name in _DISTANCES
     },
-    "token_f1": _of_pairs("token_f1", partial(_words, unicode_words), partial(_f1, _n_common)),
-    "rouge_l": _of_pairs("rouge_l", _spaced_words, partial(_f1, LCSseq.similarity)),
-    "number_closeness": _of_pairs("number_closeness", _number, _closeness),
-    "date_closeness": _of_pairs("date_closeness", _day, _day_closeness),
+    "token_f1": _pair_metric("token_f1", partial(_words, unicode_words), partial(_f1, _n_common)),
+    "rouge_l": _pair_metric("rouge_l", _spaced_words, partial(_f1, LCSseq.similarity)),
+    "number_closeness": _pair_metric("number_closeness", _number, _closeness),
+    "date_closeness": _pair_metric("date_closeness", _day, _day_closeness),
     **{
-        name: _of_pairs(name, _small_number, partial(_difference, name), score_range=limits, higher_is_better=is_better)
-        for name, limits, is_better in (("mse", (0, 1), False), ("abs_err", (0, 10), False), ("num_sim", (0, 1), True))
+        name: _pair_metric(name, _small_number, partial(_difference, name), score_range=limits, higher_is_better=is_up)
+        for name, limits, is_up in (("mse", (0, 1), False), ("abs_err", (0, 10), False), ("num_sim", (0, 1), True))
     },
 }
 """The metrics by name. ``exact_match`` has an option, see :func:`exact_match`.

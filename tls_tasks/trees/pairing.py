@@ -1,4 +1,4 @@
-"""Which items of two lists are compared: by key, by position, or by the pairing with the greatest sum of weights.
+"""Decide which items of two lists are compared: by key, by position, or by the pairing with the greatest weight.
 
 Items are sorted first, so that their order in the lists never matters.
 """
@@ -16,9 +16,9 @@ from scipy.optimize import linear_sum_assignment
 from tls_tasks.trees.counts import Counts, LeafScorer
 from tls_tasks.trees.leaf_values import FloatArray
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode, part_for, resolved
-from tls_tasks.trees.values import children_of, count_nodes, has_answers
-from tls_tasks.trees.weights import PairCounts, Row, Rule, flat_leaves, flat_row, weigh_rows
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode, dereference, node_for
+from tls_tasks.trees.values import count_nodes, has_several_answers, list_children
+from tls_tasks.trees.weights import PairCounts, Row, Rule, flat_leaves, flat_row, flat_weights
 
 COMPARED = 20_000
 """How many pairs of items are compared at once: bounds the memory."""
@@ -64,7 +64,7 @@ class Pairing:
         """Arrange the counts of pairs in arrays, with the scores of their leaves."""
         leaves = [[*each.leaves] for each in counts]
         self.scorer.score(chain(*leaves))
-        return PairCounts.of(counts, leaves)
+        return PairCounts.from_counts(counts, leaves)
 
     def match(self, references: Any, predictions: Any, node: ListOf, compare: CompareItems) -> list[tuple[Any, Any]]:
         """Return the positions of the items of two lists (the keys of two dictionaries) that are compared."""
@@ -74,29 +74,29 @@ class Pairing:
             return [(index, index) for index in range(min(len(references), len(predictions)))]
         if not references or not predictions:
             return []
-        is_canonical, item = not self.plan.follows_treeval, resolved(node.item)
-        left, right = self.lists.sorted(references, item), self.lists.sorted(predictions, item)
-        is_equal = is_canonical and self.are_reflexive and left.keys == right.keys
+        is_canonical, item = not self.plan.follows_treeval, dereference(node.item)
+        ref_items, pred_items = self.lists.sorted(references, item), self.lists.sorted(predictions, item)
+        is_equal = is_canonical and self.are_reflexive and ref_items.keys == pred_items.keys
         if is_equal or len(references) == len(predictions) == 1:
-            return list(zip(left.positions, right.positions, strict=True))
-        right = candidates(left, right) if is_canonical else right
-        pairs = assign(self.weigh(left, right, item, compare))
-        return [(left.positions[row], right.positions[column]) for row, column in pairs]
+            return list(zip(ref_items.positions, pred_items.positions, strict=True))
+        pred_items = candidates(ref_items, pred_items) if is_canonical else pred_items
+        pairs = assign(self.weigh(ref_items, pred_items, item, compare))
+        return [(ref_items.positions[row], pred_items.positions[column]) for row, column in pairs]
 
-    def weigh(self, left: SortedItems, right: SortedItems, node: SchemaNode, compare: CompareItems) -> FloatArray:
+    def weigh(self, refs: SortedItems, preds: SortedItems, node: SchemaNode, compare: CompareItems) -> FloatArray:
         """Return the weights of sorted items: flat ones are weighed all at once, others are compared pair by pair."""
         rule: Any = self.rule
-        if all(left.rows) and all(right.rows):
-            return self.lists.weigh(rule, left, right, node)
-        flat = [[index for index, row in enumerate(side.rows) if row] for side in (left, right)]
-        weights = np.zeros((len(left.items), len(right.items)))
+        if all(refs.rows) and all(preds.rows):
+            return self.lists.weigh(rule, refs, preds, node)
+        flat = [[index for index, row in enumerate(side.rows) if row] for side in (refs, preds)]
+        weights = np.zeros((len(refs.items), len(preds.items)))
         if all(flat):
-            weights[np.ix_(*flat)] = self.lists.weigh(rule, left, right, node)
-        pairs = [(i, j) for i, row in enumerate(left.rows) for j, other in enumerate(right.rows) if not (row and other)]
-        self.lists.weigh_within(left, right, node)
+            weights[np.ix_(*flat)] = self.lists.weigh(rule, refs, preds, node)
+        pairs = [(i, j) for i, row in enumerate(refs.rows) for j, pred in enumerate(preds.rows) if not (row and pred)]
+        self.lists.weigh_inner_lists(refs, preds, node)
         for start in range(0, len(pairs), COMPARED):
             chunk = pairs[start : start + COMPARED]
-            counts = self.scored([compare(left.items[i], right.items[j], node, self) for i, j in chunk])
+            counts = self.scored([compare(refs.items[i], preds.items[j], node, self) for i, j in chunk])
             weights[tuple(zip(*chunk, strict=True))] = rule.weights(self.plan, node, counts)
         return weights
 
@@ -157,26 +157,26 @@ class Lists:
             grid = self.grids[key]
         return grid.weights[rule][grid.rows[references], grid.columns[predictions]]
 
-    def weigh_within(self, references: SortedItems, predictions: SortedItems, node: SchemaNode) -> None:
+    def weigh_inner_lists(self, references: SortedItems, predictions: SortedItems, node: SchemaNode) -> None:
         """Weigh the flat items of all lists within items with all, which is quicker than list by list."""
         inner: dict[int, tuple[SchemaNode, list[SortedItems], list[SortedItems]]] = {}
         for side, items in enumerate((references.items, predictions.items)):
-            for below, values in (each for item in items for each in flat_lists(node, item)):
-                lists: Any = inner.setdefault(id(below), (below, [], []))[1 + side]
-                lists.append(self.sorted(values, below))
-        for key, (below, left, right) in inner.items():
-            known = self.grids.get(key, Grid())
-            if not (known.rows.keys() >= {*left} and known.columns.keys() >= {*right}):
-                self.grids[key] = self.grid(left, right, below)
+            for inner_node, values in (each for item in items for each in flat_lists(node, item)):
+                lists: Any = inner.setdefault(id(inner_node), (inner_node, [], []))[1 + side]
+                lists.append(self.sorted(values, inner_node))
+        for key, (inner_node, refs, preds) in inner.items():
+            grid = self.grids.get(key, Grid())
+            if not (grid.rows.keys() >= {*refs} and grid.columns.keys() >= {*preds}):
+                self.grids[key] = self.grid(refs, preds, inner_node)
 
     def grid(self, references: list[SortedItems], predictions: list[SortedItems], node: SchemaNode) -> Grid:
         """Weigh the flat items of all lists of references with those of all lists of predictions."""
-        (rows, left), (columns, right) = map(_in_one, (references, predictions))
-        return Grid(weigh_rows(self.plan, node, left, right), rows, columns)
+        (rows, ref_rows), (columns, pred_rows) = map(_in_one, (references, predictions))
+        return Grid(flat_weights(self.plan, node, ref_rows, pred_rows), rows, columns)
 
 
 def _in_one(lists: Sequence[SortedItems]) -> tuple[dict[SortedItems, slice], list[Row]]:
-    """Put the flat items of lists one after the other; say where those of each are."""
+    """Concatenate the flat items of lists; return the slice of each list, and all rows."""
     rows: list[Row] = []
     slices: dict[SortedItems, slice] = {}
     for items in dict.fromkeys(lists):
@@ -259,13 +259,13 @@ def _visible(node: SchemaNode, value: Any) -> str:
         return repr(str.__str__(value))
     if isinstance(value, AnyOf):
         return " | ".join(dict.fromkeys(_visible(node, answer) for answer in value.values))
-    kind, node = type(value), part_for(node, value)
+    kind, node = type(value), node_for(node, value)
     if kind is dict and isinstance(node, Branch):
         texts = [_visible(child, value[key]) if key in value else "" for key, child in node.children.items()]
-        others = {key: value[key] for key in value if key not in node.children}
+        rest = {key: value[key] for key in value if key not in node.children}
         if node.rest is None:
-            return f"{{{','.join(texts)}{sorted(count_nodes(child, items=True) for child in others.values()) or ''}}}"
-        texts += sorted(f"{key!r}:{_visible(node.rest.item, child)}" for key, child in others.items())
+            return f"{{{','.join(texts)}{sorted(count_nodes(child, items=True) for child in rest.values()) or ''}}}"
+        texts += sorted(f"{key!r}:{_visible(node.rest.item, child)}" for key, child in rest.items())
         return f"{{{','.join(texts)}}}"
     if kind is list and isinstance(node, ListOf):
         items = [_visible(node.item, item) for item in value]
@@ -278,13 +278,13 @@ def _visible(node: SchemaNode, value: Any) -> str:
 
 def flat_lists(node: SchemaNode, value: Any) -> Iterator[tuple[SchemaNode, list[Any]]]:
     """Yield the lists of flat items at and below a node, those of all answers, each with the node of its items."""
-    kind = part_for(node, value)
-    if has_answers(kind, value):
+    kind = node_for(node, value)
+    if has_several_answers(kind, value):
         for answer in value.values:
             yield from flat_lists(node, answer)
     elif isinstance(value, dict | list):
-        if isinstance(kind, ListOf) and isinstance(value, list) and flat_leaves(resolved(kind.item)):
-            yield resolved(kind.item), value
-        for _, inner, child in children_of(kind, value):
+        if isinstance(kind, ListOf) and isinstance(value, list) and flat_leaves(dereference(kind.item)):
+            yield dereference(kind.item), value
+        for _, inner, child in list_children(kind, value):
             if inner is not None:
                 yield from flat_lists(inner, child)

@@ -1,4 +1,4 @@
-"""What the page draws of a tree."""
+"""Prepare the data that the page draws of a tree."""
 
 import warnings
 from collections.abc import Mapping
@@ -6,27 +6,27 @@ from typing import Any
 
 from tls_tasks.core.score import without_nan
 from tls_tasks.text.quotes import Source, mark_spans
-from tls_tasks.trees.data import sources_of
+from tls_tasks.trees.data import shown_sources
 from tls_tasks.trees.grounds import ground_at
 from tls_tasks.trees.tree_eval import tree_eval
 
-_LONGEST_SOURCE = 20_000  # characters
+_MAX_SOURCE = 20_000  # characters of a source that the page shows
 
 
 def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page draws of one tree: its rows with their quotes, and the text that it was taken from.
+    """Return the data that the page draws of one tree: its rows with their quotes, and the marked source text.
 
     ``options`` of a document are arguments of :func:`~tls_tasks.trees.tree_eval.tree_eval`.
     """
-    options = {"schema": doc.get("schema"), "sources": sources_of(doc), **doc.get("options", {})}
+    options = {"schema": doc.get("schema"), "sources": shown_sources(doc), **doc.get("options", {})}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # an answer that can't be read is what the page shows
         (item,) = tree_eval([answer], [doc["reference"]], **options).items
     rows, source = item.side_by_side(), Source((options["sources"] or [doc.get("text", "")])[0])
-    grounds = [ground_at(item.parsed.grounds, row.other) for row in rows]
-    places = {own.quote: source.places(own.quote) for own in grounds if own}
-    quotes = [own and [own.quote, own.holds, next(iter(places[own.quote]), None)] for own in grounds]
-    spans = [(*place, "hit" if own.holds else "miss") for own in grounds if own for place in places[own.quote]]
-    drawn = [[*row[:5], without_nan(row.scores), quote] for row, quote in zip(rows, quotes, strict=True)]
+    grounds = [ground_at(item.parsed.grounds, row.pred_path) for row in rows]
+    by_quote = {g.quote: source.places(g.quote) for g in grounds if g}
+    quotes = [g and [g.quote, g.holds, next(iter(by_quote[g.quote]), None)] for g in grounds]
+    spans = [(*span, "hit" if g.holds else "miss") for g in grounds if g for span in by_quote[g.quote]]
+    cells = [[*row[:5], without_nan(row.scores), quote] for row, quote in zip(rows, quotes, strict=True)]
     lost = item.parsed.lost()
-    return {"kind": "tree", "lost": lost, "rows": drawn, "source": mark_spans(source.text[:_LONGEST_SOURCE], spans)}
+    return {"kind": "tree", "lost": lost, "rows": cells, "source": mark_spans(source.text[:_MAX_SOURCE], spans)}

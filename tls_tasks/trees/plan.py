@@ -11,8 +11,8 @@ from tls_tasks.trees.compliance import plain_types
 from tls_tasks.trees.leaf_metrics import resolve_metric
 from tls_tasks.trees.leaf_values import LeafMetric
 from tls_tasks.trees.schema import schema_and_form
-from tls_tasks.trees.settings import kind_of, orders_of, select_metrics, types_named
-from tls_tasks.trees.types import EACH_KEY, Again, Branch, Leaf, ListOf, OneOf, Path, SchemaNode, path_name
+from tls_tasks.trees.settings import custom_type_names, list_orders, select_metrics, type_label
+from tls_tasks.trees.types import EACH_KEY, Branch, Leaf, ListOf, Path, RecursiveNode, SchemaNode, UnionNode, path_name
 
 DAY_MONTHS = ("as_written", "day_first", "month_first")
 """What ``01/02/2024`` is, for the scores of values: a text, or a day, of which day or month comes first."""
@@ -47,7 +47,7 @@ class Field(Leaf):
         return tuple(metric.worst for metric in self.metrics)
 
     def part(self, what: str, metric: LeafMetric) -> str:
-        """The name of a sum of a unit: ``sum`` of the metric's scores, and ``n``, how many there are."""
+        """Return the name of a unit part: ``sum`` of the metric's scores at this leaf, or ``n``, how many there are."""
         return f"{what}|{self.name}|{metric.name}"
 
 
@@ -100,27 +100,27 @@ def make_plan(
     check_choice("day_month", day_month, DAY_MONTHS)
     if compat and day_month != DAY_MONTHS[0]:
         raise InputError("day_month", None, f"{day_month!r} with compat='treeval'", "none: that program knows no dates")
-    node, form = schema_and_form(schema, type_names=types_named(leaf_metrics))
+    node, form = schema_and_form(schema, type_names=custom_type_names(leaf_metrics))
     if compat == "treeval":
-        node = _as_treeval_has_it(node)
-    planner = _Planner(node, leaf_metrics, orders_of(node, list_order), compat)
+        node = _simplify_for_treeval(node)
+    planner = _Planner(node, leaf_metrics, list_orders(node, list_order), compat)
     root = planner.root(node)
-    nodes = [(path, own) for path, own in types.all_nodes(root) if compat and not isinstance(own, Field)]
-    containers = {id(own): path for path, own in nodes}
-    lists = [own for _, own in nodes if isinstance(own, ListOf)]
-    within = frozenset(id(below) for own in lists for _, below in types.all_nodes(own.item))
+    nodes = [(path, each) for path, each in types.all_nodes(root) if compat and not isinstance(each, Field)]
+    containers = {id(each): path for path, each in nodes}
+    lists = [each for _, each in nodes if isinstance(each, ListOf)]
+    within = frozenset(id(below) for each in lists for _, below in types.all_nodes(each.item))
     settings = bool(compat), day_month, hierarchical, _digest(root), form, has_sources, containers, within
     return Plan(root, tuple(planner.fields.values()), planner.by_name, *settings)
 
 
-def _as_treeval_has_it(node: SchemaNode) -> SchemaNode:
-    """A schema without what treeval doesn't know: it is a leaf of any type."""
+def _simplify_for_treeval(node: SchemaNode) -> SchemaNode:
+    """Return a schema in which nodes that treeval doesn't know are leaves of any type."""
     if isinstance(node, ListOf):
-        return ListOf(_as_treeval_has_it(node.item))
+        return ListOf(_simplify_for_treeval(node.item))
     if isinstance(node, Branch):
         if not node.children and node.rest is not None:
             return Leaf("object")
-        return Branch({key: _as_treeval_has_it(own) for key, own in node.children.items()}, node.required)
+        return Branch({key: _simplify_for_treeval(child) for key, child in node.children.items()}, node.required)
     return node if isinstance(node, Leaf) else Leaf("any")
 
 
@@ -128,25 +128,25 @@ class _Planner:
     """Copies a schema, and numbers its leaves on the way."""
 
     def __init__(self, root: SchemaNode, leaf_metrics: Any, orders: Mapping[Path, str], compat: str | None) -> None:
-        self.leaves, self.metrics = types.leaves_of(root), select_metrics(root, leaf_metrics)
+        self.leaves, self.metrics = types.leaves_by_path(root), select_metrics(root, leaf_metrics)
         self.orders, self.compat = orders, compat
         self.fields: dict[Path, Field] = {}
         self.by_name: dict[str, LeafMetric] = {}
         self.copies: dict[int, SchemaNode] = {}
-        self.waiting: list[tuple[Again, Again]] = []
+        self.waiting: list[tuple[RecursiveNode, RecursiveNode]] = []
 
     def root(self, node: SchemaNode) -> SchemaNode:
-        root = self.node(node, (), int(any(isinstance(own, Again | OneOf) for _, own in types.all_nodes(node))))
+        root = self.node(node, (), int(any(isinstance(n, RecursiveNode | UnionNode) for _, n in types.all_nodes(node))))
         for copy, original in self.waiting:
             copy.node = self.copies[id(original.node)]
         return root
 
     def node(self, node: SchemaNode, path: Path, depth: int) -> SchemaNode:
-        if isinstance(node, Again):
-            self.waiting.append((copy := Again(), node))
+        if isinstance(node, RecursiveNode):
+            self.waiting.append((copy := RecursiveNode(), node))
             return copy
-        made = self.copies[id(node)] = self._copy(node, path, depth)
-        return made
+        result = self.copies[id(node)] = self._copy(node, path, depth)
+        return result
 
     def _copy(self, node: SchemaNode, path: Path, depth: int) -> SchemaNode:
         if isinstance(node, Branch):
@@ -155,52 +155,52 @@ class _Planner:
             return replace(node, children=children, rest=rest)
         if isinstance(node, ListOf):
             return ListOf(self.node(node.item, path, depth + 1), self.orders[path] == "ordered")
-        if isinstance(node, OneOf):
+        if isinstance(node, UnionNode):
             parts: dict[type, SchemaNode] = {}
             for part in node.parts:
-                made = self.node(part, path, depth)  # a leaf of any type is of several kinds, too
-                for own in made.parts if isinstance(made, OneOf) else [made]:
-                    parts.setdefault(type(own), own)
-            return OneOf(tuple(parts.values()))
+                copied = self.node(part, path, depth)  # a leaf of any type is of several kinds, too
+                for kind in copied.parts if isinstance(copied, UnionNode) else [copied]:
+                    parts.setdefault(type(kind), kind)
+            return UnionNode(tuple(parts.values()))
         return self._leaf(node, path, depth) if isinstance(node, Leaf) else node
 
     def _leaf(self, leaf: Leaf, path: Path, depth: int) -> SchemaNode:
-        """A leaf; of any type or of type object it is scored by what is in it, unless it has metrics of its own."""
+        """Return a leaf's field; an object or a leaf of any type without metrics is scored by the values within it."""
         is_object = leaf.type == "object"
         if self.compat or not (leaf.type == "any" or is_object) or self.metrics[path] != ["exact_match"]:
             return self._field(self.leaves[path], path, path, depth)
         inner = (*path, EACH_KEY) if is_object else path
         field = self._field(Leaf("any") if is_object else self.leaves[path], inner, path, depth + 1)
-        within = Again()
-        within.node = OneOf((Branch({}, rest=ListOf(within, is_keyed=True)), ListOf(within), field))
+        within = RecursiveNode()
+        within.node = UnionNode((Branch({}, rest=ListOf(within, is_keyed=True)), ListOf(within), field))
         return Branch({}, rest=ListOf(within.node, is_keyed=True)) if is_object else within.node
 
     def _field(self, leaf: Leaf, path: Path, set_at: Path, depth: int) -> Field:
-        """The leaf of a path; ``set_at``: the path that its metrics were chosen for."""
+        """Return the field of a path, made once; ``set_at`` is the path that its metrics were chosen for."""
         if path in self.fields:
             return self.fields[path]
         metrics = tuple(resolve_metric(metric, compat=self.compat) for metric in self.metrics[set_at])
         for n, metric in enumerate(metrics):
-            known = self.by_name.setdefault(metric.name, metric)  # what shares a name is averaged
-            is_alike = (known.score_range, known.higher_is_better) == (metric.score_range, metric.higher_is_better)
-            if not is_alike or metric.name in [other.name for other in metrics[:n]]:
+            first = self.by_name.setdefault(metric.name, metric)  # what shares a name is averaged
+            is_alike = (first.score_range, first.higher_is_better) == (metric.score_range, metric.higher_is_better)
+            if not is_alike or metric.name in [earlier.name for earlier in metrics[:n]]:
                 got = f"another metric {metric.name!r} for {path_name(path)}"
                 raise InputError("leaf_metrics", None, got, "a name of its own for each: name=…")
         index, name = len(self.fields), path_name(path)
-        field = Field(leaf.type, leaf.choices, path, name, kind_of(leaf), index, depth, metrics, plain_types(leaf))
+        field = Field(leaf.type, leaf.choices, path, name, type_label(leaf), index, depth, metrics, plain_types(leaf))
         self.fields[path] = field
         return field
 
 
 def _digest(root: SchemaNode) -> str:
-    """Eight hexadecimal digits of what is scored how, and of what compliance asks."""
-    told: list[Any] = []
+    """Return eight hexadecimal digits that depend on all that decides scores and compliance."""
+    entries: list[Any] = []
     for path, node in types.all_nodes(root):
-        about: Any = type(node).__name__
+        entry: Any = type(node).__name__
         if isinstance(node, Field):
             metrics = [(metric.signature, metric.score_range, metric.higher_is_better) for metric in node.metrics]
-            about = node.kind, sorted(map(repr, node.choices)), metrics
+            entry = node.kind, sorted(map(repr, node.choices)), metrics
         elif isinstance(node, Branch | ListOf):
-            about = node.is_ordered if isinstance(node, ListOf) else sorted(map(repr, node.required))
-        told.append((path, about))
-    return hashlib.sha256(repr(told).encode()).hexdigest()[:8]
+            entry = node.is_ordered if isinstance(node, ListOf) else sorted(map(repr, node.required))
+        entries.append((path, entry))
+    return hashlib.sha256(repr(entries).encode()).hexdigest()[:8]

@@ -15,10 +15,10 @@ from tls_tasks.core.json_text import is_whole_json
 from tls_tasks.core.parsed import Problem, leaves, problem
 from tls_tasks.core.rows import no_class, read_columns, read_text, to_plain
 from tls_tasks.text.quotes import Source
-from tls_tasks.trees.compliance import TYPE_NAMES, complies, is_scalar
-from tls_tasks.trees.read import ParsedTree, TooDeepError, in_style, looks_like, parse_tree, plain
-from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, AnyOf, Branch, Leaf, SchemaNode, leaves_of, part_for
-from tls_tasks.trees.values import children_of, with_children
+from tls_tasks.trees.compliance import TYPE_NAMES, find_issues, is_scalar
+from tls_tasks.trees.read import ParsedTree, TooDeepError, apply_key_style, looks_like, parse_tree, plain
+from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, AnyOf, Branch, Leaf, SchemaNode, leaves_by_path, node_for
+from tls_tasks.trees.values import list_children, replace_children
 
 _TREE = "a tree: JSON text, or dictionaries, lists and scalars"
 
@@ -32,7 +32,7 @@ def read_rows(
     sources: Any = None,
     ground: Any = None,
 ) -> list[tuple[ParsedTree, Any]]:
-    """Both columns row by row: a parsed prediction, and the tree of its reference.
+    """Read both columns row by row: a parsed prediction, and the tree of its reference.
 
     Quotes are taken off predictions, see :func:`read_quoted`; with ``sources``, ``ground`` makes what is kept of each
     of the source, the leaf, its value and the quote.
@@ -51,19 +51,19 @@ def read_rows(
         texts = (Source(read_text(text, "sources", index)) for index, text in enumerate(sources))
         grounds = [partial(ground, text) for text in texts]
     settings = node, mode, any_style
-    parses = [read_quoted(predictions[index], index, *settings, own) for index, own in enumerate(grounds)]
+    parses = [read_quoted(predictions[index], index, *settings, find) for index, find in enumerate(grounds)]
     trees = [read_reference(reference, index) for index, reference in enumerate(references)]
-    if node and TYPE_NAMES.isdisjoint(leaf.type for leaf in leaves_of(node).values()):
+    if node and TYPE_NAMES.isdisjoint(leaf.type for leaf in leaves_by_path(node).values()):
         for index, tree in enumerate(trees):
-            if (found := [*leaves(tree)]) and all(isinstance(name, str) and name in TYPE_NAMES for name in found):
+            if (names := [*leaves(tree)]) and all(isinstance(name, str) and name in TYPE_NAMES for name in names):
                 raise InputError(
                     "references", index, f"a schema {shorten(tree)}", f"{_TREE}; is it swapped with schema?"
                 )
-    return [(_answered(*row), row[1]) for row in zip(parses, trees, strict=True)]
+    return [(_reject_null(*row), row[1]) for row in zip(parses, trees, strict=True)]
 
 
-def _answered(parsed: ParsedTree, reference: Any) -> ParsedTree:
-    """The prediction; null is no answer, unless the reference accepts it."""
+def _reject_null(parsed: ParsedTree, reference: Any) -> ParsedTree:
+    """Return the prediction, as a failure if it is null and the reference does not accept null."""
     if parsed.value is not None or parsed.failed:
         return parsed
     if _accepts_null(reference):
@@ -99,10 +99,10 @@ def read_prediction(
     """
     if value is None:
         return ParsedTree(None, valid=False)
-    _refuse_nothing(value, "predictions", index)
+    _refuse_missing(value, "predictions", index)
     if isinstance(value, str):
         return parse_tree(value, node, mode, any_style)
-    return in_style(_structured(value), node) if any_style and mode == "lenient" else _structured(value)
+    return apply_key_style(_structured(value), node) if any_style and mode == "lenient" else _structured(value)
 
 
 _QUOTED, _PARALLEL = {"value", "quote", "citations"}, ("answer", "quotes")
@@ -130,18 +130,18 @@ def read_quoted(
         >>> read_quoted(told, 0, node, "lenient", True, None).problems
         (Problem(kind='leaf_object', detail='quote'),)
     """
-    parsed, beside = read_prediction(value, index, node, mode, any_style), None
+    parsed, quotes_tree = read_prediction(value, index, node, mode, any_style), None
     if ground is None and (node is None or not any_style or _is_typed(parsed.value, node)):
         return parsed
     if ground is not None:
-        issues = [issue.kind for issue in complies(dict.fromkeys(_PARALLEL), node)]
+        issues = [issue.kind for issue in find_issues(dict.fromkeys(_PARALLEL), node)]
         if issues.count("unknown") == len(_PARALLEL) or "type" in issues:
             both = read_prediction(value, index, Branch({"answer": node, "quotes": Leaf("any")}), mode, any_style)
             if isinstance(both.value, dict) and both.value.keys() >= {*_PARALLEL} and not looks_like(both.value, node):
                 parsed, quotes = (replace(both, value=both.value[part]) for part in _PARALLEL)
-                beside = (in_style(quotes, node) if any_style and mode == "lenient" else quotes).value
+                quotes_tree = (apply_key_style(quotes, node) if any_style and mode == "lenient" else quotes).value
     objects = list[list[str]]()
-    bare, written, grounds = _taken_off(parsed.value, node, beside, ground, objects)
+    bare, written, grounds = _split_quotes(parsed.value, node, quotes_tree, ground, objects)
     ignored = sorted({name for names in objects for name in names})
     noted = [problem("leaf_object", ", ".join(ignored))] if ignored else []
     parsed = replace(parsed, value=bare, written=written if objects else None, problems=(*parsed.problems, *noted))
@@ -149,11 +149,11 @@ def read_quoted(
 
 
 def _is_typed(value: Any, node: SchemaNode) -> bool:
-    return not any(issue.kind == "type" for issue in complies(value, node))
+    return not any(issue.kind == "type" for issue in find_issues(value, node))
 
 
-def _taken_off(value: Any, node: SchemaNode | None, beside: Any, ground: Any, objects: list[Any]) -> tuple[Any, ...]:
-    """A value without its quotes, the same with leaves that are objects by mistake, and the quotes by key and position.
+def _split_quotes(value: Any, node: SchemaNode | None, beside: Any, ground: Any, objects: list[Any]) -> tuple[Any, ...]:
+    """Return a value without its quotes, the same with objects in place of leaves as written, and its grounds.
 
     Args:
         value: A value of a prediction.
@@ -162,26 +162,26 @@ def _taken_off(value: Any, node: SchemaNode | None, beside: Any, ground: Any, ob
         ground: Makes what is kept of a quote; None: there is no source.
         objects: Collects of each leaf that is an object by mistake the keys that are ignored.
     """
-    node, written = node and part_for(node, value), value
+    node, written = node and node_for(node, value), value
     is_leaf = isinstance(node, Leaf) and is_scalar(node)
     if isinstance(value, dict) and "value" in value and (node is None or is_leaf):
         is_quoted = ground is not None and value.keys() <= _QUOTED
         if is_quoted or is_leaf:
-            others = () if is_quoted else value.keys() - ({"value"} if ground is None else _QUOTED)
-            objects += [] if is_quoted else [[*map(str, others)]]
+            ignored = () if is_quoted else value.keys() - ({"value"} if ground is None else _QUOTED)
+            objects += [] if is_quoted else [[*map(str, ignored)]]
             value, beside = value["value"], value.get("quote", beside)
             written = value if is_quoted else written
     if isinstance(node, Leaf):
         is_quoted = ground is not None and isinstance(beside, str) and bool(beside.strip())
         has_value = not isinstance(value, dict | list | None)
         return value, written, ground(node, value, beside) if is_quoted and has_value else {}
-    known = dict(enumerate(beside)) if isinstance(beside, list) else beside if isinstance(beside, dict) else {}
-    if not (children := children_of(node, value)):
+    quotes = dict(enumerate(beside)) if isinstance(beside, list) else beside if isinstance(beside, dict) else {}
+    if not (children := list_children(node, value)):
         return value, written, {}
-    taken = [_taken_off(child, inner, known.get(step), ground, objects) for step, inner, child in children]
-    bare, written, grounds = zip(*taken, strict=True)
+    split = [_split_quotes(child, inner, quotes.get(step), ground, objects) for step, inner, child in children]
+    bare, written, grounds = zip(*split, strict=True)
     below = {step: inner for (step, _, _), inner in zip(children, grounds, strict=True) if inner}
-    return with_children(value, bare), with_children(value, written), below
+    return replace_children(value, bare), replace_children(value, written), below
 
 
 def read_reference(value: Any, index: int | None = 0) -> Any:
@@ -202,7 +202,7 @@ def read_reference(value: Any, index: int | None = 0) -> Any:
         ...
         tls_tasks.core.errors.InputError: references[3]: got text that is no JSON document (no tree), expected a tree: JSON text, or dictionaries, lists and scalars
     """  # noqa: E501 - the message is one line
-    _refuse_nothing(value, "references", index)
+    _refuse_missing(value, "references", index)
     if isinstance(value, str):
         if not is_whole_json(value, lambda _: True):
             got = f"text that is no JSON document ({problem('no_json', value).detail})"
@@ -211,19 +211,19 @@ def read_reference(value: Any, index: int | None = 0) -> Any:
     else:
         parsed = _structured(value)
     losses = {"duplicate_key": "a key twice", "too_deep": f"more than {MAX_DEPTH} levels"}
-    for found in parsed.problems:
-        if found.kind in losses:
-            raise InputError("references", index, f"a tree with {losses[found.kind]} ({found.detail})", _TREE)
-    return _with_answers(parsed.value, index)
+    for noted in parsed.problems:
+        if noted.kind in losses:
+            raise InputError("references", index, f"a tree with {losses[noted.kind]} ({noted.detail})", _TREE)
+    return _read_answers(parsed.value, index)
 
 
-def _refuse_nothing(value: Any, field: str, index: int | None) -> None:
+def _refuse_missing(value: Any, field: str, index: int | None) -> None:
     if value is None or isinstance(value, bytes) or (isinstance(value, float) and value != value):
         raise InputError(field, index, describe(value), _TREE)
 
 
 def _structured(value: Any) -> ParsedTree:
-    """A tree of Python values."""
+    """Return Python values as a parsed tree."""
     bad: list[float] = []
     try:
         tree = plain(value, bad)
@@ -232,19 +232,19 @@ def _structured(value: Any) -> ParsedTree:
     return ParsedTree(tree, tuple(dict.fromkeys(Problem("non_finite", str(number)) for number in bad)), valid=not bad)
 
 
-def _with_answers(value: Any, index: int | None) -> Any:
+def _read_answers(value: Any, index: int | None) -> Any:
     if isinstance(value, AnyOf):
-        return AnyOf([_with_answers(plain(to_plain(answer)), index) for answer in value.values])
+        return AnyOf([_read_answers(plain(to_plain(answer)), index) for answer in value.values])
     if isinstance(value, list):
-        return [_with_answers(item, index) for item in value]
+        return [_read_answers(item, index) for item in value]
     if not isinstance(value, dict):
         return value
     if value.keys() != {ANY_OF}:
-        return {key: _with_answers(child, index) for key, child in value.items()}
+        return {key: _read_answers(child, index) for key, child in value.items()}
     answers = value[ANY_OF]
     if not isinstance(answers, list) or not answers:
         raise InputError("references", index, f"{ANY_OF} with {describe(answers)}", "a list of one answer or more")
-    return AnyOf(_with_answers(answers, index))
+    return AnyOf(_read_answers(answers, index))
 
 
 def check_row(row: Any, field: str, index: int) -> None:
@@ -255,6 +255,6 @@ def check_row(row: Any, field: str, index: int) -> None:
         raise InputError(field, index, f"a tree with more than {MAX_DEPTH} levels", _TREE)
 
 
-def as_plain(value: Any) -> Any:
-    """Several valid answers as JSON has them."""
+def answers_to_json(value: Any) -> Any:
+    """Return several valid answers in their JSON form, ``{"$any_of": […]}``; a fallback for JSON encoders."""
     return {ANY_OF: list(value.values)} if isinstance(value, AnyOf) else no_class(value)

@@ -26,9 +26,10 @@ from typing import Any
 from rapidfuzz.distance import OSA
 
 from tls_tasks.core.errors import InputError, check_choice, warn_caller
+from tls_tasks.trees import types
 from tls_tasks.trees.compliance import TYPE_NAMES
 from tls_tasks.trees.json_schema import nodes_of_json_schema
-from tls_tasks.trees.types import MAX_DEPTH, Again, Branch, Leaf, ListOf, OneOf, Path, SchemaNode, distinct, path_name
+from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, Path, RecursiveNode, SchemaNode, UnionNode, path_name
 
 FORMS = ("auto", "treeval", "json_schema")
 """How a mapping is read: by the rule above, or as one of the two."""
@@ -87,22 +88,22 @@ def read_schema(value: Any, form: str = "auto", type_names: Collection[Any] = ()
 
 
 def schema_and_form(value: Any, form: str = "auto", type_names: Collection[Any] = ()) -> tuple[SchemaNode, str]:
-    """The same, and in which form the schema was read, as errors say it; empty for a node.
+    """Return the schema and the form in which it was read, as errors name it; empty for a node.
 
     Raises:
         InputError: Not a schema.
         OptionError: No such form.
     """
     check_choice("form", form, FORMS)
-    if isinstance(value, Leaf | ListOf | Branch | OneOf | Again):
+    if isinstance(value, Leaf | ListOf | Branch | UnionNode | RecursiveNode):
         return value, ""
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     if isinstance(value, str):
         value = _from_text(value)
-    elif (made := _of_class(value)) is not None:
-        value, form = made, "json_schema"
-    value = _the_schema(value) if form == "auto" else value
+    elif (converted := _pydantic_schema(value)) is not None:
+        value, form = converted, "json_schema"
+    value = _find_only_schema(value) if form == "auto" else value
     is_json = form == "json_schema" or (form == "auto" and is_json_schema(value))
     return (nodes_of_json_schema(value), JSON_SCHEMA) if is_json else (_node(value, (), type_names), TREEVAL)
 
@@ -110,45 +111,45 @@ def schema_and_form(value: Any, form: str = "auto", type_names: Collection[Any] 
 _DEEPEST = 4  # keys down to which a schema is looked for
 
 
-def _schemas_in(value: Any, path: Path = (), depth: int = 0) -> Iterator[tuple[Path, Any]]:
-    """The JSON Schemas within a value, with the paths that lead to them.
+def _nested_schemas(value: Any, path: Path = (), depth: int = 0) -> Iterator[tuple[Path, Any]]:
+    """Yield the JSON Schemas within a value, with the paths that lead to them.
 
     Example:
         >>> tool = {"name": "save", "input_schema": {"type": "object", "properties": {"a": {"type": "string"}}}}
-        >>> [path_name(path) for path, _ in _schemas_in({"tools": [tool]})]
+        >>> [path_name(path) for path, _ in _nested_schemas({"tools": [tool]})]
         ['tools[0].input_schema']
     """
     if is_json_schema(value):
         yield path, value
     elif isinstance(value, list):
         for position, item in enumerate(value):
-            yield from _schemas_in(item, (*path, position), depth)
+            yield from _nested_schemas(item, (*path, position), depth)
     elif isinstance(value, Mapping) and depth < _DEEPEST:
         for key, inner in value.items():
-            yield from _schemas_in(inner, (*path, key), depth + 1)
+            yield from _nested_schemas(inner, (*path, key), depth + 1)
 
 
-def _the_schema(value: Any) -> Any:
-    """The only JSON Schema in a value, which is said; the value itself if there is none.
+def _find_only_schema(value: Any) -> Any:
+    """Return the only JSON Schema within a value, with a warning; the value itself if there is none.
 
     Raises:
         InputError: There are several, or a list around one.
     """
-    found = list(_schemas_in(value))
-    if not found or not found[0][0]:
+    schemas = list(_nested_schemas(value))
+    if not schemas or not schemas[0][0]:
         return value
-    names = ", ".join(path_name(path) for path, _ in found[:10])
-    if len(found) > 1:
-        raise InputError("schema", None, f"{len(found)} schemas ({names})", "one of them, alone")
-    (path, inner), wanted = found[0], "the schema itself, schema=schema[0]; of a list: {'type': 'array', 'items': …}"
+    names = ", ".join(path_name(path) for path, _ in schemas[:10])
+    if len(schemas) > 1:
+        raise InputError("schema", None, f"{len(schemas)} schemas ({names})", "one of them, alone")
+    (path, inner), hint = (schemas[0], "the schema itself, schema=schema[0]; of a list: {'type': 'array', 'items': …}")
     if path == (0,):
-        raise InputError("schema", None, "a list with one schema", wanted)
+        raise InputError("schema", None, "a list with one schema", hint)
     warn_caller(f"schema: what was given is no schema and has one at {names}, which is used", UserWarning)
     return inner
 
 
 def is_json_schema(value: Any) -> bool:
-    """Whether a mapping is JSON Schema by the rule at the head of this module.
+    """Tell whether a mapping is JSON Schema by the rule at the head of this module.
 
     Example:
         >>> is_json_schema({"type": "object", "properties": {"a": {"type": "string"}}})
@@ -159,16 +160,16 @@ def is_json_schema(value: Any) -> bool:
     return isinstance(value, Mapping) and (
         _has_any(value, {"$schema": str, "$defs": Mapping, "additionalProperties": bool})
         or str(value.get("$ref")).startswith("#")
-        or (_has_type(value, ("object",)) and _has_any(value, _OF_OBJECTS))
+        or (_has_type(value, ("object",)) and _has_any(value, _OBJECT_KEYWORDS))
         or (_has_type(value, ("array",)) and _has_any(value, {"items": Mapping}))
-        or (_has_type(value, _TYPES) and any(isinstance(own, bool | int | float) for own in value.values()))
+        or (_has_type(value, _TYPES) and any(isinstance(part, bool | int | float) for part in value.values()))
         or any(_hold_schemas(value.get(key)) for key in ("properties", "patternProperties", "definitions"))
         or any(_are_schemas(value.get(key)) for key in ("anyOf", "oneOf", "allOf"))
         or all(isinstance(value.get(key), Mapping) for key in ("if", "then"))
     )
 
 
-_OF_OBJECTS: Mapping[str, Any] = {
+_OBJECT_KEYWORDS: Mapping[str, Any] = {
     "properties": Mapping, "additionalProperties": Mapping, "patternProperties": Mapping, "allOf": list, "anyOf": list,
     "oneOf": list, "required": list, "$id": str, "id": str,
 }  # fmt: skip
@@ -181,7 +182,7 @@ _STRONG = frozenset(("$ref", "anyOf", "oneOf", "allOf", "enum", "properties"))
 
 
 def _has_any(value: Mapping[Any, Any], kinds: Mapping[str, Any]) -> bool:
-    """Whether a mapping has one of these keys with such a value."""
+    """Tell whether a mapping has one of these keys with a value of its kind."""
     return any(isinstance(value.get(key), kind) for key, kind in kinds.items())
 
 
@@ -192,10 +193,10 @@ def _has_type(value: Mapping[Any, Any], names: Collection[str]) -> bool:
 
 
 def _hold_schemas(value: Any) -> bool:
-    """Whether all values are schemas, one of them with a type, a reference or a part that is a schema."""
-    parts = [own for own in value.values() if not isinstance(own, bool)] if isinstance(value, Mapping) else []
-    return all(isinstance(own, Mapping) and (not own or _WORDS & own.keys()) for own in parts) and any(
-        _has_type(own, _TYPES) or _STRONG & own.keys() for own in parts
+    """Tell whether all values are schemas, one of them with a type, a reference or a part that is a schema."""
+    parts = [part for part in value.values() if not isinstance(part, bool)] if isinstance(value, Mapping) else []
+    return all(isinstance(part, Mapping) and (not part or _WORDS & part.keys()) for part in parts) and any(
+        _has_type(part, _TYPES) or _STRONG & part.keys() for part in parts
     )
 
 
@@ -207,7 +208,7 @@ _TYPE_NAME = re.compile(r"[\w|:-]+(\[[\w|:, -]*\])?")
 
 
 def _from_text(text: str) -> Any:
-    """A type name, or what the text is as JSON."""
+    """Return a type name, or the value that the text is as JSON."""
     stripped = text.strip().removeprefix("\ufeff").lstrip()
     if _TYPE_NAME.fullmatch(stripped):
         return stripped
@@ -225,7 +226,7 @@ def _node(value: Any, path: Path, type_names: Collection[Any]) -> SchemaNode:
 
     if len(path) > MAX_DEPTH:
         raise error(f"more than {MAX_DEPTH} levels", "fewer: does it contain itself?")
-    if isinstance(value, Leaf | ListOf | Branch | OneOf | Again):
+    if isinstance(value, Leaf | ListOf | Branch | UnionNode | RecursiveNode):
         return value
     if isinstance(value, Mapping):
         return Branch({key: _node(child, (*path, key), type_names) for key, child in value.items()}, frozenset(value))
@@ -235,21 +236,21 @@ def _node(value: Any, path: Path, type_names: Collection[Any]) -> SchemaNode:
         wrong = [repr(choice) for choice in value if not isinstance(choice, str | bool | int | float)]
         if wrong or not value:
             raise error(f"{wrong[0]} among the choices" if wrong else "no choice", "text, numbers or booleans")
-        return Leaf("choice", distinct(value))
+        return Leaf("choice", types.unique(value))
     if value is None or isinstance(value, bool | int | float) or not isinstance(value, Hashable) or value == "":
         raise error(repr(value), "a type name, a list of one type or of several choices, or a dictionary of such")
-    if (made := _of_class(value)) is not None:
-        return nodes_of_json_schema(made)
+    if (converted := _pydantic_schema(value)) is not None:
+        return nodes_of_json_schema(converted)
     if isinstance(value, str):  # null is allowed everywhere
         value = "|".join(name for name in value.split("|") if name != "null") or value
     names = value.split("|") if isinstance(value, str) else []
-    if meant := [near for name in names if name not in type_names and (near := _misspelt(name))]:
-        raise error(f"the unknown type {value!r}", " and ".join(map(repr, meant)))
+    if suggestions := [near for name in names if name not in type_names and (near := _closest_type(name))]:
+        raise error(f"the unknown type {value!r}", " and ".join(map(repr, suggestions)))
     return Leaf(value)
 
 
-def _of_class(value: Any) -> Any:
-    """The JSON Schema that pydantic has of a class or annotation; None: it has none, or it is a type name of ours."""
+def _pydantic_schema(value: Any) -> Any:
+    """Return pydantic's JSON Schema of a class or annotation; None if it has none, or for a type name of ours."""
     is_value = value is None or isinstance(value, str | bool | int | float | Mapping | list | tuple)
     if is_value or not isinstance(value, Hashable) or value in TYPE_NAMES:
         return None
@@ -257,20 +258,20 @@ def _of_class(value: Any) -> Any:
 
     try:
         return (value if isinstance(value, TypeAdapter) else TypeAdapter(value)).json_schema()
-    except Exception as error:  # of many kinds
-        if isinstance(value, type) and not getattr(value, "__annotations__", None):  # a type of the user's
+    except Exception as error:  # pydantic raises errors of many kinds
+        if isinstance(value, type) and not getattr(value, "__annotations__", None):  # the label is the user's own type
             return None
         got = f"{value!r}, of which pydantic makes no JSON Schema: {str(error).splitlines()[0]}"
         raise InputError("schema", None, got, "a class or annotation that pydantic.TypeAdapter takes") from None
 
 
-def _misspelt(name: str) -> str | None:
-    """The type that a name without meaning is nearly the name of; a name like none of them is the user's.
+def _closest_type(name: str) -> str | None:
+    """Return the type of which an unknown name is a likely misspelling; None if it resembles none.
 
     Example:
-        >>> _misspelt("integr"), _misspelt("String"), _misspelt("datetime"), _misspelt("isbn")
+        >>> _closest_type("integr"), _closest_type("String"), _closest_type("datetime"), _closest_type("isbn")
         ('integer', 'string', None, None)
     """
-    names = [known for known in TYPE_NAMES if isinstance(known, str)]
-    distance, nearest = min((OSA.distance(name.lower(), known), known) for known in names)
+    names = [type_name for type_name in TYPE_NAMES if isinstance(type_name, str)]
+    distance, nearest = min((OSA.distance(name.lower(), type_name), type_name) for type_name in names)
     return nearest if name not in names and distance <= max(1, len(name) // 4) else None

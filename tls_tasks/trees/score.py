@@ -1,4 +1,4 @@
-"""From sums to results: precision and recall, averages over leaves, the treeval score; what is said of each sample."""
+"""From sums to results: precision and recall, averages over leaves, the treeval score; the details of each sample."""
 
 import math
 from collections import Counter
@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from tls_tasks.core.score import Result, Score, Unit, mean, plain_mean, ratio, sum_parts, total, without_nan
 from tls_tasks.core.terminal import shown
-from tls_tasks.trees.compliance import complies
+from tls_tasks.trees.compliance import find_issues
 from tls_tasks.trees.counts import EXACT, IN_BOTH, IN_PREDICTION, IN_REFERENCE, KINDS, Counts
-from tls_tasks.trees.differences import MOST_ROWS, Alignments, Row, alignments_in, compare, differences, table_lines
+from tls_tasks.trees.differences import MOST_ROWS, Alignments, Row, alignments_in, differences, table_lines, tree_rows
 from tls_tasks.trees.grounds import ground_at
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.read import ParsedTree
-from tls_tasks.trees.types import EACH_KEY, Branch, ListOf, OneOf, Path, SchemaNode, path_name
+from tls_tasks.trees.types import EACH_KEY, Branch, ListOf, Path, SchemaNode, UnionNode, path_name
 
 COUNTS = ("node_tp", "node_fp", "node_fn", "leaf_tp", "leaf_fp", "leaf_fn")
 """Nodes, and leaves with a value: in both trees, in the prediction only, in the reference only."""
@@ -45,7 +45,7 @@ def _parts(plan: Plan) -> list[str]:
     return [*COUNTS, *kinds, *scores, *(map(common_part, plan.containers.values()) if plan.follows_treeval else values)]
 
 
-def unit_of(plan: Plan, by_guide: Counts, by_value: Counts) -> dict[str, float]:
+def tree_unit(plan: Plan, by_guide: Counts, by_value: Counts) -> dict[str, float]:
     """Make a unit of a pair of trees: of its counts by the guide's pairing, and of those by the values' pairing."""
     unit = dict.fromkeys(_parts(plan), 0.0) | {name: getattr(by_guide, name) for name in COUNTS}
     for node in by_guide.common:
@@ -77,28 +77,28 @@ def unit_of(plan: Plan, by_guide: Counts, by_value: Counts) -> dict[str, float]:
 
 
 def rate_results() -> dict[str, Result]:
-    """How many predictions are what, and the number of type errors."""
+    """Return the results that are rates of predictions, and the number of type errors."""
     rates = {name: mean(name, better=name in _GOOD) for name in _RATES}
     return {**rates, "type_errors": total("issue|type", better=False)}
 
 
 def value_results() -> dict[str, Result]:
-    """Precision, recall and F1 of values, by similarity and by exact matches; NaN where neither side has a value."""
+    """Return the results for values: precision, recall and F1, by similarity and by exact matches."""
     table: dict[str, Result] = {}
     for suffix in ("", "_exact"):
         parts = (f"value_hits{suffix}", "value_given", "value_wanted")
-        table |= {f"{name}_value{suffix}": Result(parts, partial(_of_values, name), math.nan) for name in _NAMES}
+        table |= {f"{name}_value{suffix}": Result(parts, partial(_value_rate, name), math.nan) for name in _NAMES}
     return table
 
 
 _NAMES = ("f1", "precision", "recall")
 
 
-def _of_values(name: str, hits: float, given: float, wanted: float) -> float:
-    """The sum of similarities, divided by the values given, those wanted, or the mean of both."""
-    if given + wanted == 0:
+def _value_rate(name: str, hits: float, n_pred: float, n_ref: float) -> float:
+    """Return precision, recall or F1 (``name``) of values: ``hits`` by their number on one side, or on average."""
+    if n_pred + n_ref == 0:
         return math.nan
-    divisor = {"f1": 0.5 * given + 0.5 * wanted, "precision": given, "recall": wanted}[name]
+    divisor = {"f1": 0.5 * n_pred + 0.5 * n_ref, "precision": n_pred, "recall": n_ref}[name]
     return hits / divisor if divisor else 0.0
 
 
@@ -106,13 +106,13 @@ VALUE_KEYS = tuple(value_results())
 
 
 def grounded_results() -> dict[str, Result]:
-    """Precision, recall and F1 of values with grounds, and shares of quotes and of fields; NaN for shares of nothing.
+    """Return the results for grounded values, quotes and fabricated fields; NaN for shares of nothing.
 
-    The parts are those of :func:`tls_tasks.trees.grounds.unit_of`.
+    The parts are those of :func:`tls_tasks.trees.grounds.grounded_unit`.
     """
     parts = ("grounded_hits", "value_given", "value_wanted")
     return {
-        **{f"grounded_{name}": Result(parts, partial(_of_values, name), math.nan) for name in _NAMES},
+        **{f"grounded_{name}": Result(parts, partial(_value_rate, name), math.nan) for name in _NAMES},
         "quote_in_source": ratio("quote_found", "quoted", empty=math.nan),
         "value_in_quote": ratio("quote_read", "quoted", empty=math.nan),
         "fabricated": ratio("filled", "left_empty", empty=math.nan, better=False),
@@ -121,7 +121,7 @@ def grounded_results() -> dict[str, Result]:
 
 
 def node_results(empty: float = 0.0, *, has_values: bool = True) -> dict[str, Result]:
-    """Precision, recall and F1 of nodes and leaves; ``empty``: of no documents.
+    """Return precision, recall and F1 of nodes and leaves; ``empty`` is their value for no documents.
 
     A leaf counts where both trees have it, so that by its counts alone an answer without values would be perfect. If
     the units have the numbers of values (``has_values``), it is 0 where a reference has one.
@@ -129,15 +129,15 @@ def node_results(empty: float = 0.0, *, has_values: bool = True) -> dict[str, Re
     leaf_parts = (*COUNTS[3:], "value_given", "value_wanted") if has_values else COUNTS[3:]
     return {
         f"{name}_{part}": Result(
-            parts, partial(_of_nodes, name), empty, best_of_nothing=part == "leaf" or name == "precision"
+            parts, partial(_node_rate, name), empty, best_of_nothing=part == "leaf" or name == "precision"
         )
         for part, parts in (("node", COUNTS[:3]), ("leaf", leaf_parts))
         for name in ("precision", "recall", "f1")
     }
 
 
-def _of_nodes(name: str, hits: float, extra: float, missed: float, given: float = 0, wanted: float = 0) -> float:
-    if given == 0 < wanted:
+def _node_rate(name: str, hits: float, extra: float, missed: float, n_pred: float = 0, n_ref: float = 0) -> float:
+    if n_pred == 0 < n_ref:
         return 0.0
     precision = hits / (hits + extra) if hits + extra else 1.0
     recall = hits / (hits + missed) if hits + missed else 1.0
@@ -154,28 +154,28 @@ KEYS = (*node_results(), "treeval_score")
 
 
 def _score_parts(plan: Plan) -> list[tuple[str, str]]:
-    """The parts of each metric of each leaf: the sum of its scores, and how many there are."""
+    """List for each metric of each leaf the names of two unit parts: the sum of its scores, and their number."""
     return [(field.part("sum", metric), field.part("n", metric)) for field in plan.fields for metric in field.metrics]
 
 
 @lru_cache(maxsize=64)
-def judged(plan: Plan) -> dict[str, Result]:
-    """The results by which a prediction is judged: those of values, but for treeval's profile, and :data:`KEYS`."""
-    of_nodes = node_results(has_values=not plan.follows_treeval)
+def main_results(plan: Plan) -> dict[str, Result]:
+    """Return the results that judge a prediction: of values (but for treeval's profile), and those of :data:`KEYS`."""
+    by_node = node_results(has_values=not plan.follows_treeval)
     sums = [part for parts in _score_parts(plan) for part in parts]
-    parts = (*of_nodes["f1_node"].parts, *of_nodes["f1_leaf"].parts, *sums)
-    of_values = {} if plan.follows_treeval else value_results()
+    parts = (*by_node["f1_node"].parts, *by_node["f1_leaf"].parts, *sums)
+    by_value = {} if plan.follows_treeval else value_results()
     grounded = grounded_results() if plan.has_sources else {}
-    return {**of_values, **grounded, **of_nodes, "treeval_score": Result(parts, partial(_treeval_score, plan, parts))}
+    return {**by_value, **grounded, **by_node, "treeval_score": Result(parts, partial(_treeval_score, plan, parts))}
 
 
 def _treeval_score(plan: Plan, parts: Sequence[str], *sums: float) -> float:
-    """The mean of the normalised averages per metric, times node F1, times leaf F1; 1 for the mean of none."""
+    """Return the mean of the normalised averages per metric (1 if there is none), times node F1, times leaf F1."""
     averages = _averages(plan, dict(zip(parts, sums, strict=True)))[1][""]
     clip = not plan.follows_treeval
-    known = [float(plan.metrics[name].normalize(mean, clip)) for name, mean in averages.items() if mean is not None]
-    leaf = sums[3 : 6 if plan.follows_treeval else 8]
-    return (plain_mean(known) if known else 1.0) * _of_nodes("f1", *sums[:3]) * _of_nodes("f1", *leaf)
+    defined = [float(plan.metrics[name].normalize(mean, clip)) for name, mean in averages.items() if mean is not None]
+    leaf_sums = sums[3 : 6 if plan.follows_treeval else 8]
+    return (plain_mean(defined) if defined else 1.0) * _node_rate("f1", *sums[:3]) * _node_rate("f1", *leaf_sums)
 
 
 _Scores = dict[str, "float | None"]
@@ -183,29 +183,29 @@ _Scores = dict[str, "float | None"]
 
 
 def _averages(plan: Plan, sums: Unit) -> tuple[list[_Scores], dict[str, _Scores]]:
-    """The mean scores of each leaf; and over leaves: of each type's leaves, and of all (``""``)."""
+    """Return each leaf's mean scores; and label -> mean scores over leaves of a type, or of all (label ``""``)."""
     means = iter([sums[part] / n if (n := sums.get(n_part)) else None for part, n_part in _score_parts(plan)])
     scores: list[_Scores] = [{metric.name: next(means) for metric in field.metrics} for field in plan.fields]
     averages: dict[str, _Scores] = {"": {}}
-    for field, own in zip(plan.fields, scores, strict=True):
+    for field, leaf_scores in zip(plan.fields, scores, strict=True):
         for label in ("", field.kind):
-            averages.setdefault(label, {}).update(dict.fromkeys(own))
+            averages.setdefault(label, {}).update(dict.fromkeys(leaf_scores))
     for (label, name), values in _votes(plan.root, dict(enumerate(scores)), plan.hierarchical).items():
         averages[label][name] = plain_mean(values)
     return scores, averages
 
 
 def _votes(node: SchemaNode, scores: dict[int, _Scores], hierarchical: bool) -> dict[tuple[str, str], list[float]]:
-    """By type and metric, the values of which an average is taken."""
+    """Return (type or ``""``, metric) -> the values that are averaged for it."""
     if isinstance(node, Field):  # a leaf that stands in several places has one vote
-        known = {name: score for name, score in scores.pop(node.index, {}).items() if score is not None}
-        return {(label, name): [score] for name, score in known.items() for label in ("", node.kind)}
+        defined = {name: score for name, score in scores.pop(node.index, {}).items() if score is not None}
+        return {(label, name): [score] for name, score in defined.items() for label in ("", node.kind)}
     if isinstance(node, ListOf):
         return _votes(node.item, scores, hierarchical)
-    children: Sequence[SchemaNode] = node.parts if isinstance(node, OneOf) else ()
+    children: Sequence[SchemaNode] = node.parts if isinstance(node, UnionNode) else ()
     if isinstance(node, Branch):
         children = [*node.children.values(), *([node.rest] if node.rest else ())]
-    is_own_vote = hierarchical and not isinstance(node, OneOf)
+    is_own_vote = hierarchical and not isinstance(node, UnionNode)
     votes: dict[tuple[str, str], list[float]] = {}
     for child in children:
         for key, values in _votes(child, scores, is_own_vote).items():
@@ -216,11 +216,11 @@ def _votes(node: SchemaNode, scores: dict[int, _Scores], hierarchical: bool) -> 
 # --- what a score says besides ---
 
 
-def details_of(plan: Plan, score: Score) -> dict[str, Any]:
-    """What a score says beside its numbers: ``leaves``, ``averages`` and ``fields``."""
+def score_details(plan: Plan, score: Score) -> dict[str, Any]:
+    """Return a score's details beside its numbers: ``values``, ``leaves``, ``averages`` and ``fields``."""
     sums = Counter(sum_parts(score.units, score.units[0] if score.units else ()))
     fields = {field.name: {kind: int(sums.get(f"{kind}|{field.name}", 0)) for kind in KINDS} for field in plan.fields}
-    values = {} if plan.follows_treeval else {"values": _of_fields(plan, sums)}
+    values = {} if plan.follows_treeval else {"values": _values_per_leaf(plan, sums)}
     return {**values, **_leaves_and_averages(plan, sums), "fields": fields}
 
 
@@ -228,26 +228,26 @@ OUTSIDE_SCHEMA = "(outside the schema)"
 """Stands among the leaves' names for the values of predictions where the schema has no leaf."""
 
 
-def _of_fields(plan: Plan, sums: Unit) -> dict[str, dict[str, Any]]:
-    """The values of each leaf, and those outside the schema if there are any; together they are all of the values."""
-    values = {field.name: _of_field(field, sums) for field in plan.fields}
-    given = sum(own[kind] for own in values.values() for kind in ("correct", "wrong", "invented"))
-    if outside := int(sums.get("value_given", 0)) - given:
+def _values_per_leaf(plan: Plan, sums: Unit) -> dict[str, dict[str, Any]]:
+    """Return leaf name -> rates and counts of its values; values outside the schema have an entry if there are any."""
+    values = {field.name: _leaf_values(field, sums) for field in plan.fields}
+    n_predicted = sum(counts[kind] for counts in values.values() for kind in ("correct", "wrong", "invented"))
+    if outside := int(sums.get("value_given", 0)) - n_predicted:
         rates = {f"{name}_value": 0.0 for name in _NAMES}
         values[OUTSIDE_SCHEMA] = {**rates, "correct": 0, "wrong": 0, "missed": 0, "invented": outside}
     return values
 
 
-def _of_field(field: Field, sums: Unit) -> dict[str, Any]:
-    """Precision, recall and F1 of a leaf's values, None where there are none, and how many are what.
+def _leaf_values(field: Field, sums: Unit) -> dict[str, Any]:
+    """Return precision, recall and F1 of a leaf's values (None for no values), and how many are correct, wrong ….
 
     In a list they are those of the items that are aligned by similarity.
     """
-    given = sum(int(sums[f"{kind}|{field.name}"]) for kind in ("correct", "wrong", "invented"))
-    right, met, wanted = (int(sums[f"{part}|{field.name}"]) for part in VALUE_PARTS[1:])
-    counts = {"correct": right, "wrong": met - right, "missed": wanted - met, "invented": given - met}
+    n_pred = sum(int(sums[f"{kind}|{field.name}"]) for kind in ("correct", "wrong", "invented"))
+    right, paired, n_ref = (int(sums[f"{part}|{field.name}"]) for part in VALUE_PARTS[1:])
+    counts = {"correct": right, "wrong": paired - right, "missed": n_ref - paired, "invented": n_pred - paired}
     hits = sums.get(f"similarity|{field.name}", 0.0)
-    rates = {f"{name}_value": _of_values(name, hits, given, wanted) for name in _NAMES}
+    rates = {f"{name}_value": _value_rate(name, hits, n_pred, n_ref) for name in _NAMES}
     return {**without_nan(rates), **counts}
 
 
@@ -259,17 +259,17 @@ def _leaves_and_averages(plan: Plan, sums: Unit) -> dict[str, Any]:
 
 
 def _leaf_tree(node: SchemaNode, path: Path, scores: Sequence[_Scores], seen: set[str] | None) -> Any:
-    """The leaves' scores in the shape of the schema; None for dictionaries and lists not ``seen`` in both trees."""
+    """Return the leaves' scores in the shape of the schema; None for nodes that are not in ``seen``, if it is given."""
     if isinstance(node, Field):
         return None if None in scores[node.index].values() else scores[node.index]
     if seen is not None and path and common_part(path) not in seen:
         return None
     if isinstance(node, ListOf):
         return _leaf_tree(node.item, path, scores, seen)
-    if isinstance(node, OneOf):  # of one kind or of none as a rule; else a leaf stands beside the keys of a dictionary
+    if isinstance(node, UnionNode):  # mostly one kind has scores; else a leaf stands beside the keys of a dictionary
         trees = [tree for part in node.parts if (tree := _leaf_tree(part, path, scores, seen)) not in (None, {})]
-        keyed = {key: own for tree in trees for key, own in tree.items()}
-        return trees[0] if len(trees) == 1 else keyed or None
+        merged = {key: child for tree in trees for key, child in tree.items()}
+        return trees[0] if len(trees) == 1 else merged or None
     if not isinstance(node, Branch):
         return None
     tree = {key: _leaf_tree(child, (*path, key), scores, seen) for key, child in node.children.items()}
@@ -319,35 +319,35 @@ class Sample(NamedTuple):
         return alignments_in(self.expected, self.choices)
 
     def differences(self) -> list[dict[str, Any]]:
-        """What of its values is wrong, missed or invented, see :func:`~tls_tasks.trees.differences.differences`."""
-        found = differences(*self.trees, self.plan, self.alignments, self.has_grounds)
-        return [{"row": self.row, **own} for own in found]
+        """List the values that are wrong, missed or invented, see :func:`~tls_tasks.trees.differences.differences`."""
+        records = differences(*self.trees, self.plan, self.alignments, self.has_grounds)
+        return [{"row": self.row, **record} for record in records]
 
     def has_grounds(self, path: Path) -> bool:
-        """Whether the quote of the predicted value at a path stands in the source and holds it, if there is one."""
+        """Tell whether the predicted value at a path is grounded; True for every path if there is no source."""
         ground = ground_at(self.parsed.grounds, path)
         return self.parsed.grounds is None or (ground is not None and ground.holds)
 
     def side_by_side(self) -> list[Row]:
-        """Both trees node by node, see :func:`~tls_tasks.trees.differences.compare`."""
-        return compare(*self.trees, self.plan, self.alignments)
+        """List the rows of both trees, see :func:`~tls_tasks.trees.differences.tree_rows`."""
+        return tree_rows(*self.trees, self.plan, self.alignments)
 
     def explained(self) -> Iterator[str]:
-        """Both trees side by side, and what was wrong with the text."""
+        """Yield lines of text: both trees side by side, problems of reading, and issues with the schema."""
         yield from (f"  {line}" if line else "" for line in table_lines(self.side_by_side()))
-        for own in self.differences() if self.parsed.grounds is not None else ():
-            if own["kind"] == "ungrounded":
-                yield shown(f"  ungrounded: {own['path']}: {own['got']!r}", _LONGEST)
-        yield from (f"  reading: {shown(one.kind)}: {shown(one.detail, _LONGEST)}" for one in self.parsed.problems)
-        issues = [] if self.parsed.failed else complies(self.parsed.guide_tree, self.plan.root)
+        for record in self.differences() if self.parsed.grounds is not None else ():
+            if record["kind"] == "ungrounded":
+                yield shown(f"  ungrounded: {record['path']}: {record['got']!r}", _LONGEST)
+        yield from (f"  reading: {shown(note.kind)}: {shown(note.detail, _LONGEST)}" for note in self.parsed.problems)
+        issues = [] if self.parsed.failed else find_issues(self.parsed.guide_tree, self.plan.root)
         yield from (f"  schema: {shown(str(issue), _LONGEST)}" for issue in issues[:MOST_ROWS])
 
     def as_dict(self) -> dict[str, Any]:
-        """Its own numbers, leaves, averages and alignments."""
+        """Return the results of this row alone: its numbers, leaves, averages and alignments."""
         unit = self.units[self.row]
         return {
             "sample": self.row,
-            **{key: result.value([unit]) for key, result in judged(self.plan).items()},
+            **{key: result.value([unit]) for key, result in main_results(self.plan).items()},
             **_leaves_and_averages(self.plan, unit),
-            "alignments": {path_name(path): [list(pair) for pair in found] for path, found in self.alignments.items()},
+            "alignments": {path_name(path): [list(pair) for pair in pairs] for path, pairs in self.alignments.items()},
         }

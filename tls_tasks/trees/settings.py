@@ -1,4 +1,4 @@
-"""What a caller says of paths and of types: the metrics of leaves and the order of lists."""
+"""Read a caller's settings for paths and types: the metrics of leaves and the order of lists."""
 
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 from tls_tasks.core.errors import InputError, check_choice
 from tls_tasks.trees.compliance import base_type
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS
-from tls_tasks.trees.types import Leaf, ListOf, Path, SchemaNode, all_nodes, leaves_of, nodes_of, path_name
+from tls_tasks.trees.types import Leaf, ListOf, Path, SchemaNode, all_nodes, leaves_by_path, nodes_by_path, path_name
 
 _ORDERS = ("unordered", "ordered")
 """How the items of two lists find each other: by their scores, or by position."""
 
 
 def select_metrics(schema: SchemaNode, leaf_metrics: Any) -> dict[Path, list[Any]]:
-    """Which metrics each leaf has: those of its path, then those of its type, each once; else its type's defaults.
+    """Return path -> metrics of each leaf: those of its path, then those of its type; if none, its type's defaults.
 
     Example:
         >>> from tls_tasks.trees.types import Branch
@@ -21,52 +21,52 @@ def select_metrics(schema: SchemaNode, leaf_metrics: Any) -> dict[Path, list[Any
         >>> select_metrics(root, {"string": ["token_f1"], "a": "rouge_l"})
         {('a',): ['rouge_l', 'token_f1'], ('b',): ['token_f1'], ('c',): ['date_closeness']}
     """
-    kinds = {path: kind_of(leaf) for path, leaf in leaves_of(schema).items()}
-    by_path, by_type = _settings_of("leaf_metrics", leaf_metrics, schema, kinds, {*kinds.values(), *DEFAULT_METRICS})
+    kinds = {path: type_label(leaf) for path, leaf in leaves_by_path(schema).items()}
+    by_path, by_type = _split_settings("leaf_metrics", leaf_metrics, schema, kinds, {*kinds.values(), *DEFAULT_METRICS})
     selected: dict[Path, list[Any]] = {}
     for path, kind in kinds.items():
-        every = _listed(by_path.get(path)) + _listed(by_type.get(kind))
-        chosen = [metric for place, metric in enumerate(every) if metric not in every[:place]]
+        every = _to_list(by_path.get(path)) + _to_list(by_type.get(kind))
+        chosen = [metric for index, metric in enumerate(every) if metric not in every[:index]]
         selected[path] = chosen or list(DEFAULT_METRICS.get(kind, ("exact_match",)))
     return selected
 
 
-def types_named(leaf_metrics: Any) -> list[Any]:
+def custom_type_names(leaf_metrics: Any) -> list[Any]:
     """List the keys of ``leaf_metrics`` that may be names of types, without ``type:``."""
     keys = leaf_metrics if isinstance(leaf_metrics, Mapping) else ()
     return [key.removeprefix("type:") if isinstance(key, str) else key for key in keys]
 
 
-def _listed(value: Any) -> list[Any]:
+def _to_list(value: Any) -> list[Any]:
     if isinstance(value, set | frozenset):
         return sorted(value, key=lambda metric: getattr(metric, "__name__", metric))
     return list(value) if isinstance(value, list | tuple) else [] if value is None else [value]
 
 
-def orders_of(schema: SchemaNode, list_order: Any) -> dict[Path, str]:
-    """The order of each list."""
+def list_orders(schema: SchemaNode, list_order: Any) -> dict[Path, str]:
+    """Return path -> ``ordered`` or ``unordered`` for each list."""
     lists = {path: node for path, node in all_nodes(schema) if isinstance(node, ListOf)}
-    given = {} if list_order == "unordered" else list_order
-    if isinstance(given, str):
-        check_choice("list_order", given, _ORDERS)
-        return dict.fromkeys(lists, given)
-    by_path, _ = _settings_of("list_order", given, schema, lists, ())
+    orders = {} if list_order == "unordered" else list_order
+    if isinstance(orders, str):
+        check_choice("list_order", orders, _ORDERS)
+        return dict.fromkeys(lists, orders)
+    by_path, _ = _split_settings("list_order", orders, schema, lists, ())
     for order in by_path.values():
         check_choice("list_order", order, _ORDERS)
     return {path: "ordered" if node.is_ordered else "unordered" for path, node in lists.items()} | by_path
 
 
-def _settings_of(
-    option: str, given: Any, schema: SchemaNode, paths: Collection[Path], types: Collection[str]
+def _split_settings(
+    option: str, settings: Any, schema: SchemaNode, paths: Collection[Path], types: Collection[str]
 ) -> tuple[dict[Path, Any], dict[str, Any]]:
-    """What a caller says of paths and types.
+    """Split a caller's settings into those by path and those by type.
 
     A path is a key of the schema's root, or a name such as ``seller.name``, see :func:`named_path`. The root of a
     schema that is no dictionary is called ``$``.
 
     Args:
         option: The option's name, for errors.
-        given: Path or type -> value; the value of a dictionary's path may be a dictionary of the same kind. None:
+        settings: Path or type -> value; the value of a dictionary's path may be a dictionary of the same kind. None:
             nothing. What may be a path is one; ``type:date`` is always a type.
         schema: The schema.
         paths: Those that may have a value.
@@ -81,25 +81,25 @@ def _settings_of(
     Example:
         >>> from tls_tasks.trees.types import Branch
         >>> root = Branch({"day": Leaf("date"), "seller": Branch({"name": Leaf("string")})})
-        >>> paths = leaves_of(root)
-        >>> _settings_of("leaf_metrics", {"seller": {"name": "rouge_l"}, "date": "exact_match"}, root, paths, ["date"])
+        >>> paths = leaves_by_path(root)
+        >>> _split_settings("leaf_metrics", {"seller": {"name": "rouge_l"}, "date": "exact_match"}, root, paths, ["date"])
         ({('seller', 'name'): 'rouge_l'}, {'date': 'exact_match'})
-        >>> _settings_of("leaf_metrics", {"seler.name": "rouge_l"}, root, paths, ["date"])
+        >>> _split_settings("leaf_metrics", {"seler.name": "rouge_l"}, root, paths, ["date"])
         Traceback (most recent call last):
         ...
         tls_tasks.core.errors.InputError: leaf_metrics: got 'seler.name', expected a path (day, seller.name) or a type (date)
     """  # noqa: E501 - the message is one line
     by_path: dict[Path, Any] = {}
     by_type: dict[str, Any] = {}
-    if not isinstance(given, Mapping | None):
-        raise InputError(option, None, repr(given), "a dictionary: path or type -> value")
-    nodes = nodes_of(schema)
+    if not isinstance(settings, Mapping | None):
+        raise InputError(option, None, repr(settings), "a dictionary: path or type -> value")
+    nodes = nodes_by_path(schema)
     wrong: list[Any] = []
-    for key, value in (given or {}).items():
+    for key, value in (settings or {}).items():
         path = named_path(key, nodes)
         label = _type_name(key.removeprefix("type:") if isinstance(key, str) else key)
         if path is not None and key != ():
-            by_path |= dict(_below(path, value, nodes))
+            by_path |= dict(_expand_setting(path, value, nodes))
         elif label in types:
             by_type[label] = value
         else:
@@ -126,22 +126,22 @@ def named_path(name: Any, nodes: Collection[Path]) -> Path | None:
     return (name,) if (name,) in nodes else by_name.get(name)
 
 
-def _below(path: Path, value: Any, nodes: Collection[Path]) -> Iterator[tuple[Path, Any]]:
-    """A value for a node; a dictionary for a node with keys goes on below."""
-    if isinstance(value, Mapping) and any(other[:-1] == path != other for other in nodes):
+def _expand_setting(path: Path, value: Any, nodes: Collection[Path]) -> Iterator[tuple[Path, Any]]:
+    """Yield (path, value) of a setting; a dictionary for a node with keys is a setting of each key."""
+    if isinstance(value, Mapping) and any(longer[:-1] == path != longer for longer in nodes):
         for key, inner in value.items():
-            yield from _below((*path, key), inner, nodes)
+            yield from _expand_setting((*path, key), inner, nodes)
     else:
         yield path, value
 
 
-def kind_of(leaf: Leaf) -> str:
-    """What a leaf's type is called in settings and results."""
+def type_label(leaf: Leaf) -> str:
+    """Return the name of a leaf's type in settings and results."""
     return "choice" if leaf.choices else _type_name(leaf.type)
 
 
 def _type_name(label: Hashable) -> str:
-    """What a type is called; treeval calls choices ``()``.
+    """Return the name of a type; treeval calls choices ``()``.
 
     Example:
         >>> _type_name("string"), _type_name(int), _type_name(())

@@ -1,4 +1,4 @@
-"""The shape of trees as a schema, where references have none."""
+"""Infer a schema from the shape of reference trees, where the caller gives none."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 
 from tls_tasks.core.rows import read_columns
 from tls_tasks.trees.rows import read_reference
-from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, OneOf, SchemaNode, any_leaf
+from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, SchemaNode, UnionNode, merged
 
 _TYPES: Mapping[type, str] = {
     **{str: "string", bool: "boolean", int: "integer", float: "number"},
@@ -15,21 +15,21 @@ _TYPES: Mapping[type, str] = {
 }
 
 
-def schema_of(predictions: Any, references: Any) -> SchemaNode:
+def infer_schema(predictions: Any, references: Any) -> SchemaNode:
     """Make a schema of the references; the columns are those of :func:`~tls_tasks.trees.tree_eval.tree_eval`.
 
     Raises:
         InputError: Columns or references that can't be read.
     """
     _, rows = read_columns(predictions=predictions, references=references)
-    return shape([read_reference(row, index) for index, row in enumerate(rows)])
+    return infer_node([read_reference(row, index) for index, row in enumerate(rows)])
 
 
-def shape(values: Sequence[Any]) -> SchemaNode:
+def infer_node(values: Sequence[Any]) -> SchemaNode:
     """Make a node that holds all values.
 
     Example:
-        >>> shape([{"a": "2024", "b": [{"c": 1}, {"c": 0.5}]}]).children["b"]
+        >>> infer_node([{"a": "2024", "b": [{"c": 1}, {"c": 0.5}]}]).children["b"]
         ListOf(item=Branch(children={'c': Leaf(type='number', choices=())}, required=frozenset({'c'})))
     """
     while any(isinstance(value, AnyOf) for value in values):
@@ -41,9 +41,9 @@ def shape(values: Sequence[Any]) -> SchemaNode:
     if trees:
         columns = {key: [tree[key] for tree in trees if key in tree] for key in dict.fromkeys(chain(*trees))}
         required = frozenset(key for key, column in columns.items() if len(column) == len(trees))
-        nodes.append(Branch({key: shape(column) for key, column in columns.items()}, required))
+        nodes.append(Branch({key: infer_node(column) for key, column in columns.items()}, required))
     if lists:
-        nodes.append(ListOf(shape([*chain(*lists)])))
+        nodes.append(ListOf(infer_node([*chain(*lists)])))
     if names or not nodes:
-        nodes.append(any_leaf([*map(Leaf, names or ["any"])]))
-    return nodes[0] if len(nodes) == 1 else OneOf(tuple(nodes))
+        nodes.append(merged([*map(Leaf, names or ["any"])]))
+    return nodes[0] if len(nodes) == 1 else UnionNode(tuple(nodes))

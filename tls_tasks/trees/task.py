@@ -11,7 +11,7 @@ from typing import Any
 from tls_tasks.core.score import Score, mean, ratio, total
 from tls_tasks.core.task import Task, shorter_text
 from tls_tasks.trees.counts import KINDS
-from tls_tasks.trees.data import ALL_SETS, GROUNDED, examples, grounded_prompt, load_documents, prompt, sources_of
+from tls_tasks.trees.data import ALL_SETS, GROUNDED, examples, grounded_prompt, load_documents, prompt, shown_sources
 from tls_tasks.trees.grounds import with_quotes
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS
 from tls_tasks.trees.picture import picture
@@ -45,7 +45,7 @@ _TABLE = {
 
 
 def _score(doc: Mapping[str, Any], answer: str) -> Score:
-    return tree_eval([answer], [doc["reference"]], doc["schema"], sources=sources_of(doc))
+    return tree_eval([answer], [doc["reference"]], doc["schema"], sources=shown_sources(doc))
 
 
 def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:
@@ -61,12 +61,12 @@ def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:
 
 
 def _gold(doc: Mapping[str, Any]) -> str:
-    """The reference, with the first of several valid answers."""
+    """Return the reference as JSON, with the first of several valid answers."""
     return json.dumps(json.loads(doc["reference"], object_hook=_first_answer), ensure_ascii=False)
 
 
 def _gold_quoted(doc: Mapping[str, Any]) -> str:
-    """The same with a quote of each value that can be read from a sentence or line of the text."""
+    """Return the reference as JSON in which each value has a sentence or line of the text as quote."""
     tree = with_quotes(make_plan(json.loads(doc["schema"])), json.loads(_gold(doc)), doc["text"])
     return json.dumps(tree, ensure_ascii=False)
 

@@ -14,18 +14,17 @@ from tls_tasks.core.errors import InputError, check_choice, check_switches, warn
 from tls_tasks.core.options import INTERVAL, interval_options, interval_sign, signature, signed_by
 from tls_tasks.core.score import Score
 from tls_tasks.trees.compare import compare_trees
-from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
+from tls_tasks.trees.compliance import ISSUE_KINDS, find_issues, reference_violations
 from tls_tasks.trees.counts import Counts, LeafScorer
-from tls_tasks.trees.grounds import GroundedPairing, ground_of, grounds_by_list
-from tls_tasks.trees.grounds import unit_of as grounded_unit
-from tls_tasks.trees.meanings import DATES_WANTED, unread_dates, with_numbers
+from tls_tasks.trees.grounds import GroundedPairing, find_ground, grounded_unit, grounds_by_list
 from tls_tasks.trees.pairing import Lists, Pairing
 from tls_tasks.trees.plan import Plan, make_plan
 from tls_tasks.trees.read import MODES, ParsedTree
 from tls_tasks.trees.rows import read_rows
-from tls_tasks.trees.score import Sample, details_of, judged, rate_results, unit_of
-from tls_tasks.trees.shape import schema_of
+from tls_tasks.trees.score import Sample, main_results, rate_results, score_details, tree_unit
+from tls_tasks.trees.shape import infer_schema
 from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode
+from tls_tasks.trees.value_normalization import EXPECTED_DATE, parse_numbers, unread_dates
 from tls_tasks.trees.values import MISSING
 from tls_tasks.trees.weights import GUIDE, VALUES
 
@@ -137,12 +136,12 @@ def tree_eval(
     if compat and sources is not None:
         raise InputError("sources", None, f"texts with compat={compat!r}", "no sources: that program knows no quotes")
     quoted, shape = sources is not None, "given" if schema is not None else "references"
-    schema = schema_of(predictions, references) if schema is None else schema
-    plan = _plan_of(schema, compat, leaf_metrics, list_order, day_month, hierarchical_averaging, quoted)
-    given = predictions, references, plan.root, parse_mode, compat is None
+    schema = infer_schema(predictions, references) if schema is None else schema
+    plan = _cached_plan(schema, compat, leaf_metrics, list_order, day_month, hierarchical_averaging, quoted)
+    columns = predictions, references, plan.root, parse_mode, compat is None
     rows = [
-        (parsed, _checked(plan, row, parsed, tree))
-        for row, (parsed, tree) in enumerate(read_rows(*given, sources, partial(ground_of, plan)))
+        (parsed, _check_reference(plan, row, parsed, tree))
+        for row, (parsed, tree) in enumerate(read_rows(*columns, sources, partial(find_ground, plan)))
     ]
     items = _samples(plan, rows)
     metrics = ",".join(sorted({metric.signature for field in plan.fields for metric in field.metrics}))
@@ -154,49 +153,49 @@ def tree_eval(
     return Score(
         signature=signature("tree_eval", config, VERSION),
         units=items[0].units if items else [],
-        definitions={**judged(plan), **rate_results()},
+        definitions={**main_results(plan), **rate_results()},
         items=items,
-        more=partial(details_of, plan),
-        interval=None if interval is None else {**interval, "keys": list(judged(plan))},
+        more=partial(score_details, plan),
+        interval=None if interval is None else {**interval, "keys": list(main_results(plan))},
         explanation=Sample.explained,
-        **_of_text([parsed for parsed, _ in rows]),
+        **_reading_summary([parsed for parsed, _ in rows]),
     )
 
 
-def _of_text(parses: Sequence[ParsedTree]) -> dict[str, Any]:
-    """What a score says of its predictions as text; warns of those in which nothing could be read."""
+def _reading_summary(parses: Sequence[ParsedTree]) -> dict[str, Any]:
+    """Return a Score's arguments on how predictions were read; warn of those in which nothing could be read."""
     unread = [row for row, parsed in enumerate(parses) if parsed.failed]
     warn_of_unread(unread, len(parses), "trees")
     problems = {row: parsed.kinds() for row, parsed in enumerate(parses) if parsed.problems}
     return {"metric": "tree_eval", "problems": problems, "parse_failures": len(unread)}
 
 
-def _text_unit(parsed: ParsedTree, root: SchemaNode) -> dict[str, float]:
-    """What is known of a prediction as text, and of its compliance with the schema."""
-    issues = [] if parsed.failed else [issue.kind for issue in complies(parsed.guide_tree, root)]
+def _reading_unit(parsed: ParsedTree, root: SchemaNode) -> dict[str, float]:
+    """Return the unit parts on how a prediction was read, and on its compliance with the schema."""
+    issues = [] if parsed.failed else [issue.kind for issue in find_issues(parsed.guide_tree, root)]
     kinds = {f"issue|{kind}": issues.count(kind) for kind in ISSUE_KINDS}
     return {**parsed.rates(), "n": 1, "schema_compliance": not issues and not parsed.failed, **kinds}
 
 
-def _plan_of(*settings: Any) -> Plan:
-    """Make a plan, once for settings that are plain values."""
+def _cached_plan(*settings: Any) -> Plan:
+    """Return the plan of these settings; it is cached if they are plain values."""
     try:
-        return _known_plan(marshal.dumps(settings, 2))  # tells 1, 1.0 and True, lists and tuples apart
+        return _plan_from_bytes(marshal.dumps(settings, 2))  # tells 1, 1.0 and True, lists and tuples apart
     except ValueError:  # functions, modules, classes; or settings that are refused, once more
         return make_plan(*settings)
 
 
 @lru_cache(maxsize=64)
-def _known_plan(settings: bytes) -> Plan:
-    """Make the plan of settings that are plain values: that takes longer than scoring a tree."""
+def _plan_from_bytes(settings: bytes) -> Plan:
+    """Return the plan of marshalled settings; making it takes longer than scoring a tree."""
     return make_plan(*marshal.loads(settings))  # noqa: S302 - our own, from above
 
 
 def _samples(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> list[Sample]:
-    """Score all pairs of trees: each with its unit."""
+    """Score all pairs of trees; return a sample with its unit for each."""
     units, samples = list[dict[str, float]](), list[Sample]()
     for row, ((parsed, tree), counts) in enumerate(zip(rows, count_trees(plan, rows), strict=True)):
-        unit = unit_of(plan, *counts) | _text_unit(parsed, plan.root)
+        unit = tree_unit(plan, *counts) | _reading_unit(parsed, plan.root)
         sample = Sample(plan, row, units, tree, parsed, counts[1].choices)
         if plan.has_sources:
             unit |= grounded_unit(plan, *sample.trees, parsed.grounds, sample.alignments, unit["value_hits"])
@@ -213,40 +212,40 @@ def count_trees(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> list[tupl
     scorer, lists, counts = LeafScorer(plan), Lists(plan), list[tuple[Counts, Counts]]()
     by_guide, by_value = Pairing(plan, GUIDE, scorer, lists), GroundedPairing(plan, VALUES, scorer, lists)
     for parsed, reference in rows:
-        written, meant = (MISSING, MISSING) if parsed.failed else (parsed.guide_tree, parsed.value)
+        written, tree = (MISSING, MISSING) if parsed.failed else (parsed.guide_tree, parsed.value)
         by_value.grounds = dict(grounds_by_list(parsed.value, parsed.grounds)) if plan.has_sources else {}
         first = compare_trees(reference, written, by_guide)
-        counts.append((first, first if plan.follows_treeval else compare_trees(reference, meant, by_value)))
+        counts.append((first, first if plan.follows_treeval else compare_trees(reference, tree, by_value)))
         lists.clear()
     scorer.score(outcome for pair in counts for each in pair for outcome in each.leaves)
     return counts
 
 
-def _checked(plan: Plan, row: int, parsed: ParsedTree, reference: Any) -> Any:
-    """Return a reference as it is compared: it follows the schema, where numbers may stand for texts.
+def _check_reference(plan: Plan, row: int, parsed: ParsedTree, gold: Any) -> Any:
+    """Return a reference as it is compared: it follows the schema, and numeric texts are numbers.
 
     Raises:
         InputError: It doesn't.
     """
     if isinstance(plan.root, Branch):
-        reference = _whole_trees(reference, parsed.failed)
-    issues = [] if reference is None and not isinstance(plan.root, Branch) else slips(reference, plan.root)
+        gold = _fill_nulls(gold, parsed.failed)
+    issues = [] if gold is None and not isinstance(plan.root, Branch) else reference_violations(gold, plan.root)
     if plan.follows_treeval:  # its metrics see values of any type
         issues = [issue for issue in issues if not issue.path and isinstance(plan.root, Branch)]
-    if not issues or not slips(numbers := with_numbers(reference, plan.root), plan.root):
-        tree = numbers if issues else reference
+    if not issues or not reference_violations(numbers := parse_numbers(gold, plan.root), plan.root):
+        tree = numbers if issues else gold
         if unread := [] if plan.follows_treeval else unread_dates(tree, plan.root, plan.day_month):
-            raise InputError("references", row, unread[0], DATES_WANTED)
+            raise InputError("references", row, unread[0], EXPECTED_DATE)
         return tree
-    is_item = isinstance(plan.root, ListOf) and not slips(reference, plan.root.item)
+    is_item = isinstance(plan.root, ListOf) and not reference_violations(gold, plan.root.item)
     follows = f"a tree that follows the schema{f' ({plan.form})' * bool(plan.form)}"
-    wanted = f"{follows}, or schema=None{'; did you mean schema=schema[0]?' * is_item}"
-    raise InputError("references", row, str(issues[0]), wanted)
+    expected = f"{follows}, or schema=None{'; did you mean schema=schema[0]?' * is_item}"
+    raise InputError("references", row, str(issues[0]), expected)
 
 
-def _whole_trees(reference: Any, is_unread: bool) -> Any:
+def _fill_nulls(reference: Any, is_unread: bool) -> Any:
     """Return a reference with an empty tree for null among its answers, which an answer that can't be read isn't."""
     if not isinstance(reference, AnyOf):
         return reference
     answers = reference.present if is_unread and reference.present else reference.values
-    return AnyOf([{} if answer is None else _whole_trees(answer, is_unread) for answer in answers])
+    return AnyOf([{} if answer is None else _fill_nulls(answer, is_unread) for answer in answers])

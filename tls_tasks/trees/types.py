@@ -65,20 +65,20 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class UnionNode:
     """A value of one of several kinds: a dictionary, a list or a scalar, each at most once, in this order."""
 
     parts: tuple[SchemaNode, ...]
 
 
 @dataclass(slots=True, eq=False)
-class Again:
+class RecursiveNode:
     """A node that stands elsewhere in the schema, around this one as a rule: so schemas that contain themselves end."""
 
     node: Any = field(default=None, repr=False)
 
 
-SchemaNode = Union[Leaf, ListOf, Branch, OneOf, Again]  # noqa: UP007 - a name that refers to later ones, on Python 3.10
+SchemaNode = Union[Leaf, ListOf, Branch, UnionNode, RecursiveNode]  # noqa: UP007 - a name that refers to later ones, on Python 3.10
 """A node of a schema; the root is a :class:`Branch`, or any node if answers aren't dictionaries."""
 
 
@@ -116,7 +116,7 @@ class AnyOf:
     values: tuple[Any, ...]
 
     def __init__(self, values: Sequence[Any]) -> None:
-        """``values`` as a list."""
+        """Store the answers, which must be a list or tuple of at least one."""
         if isinstance(values, str | bytes | Mapping) or not len(values):
             raise ValueError(f"AnyOf takes a list of one answer or more, got {values!r}")
         object.__setattr__(self, "values", tuple(values))
@@ -133,7 +133,7 @@ class AnyOf:
 
 
 def path_name(path: Sequence[Hashable]) -> str:
-    """A path as people write it; the root is ``$``.
+    """Return a path as people write it, ``lines[2].price``; the root is ``$``.
 
     Example:
         >>> path_name(("lines", 2, "unit price")), path_name(()), path_name((0, "a")), path_name(("prices", EACH_KEY))
@@ -148,24 +148,24 @@ def path_name(path: Sequence[Hashable]) -> str:
     return name or "$"
 
 
-def resolved(node: SchemaNode) -> SchemaNode:
-    """The node itself, if this one stands elsewhere in the schema."""
-    while isinstance(node, Again):
+def dereference(node: SchemaNode) -> SchemaNode:
+    """Return the node that a :class:`RecursiveNode` refers to; any other node is returned as it is."""
+    while isinstance(node, RecursiveNode):
         node = node.node
     return node
 
 
-def part_for(node: SchemaNode, value: Any) -> SchemaNode:
-    """The node itself that a value has: not one that stands elsewhere, and of several the one for its kind of value.
+def node_for(node: SchemaNode, value: Any) -> SchemaNode:
+    """Return the schema node for a value: references are followed, and of a union the part of its kind is taken.
 
     Null has the leaf, if there is one, as has what fits none of the others.
 
     Example:
-        >>> part_for(OneOf((ListOf(Leaf("any")), Leaf("string"))), ["a"])
+        >>> node_for(UnionNode((ListOf(Leaf("any")), Leaf("string"))), ["a"])
         ListOf(item=Leaf(type='any', choices=()))
     """
-    node = resolved(node)
-    if not isinstance(node, OneOf):
+    node = dereference(node)
+    if not isinstance(node, UnionNode):
         return node
     kind = Branch if isinstance(value, Mapping) else ListOf if isinstance(value, list | tuple) else Leaf
     return next((part for part in node.parts if isinstance(part, kind)), None) or (
@@ -174,63 +174,63 @@ def part_for(node: SchemaNode, value: Any) -> SchemaNode:
 
 
 def all_nodes(node: SchemaNode, path: Path = ()) -> Iterator[tuple[Path, SchemaNode]]:
-    """Every node with its path, in order; what stands elsewhere is there only once."""
+    """Yield (path, node) for each node in the order of the schema; a node that is referred to comes only once."""
     yield path, node
     if isinstance(node, Branch):
         for key, child in node.children.items():
             yield from all_nodes(child, (*path, key))
         if node.rest is not None:
             yield from all_nodes(node.rest.item, (*path, EACH_KEY))
-    for part in node.parts if isinstance(node, OneOf) else [node.item] if isinstance(node, ListOf) else ():
+    for part in node.parts if isinstance(node, UnionNode) else [node.item] if isinstance(node, ListOf) else ():
         yield from all_nodes(part, path)
 
 
-def nodes_of(node: SchemaNode) -> dict[Path, SchemaNode]:
-    """Every node by its path; items of lists have the path of their list, and the root is there if it is no dictionary.
+def nodes_by_path(node: SchemaNode) -> dict[Path, SchemaNode]:
+    """Return path -> node; items of a list have the list's path, and the root is left out if it is a dictionary.
 
     Example:
-        >>> list(nodes_of(Branch({"a": Leaf("string"), "b": ListOf(Branch({"c": Leaf("date")}))})))
+        >>> list(nodes_by_path(Branch({"a": Leaf("string"), "b": ListOf(Branch({"c": Leaf("date")}))})))
         [('a',), ('b',), ('b', 'c')]
     """
     nodes: dict[Path, SchemaNode] = {}
-    for path, own in all_nodes(node):
+    for path, inner in all_nodes(node):
         if path or not isinstance(node, Branch):
-            nodes.setdefault(path, own)
+            nodes.setdefault(path, inner)
     return nodes
 
 
-def leaves_of(node: SchemaNode) -> dict[Path, Leaf]:
-    """Every leaf by its path, in the order of the schema; the items of a list have the list's path.
+def leaves_by_path(node: SchemaNode) -> dict[Path, Leaf]:
+    """Return path -> leaf in the order of the schema; the items of a list have the list's path.
 
     Where two leaves have one path, as in text or a list of numbers, there is one that takes the values of both.
 
     Example:
-        >>> leaves_of(Branch({"a": Leaf("string"), "b": ListOf(Leaf("date"))}))
+        >>> leaves_by_path(Branch({"a": Leaf("string"), "b": ListOf(Leaf("date"))}))
         {('a',): Leaf(type='string', choices=()), ('b',): Leaf(type='date', choices=())}
-        >>> leaves_of(Branch({"a": OneOf((ListOf(Leaf("number")), Leaf("string")))}))
+        >>> leaves_by_path(Branch({"a": UnionNode((ListOf(Leaf("number")), Leaf("string")))}))
         {('a',): Leaf(type='number|string', choices=())}
     """
     leaves: dict[Path, list[Leaf]] = {}
-    for path, own in all_nodes(node):
-        if isinstance(own, Leaf):
-            leaves.setdefault(path, []).append(own)
-    return {path: any_leaf(own) for path, own in leaves.items()}
+    for path, inner in all_nodes(node):
+        if isinstance(inner, Leaf):
+            leaves.setdefault(path, []).append(inner)
+    return {path: merged(inner) for path, inner in leaves.items()}
 
 
-def any_leaf(leaves: Sequence[Leaf]) -> Leaf:
-    """The leaf that takes the values of all of these.
+def merged(leaves: Sequence[Leaf]) -> Leaf:
+    """Return one leaf that takes every value that any of these leaves takes.
 
     Example:
-        >>> any_leaf([Leaf("integer"), Leaf("number"), Leaf("choice", ("a", "b"))])
+        >>> merged([Leaf("integer"), Leaf("number"), Leaf("choice", ("a", "b"))])
         Leaf(type='number|string', choices=())
     """
-    present = [leaf for leaf in dict.fromkeys(leaves) if leaf != Leaf("null")] or leaves[:1]
-    if len(present) == 1:
-        return present[0]
-    if all(leaf.choices for leaf in present):
-        return Leaf("choice", distinct([value for leaf in present for value in leaf.choices]))
+    distinct = [leaf for leaf in dict.fromkeys(leaves) if leaf != Leaf("null")] or leaves[:1]
+    if len(distinct) == 1:
+        return distinct[0]
+    if all(leaf.choices for leaf in distinct):
+        return Leaf("choice", unique([value for leaf in distinct for value in leaf.choices]))
     names: dict[str, None] = {}
-    for leaf in present:
+    for leaf in distinct:
         kinds = [_CHOICE_TYPES.get(type(value), "string") for value in leaf.choices]
         names |= dict.fromkeys(kinds or str(leaf.type).split("|"))
     if "number" in names:
@@ -241,6 +241,6 @@ def any_leaf(leaves: Sequence[Leaf]) -> Leaf:
 _CHOICE_TYPES: Mapping[type, str] = {bool: "boolean", int: "integer", float: "number"}
 
 
-def distinct(values: Sequence[Hashable]) -> tuple[Hashable, ...]:
-    """Choices, each once; ``True`` is not 1."""
+def unique(values: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    """Return the choices without repetitions, in order; ``True`` is not 1."""
     return tuple(value for _, value in dict.fromkeys((isinstance(value, bool), value) for value in values))

@@ -1,34 +1,34 @@
-"""Values beside their nodes in the schema: what is in them, step by step, and how much."""
+"""Walk values together with their schema nodes: list children, count nodes, replace values."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, OneOf, Position, SchemaNode, part_for
+from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, Position, SchemaNode, UnionNode, node_for
 
 MISSING = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 """Stands for the value of a key that isn't there."""
 
 
-def settled(node: SchemaNode, value: Any) -> tuple[SchemaNode, Any]:
-    """:func:`part_for` and the value; of several valid answers for a dictionary or list the first.
+def resolve(node: SchemaNode, value: Any) -> tuple[SchemaNode, Any]:
+    """Return the schema node for a value, and the value; of several answers for a dictionary or list the first.
 
     Example:
-        >>> settled(ListOf(Leaf("string")), AnyOf([["a"], []]))[1], settled(Leaf("string"), AnyOf(["a", "b"]))[1]
+        >>> resolve(ListOf(Leaf("string")), AnyOf([["a"], []]))[1], resolve(Leaf("string"), AnyOf(["a", "b"]))[1]
         (['a'], AnyOf(values=('a', 'b')))
     """
-    own = part_for(node, value)
+    part = node_for(node, value)
     while isinstance(value, AnyOf) and (
-        not isinstance(own, Leaf) or (own is not node and any(isinstance(one, dict | list) for one in value.values))
+        not isinstance(part, Leaf) or (part is not node and any(isinstance(ans, dict | list) for ans in value.values))
     ):
         value = value.values[0]
-        own = part_for(node, value)
-    return own, value
+        part = node_for(node, value)
+    return part, value
 
 
 def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) -> int:
-    """The nodes below a value, whatever the schema: the keys of dictionaries at any depth.
+    """Count the nodes below a value, whatever the schema: the keys of dictionaries at any depth.
 
     Args:
         tree: A tree; anything but a dictionary has nothing below it. Of several answers the first counts.
@@ -51,12 +51,12 @@ def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) ->
 
 
 def full_tree(node: SchemaNode) -> Any:
-    """The dictionaries of a schema with all keys, and None for all else."""
+    """Return a tree with every key of the schema's dictionaries, and None for all other values."""
     return {key: full_tree(child) for key, child in node.children.items()} if isinstance(node, Branch) else None
 
 
-def values_outside(node: SchemaNode | None, value: Any) -> int:
-    """The values (scalars, not null) at or below a node where the schema has no leaf for them.
+def count_values_outside(node: SchemaNode | None, value: Any) -> int:
+    """Count the values (scalars, not null) at or below a node where the schema has no leaf for them.
 
     Args:
         node: The node; None: all of the value is outside of the schema.
@@ -64,29 +64,29 @@ def values_outside(node: SchemaNode | None, value: Any) -> int:
 
     Example:
         >>> node = Branch({"a": Branch({})})
-        >>> values_outside(node, {"a": "text", "b": [1, None, {"c": 2}]})
+        >>> count_values_outside(node, {"a": "text", "b": [1, None, {"c": 2}]})
         3
     """
     if node is not None:
-        node, value = settled(node, value)
+        node, value = resolve(node, value)
     if isinstance(value, dict | list) and not isinstance(node, Leaf):
-        return sum(values_outside(inner, child) for _, inner, child in children_of(node, value))
+        return sum(count_values_outside(inner, child) for _, inner, child in list_children(node, value))
     return int(not isinstance(node, Leaf) and value is not None and value is not MISSING)
 
 
-def children_of(node: SchemaNode | None, value: Any) -> list[tuple[Any, Any, Any]]:
-    """The values in a dictionary or list, each with its key or position and its node; None: the schema has none.
+def list_children(node: SchemaNode | None, value: Any) -> list[tuple[Any, Any, Any]]:
+    """List (key or position, schema node, value) for each child of a dictionary or list; unknown keys have node None.
 
     Example:
-        >>> children_of(Branch({"a": Leaf("string")}), {"a": "x", "b": 1})
+        >>> list_children(Branch({"a": Leaf("string")}), {"a": "x", "b": 1})
         [('a', Leaf(type='string', choices=()), 'x'), ('b', None, 1)]
     """
     steps = value if isinstance(value, dict) else map(Position, range(len(value))) if isinstance(value, list) else ()
-    return [(step, inner_node(node, step), value[step]) for step in steps]
+    return [(step, child_node(node, step), value[step]) for step in steps]
 
 
-def inner_node(node: SchemaNode | None, step: Hashable) -> SchemaNode | None:
-    """The node below a dictionary's or list's; None: the schema has none."""
+def child_node(node: SchemaNode | None, step: Hashable) -> SchemaNode | None:
+    """Return the schema node of a key or position below a node; None if the schema has none."""
     if isinstance(node, ListOf) and type(step) is Position:
         return node.item
     if isinstance(node, Branch) and type(step) is not Position:
@@ -94,13 +94,13 @@ def inner_node(node: SchemaNode | None, step: Hashable) -> SchemaNode | None:
     return None
 
 
-def with_children(value: Any, children: Iterable[Any]) -> Any:
-    """A dictionary or list like this one, with other values in the same places."""
+def replace_children(value: Any, children: Iterable[Any]) -> Any:
+    """Return a dictionary or list with the same keys or length and other values."""
     return dict(zip(value, children, strict=True)) if isinstance(value, dict) else list(children)
 
 
-def has_answers(node: SchemaNode, value: Any) -> bool:
-    """Whether a reference has several answers that are to be compared; those that are scalars are a leaf's."""
+def has_several_answers(node: SchemaNode, value: Any) -> bool:
+    """Tell whether a reference has several answers to compare in turn; a leaf compares its scalar answers itself."""
     if type(value) is not AnyOf or isinstance(node, Leaf):
         return False
-    return not isinstance(node, OneOf) or any(isinstance(answer, dict | list) for answer in value.values)
+    return not isinstance(node, UnionNode) or any(isinstance(answer, dict | list) for answer in value.values)

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tls_tasks.trees.counts import EXACT, Counts, Outcome, mean_similarity, n_values
+from tls_tasks.trees.counts import EXACT, Counts, Outcome, count_values, mean_similarity
 from tls_tasks.trees.leaf_values import FloatArray
-from tls_tasks.trees.meanings import meaning, reader_of_meanings, reads_numbers
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import Branch, SchemaNode, all_nodes
+from tls_tasks.trees.value_normalization import normalized, reads_numbers, value_reader
 from tls_tasks.trees.values import MISSING
 
 TIE_BREAK = 1e-9
@@ -49,7 +49,7 @@ class PairCounts:
     are_scalars: Any = False
 
     @classmethod
-    def of(cls, counts: Sequence[Counts], leaves: Sequence[Sequence[Outcome]]) -> PairCounts:
+    def from_counts(cls, counts: Sequence[Counts], leaves: Sequence[Sequence[Outcome]]) -> PairCounts:
         """Arrange the counts of pairs and their leaves, which have their scores, in arrays."""
         votes: dict[int, list[Any]] = {}
         for row, outcomes in enumerate(leaves):
@@ -69,7 +69,7 @@ class PairCounts:
             scores=sums,
             similarity=np.array([each.similarity for each in counts]),
             exact=np.array([sum(outcome.similarity >= EXACT for outcome in outcomes) for outcomes in met]),
-            n_values=np.array([each.outside + n_values(own) for each, own in zip(counts, leaves, strict=True)]),
+            n_values=np.array([pair.outside + count_values(group) for pair, group in zip(counts, leaves, strict=True)]),
             extra_reference_values=np.array([each.extra_reference_values for each in counts]) + extra,
             are_null=np.array([each.is_null_pair for each in counts]),
             are_scalars=np.array([each.is_scalar_pair for each in counts]),
@@ -97,7 +97,7 @@ def guide_fits(plan: Plan, node: SchemaNode, pairs: PairCounts) -> FloatArray:
 
 
 def _mean_over_metrics(plan: Plan, pairs: PairCounts) -> tuple[Any, Any]:
-    """The mean over metrics of the normalised mean over leaves, and whether anything was scored."""
+    """Return the mean over metrics of the normalised mean over leaves, and for which pairs anything was scored."""
     total: Any = 0.0
     n_metrics: Any = np.array(0)
     for metric in plan.metrics.values():
@@ -105,8 +105,8 @@ def _mean_over_metrics(plan: Plan, pairs: PairCounts) -> tuple[Any, Any]:
         votes: Any = np.array(0)
         for index in sorted(pairs.scores):
             n, sums = pairs.scores[index]
-            for other, score in zip(plan.fields[index].metrics, sums, strict=True):
-                if other.name == metric.name:
+            for leaf_metric, score in zip(plan.fields[index].metrics, sums, strict=True):
+                if leaf_metric.name == metric.name:
                     scores = scores + score / np.maximum(n, 1)
                     votes = votes + (n > 0)
         mean = metric.normalize(scores / np.maximum(votes, 1), clip=not plan.follows_treeval)
@@ -116,7 +116,7 @@ def _mean_over_metrics(plan: Plan, pairs: PairCounts) -> tuple[Any, Any]:
 
 
 def _f1(*counts: Any) -> FloatArray:
-    """The F1 of true positives, false positives and false negatives; 1 where nothing is wrong."""
+    """Return the F1 of true positives, false positives and false negatives; 1 where nothing is wrong."""
     hits, extra, missed = (np.asarray(count, dtype=np.float64) for count in counts)
     with np.errstate(divide="ignore", invalid="ignore"):
         precision = np.where(hits + extra > 0, hits / (hits + extra), 1.0)
@@ -194,7 +194,7 @@ def flat_row(node: SchemaNode, item: Any) -> Row | None:
     return row
 
 
-def weigh_rows(plan: Plan, node: SchemaNode, references: list[Row], predictions: list[Row]) -> dict[Rule, FloatArray]:
+def flat_weights(plan: Plan, node: SchemaNode, references: list[Row], predictions: list[Row]) -> dict[Rule, FloatArray]:
     """Return the weights of all references with all predictions by each rule."""
     rules = [GUIDE] if plan.follows_treeval else [GUIDE, VALUES]
     weights = {rule: np.empty((len(references), len(predictions))) for rule in rules}
@@ -227,12 +227,12 @@ def _count_pairs(plan: Plan, node: SchemaNode, references: list[Row], prediction
         matrices = [metric.matrix(*columns) * has_both for metric in leaf.metrics]
         pairs.scores[leaf.index] = has_both, matrices
         if not plan.follows_treeval:
-            alike = mean_similarity(leaf.metrics, matrices)
+            score = mean_similarity(leaf.metrics, matrices)
             if not reads_numbers(leaf, plan.day_month):  # numbers have their type here
-                read = reader_of_meanings(leaf, plan.day_month)
-                meant = [[meaning(read, value) for value in column] for column in columns]
-                if meant != columns:
-                    alike = np.maximum(alike, mean_similarity(leaf.metrics, [m.matrix(*meant) for m in leaf.metrics]))
-            alike = alike * has_both
-            pairs.similarity, pairs.exact = pairs.similarity + alike, pairs.exact + (alike >= EXACT)
+                read = value_reader(leaf, plan.day_month)
+                texts = [[normalized(read, value) for value in column] for column in columns]
+                if texts != columns:
+                    score = np.maximum(score, mean_similarity(leaf.metrics, [m.matrix(*texts) for m in leaf.metrics]))
+            score = score * has_both
+            pairs.similarity, pairs.exact = pairs.similarity + score, pairs.exact + (score >= EXACT)
     return pairs

@@ -1,8 +1,8 @@
-"""Values that are written in another way than the reference has them, and mean the same: for the scores of values.
+"""Normalise values that are written in another way than the reference and mean the same: for the scores of values.
 
 A number may stand in a text (``"1,234.50"``), one moment may be written in two time zones, and ``01/02/2024`` is a date
-once somebody says whether the day or the month comes first. A pair of values is scored as it stands and as it is meant,
-and the better score counts.
+once somebody says whether the day or the month comes first. A pair of values is scored as it stands and normalised, and
+the better score counts.
 """
 
 import datetime
@@ -14,11 +14,11 @@ from tls_tasks.text.moments import read_moment
 from tls_tasks.text.numbers import read_number
 from tls_tasks.trees.compliance import DATES, base_type
 from tls_tasks.trees.plan import Field
-from tls_tasks.trees.types import AnyOf, Leaf, Path, SchemaNode, part_for, path_name
-from tls_tasks.trees.values import children_of, with_children
+from tls_tasks.trees.types import AnyOf, Leaf, Path, SchemaNode, node_for, path_name
+from tls_tasks.trees.values import list_children, replace_children
 
 
-def _as_number(text: str) -> int | float | str:
+def _read_number(text: str) -> int | float | str:
     number = read_number(text)
     return text if number is None else number
 
@@ -27,21 +27,21 @@ def _moment(day_month: str, has_time: bool, text: str) -> str:
     return read_moment(text, day_month, has_time) or text
 
 
-def reader_of_meanings(field: Field, day_month: str) -> Callable[[str], Any]:
-    """Choose how texts of a leaf are read: as dates, as moments, or as numbers."""
+def value_reader(field: Field, day_month: str) -> Callable[[str], Any]:
+    """Return the function that reads texts of this leaf: as dates, as moments, or as numbers."""
     kind = base_type(field.type)
-    return partial(_moment, day_month, kind != "date") if kind in DATES else _as_number
+    return partial(_moment, day_month, kind != "date") if kind in DATES else _read_number
 
 
 def reads_numbers(field: Field, day_month: str) -> bool:
-    """Whether texts of a leaf are read as numbers, not as dates."""
-    return reader_of_meanings(field, day_month) is _as_number
+    """Tell whether texts of a leaf are read as numbers, not as dates."""
+    return value_reader(field, day_month) is _read_number
 
 
-def has_meaning(field: Field, read: Callable[[str], Any], reference: Any, prediction: Any) -> bool:
-    """Whether two values may be equal in another notation; of numbers one at least is a text."""
-    if read is not _as_number:
-        return bool(meaning(read, reference) != reference or meaning(read, prediction) != prediction)
+def needs_normalization(field: Field, read: Callable[[str], Any], reference: Any, prediction: Any) -> bool:
+    """Tell whether two values may be equal in another notation; of numbers one at least is a text."""
+    if read is not _read_number:
+        return bool(normalized(read, reference) != reference or normalized(read, prediction) != prediction)
     answers = reference.values if type(reference) is AnyOf else (reference,)
     if isinstance(prediction, str):
         return any(type(answer) in (int, float) for answer in answers) and read_number(prediction) is not None
@@ -52,32 +52,32 @@ def has_meaning(field: Field, read: Callable[[str], Any], reference: Any, predic
     )
 
 
-def meaning(read: Callable[[str], Any], value: Any) -> Any:
-    """Read a text, a date as text, and each of several valid answers."""
+def normalized(read: Callable[[str], Any], value: Any) -> Any:
+    """Return a value with its text read by ``read``; a date is read as its ISO text, each of several answers alone."""
     if isinstance(value, AnyOf):
-        return AnyOf([meaning(read, answer) for answer in value.values])
+        return AnyOf([normalized(read, answer) for answer in value.values])
     value = value.isoformat() if isinstance(value, datetime.date) else value
     return read(value) if isinstance(value, str) else value
 
 
-def with_numbers(tree: Any, node: SchemaNode) -> Any:
-    """A reference, with numbers for texts that are numbers where the schema has a number and nothing else.
+def parse_numbers(tree: Any, node: SchemaNode) -> Any:
+    """Return a reference with numbers for numeric texts, where the schema has a number and nothing else.
 
     Example:
         >>> from tls_tasks.trees.types import Branch, Leaf, ListOf
         >>> node = Branch({"a": Leaf("number"), "b": ListOf(Leaf("integer"))})
-        >>> with_numbers({"a": "1,234.50", "b": ["7", "x"]}, node)
+        >>> parse_numbers({"a": "1,234.50", "b": ["7", "x"]}, node)
         {'a': 1234.5, 'b': [7, 'x']}
     """
     if isinstance(tree, AnyOf):
-        return AnyOf([with_numbers(answer, node) for answer in tree.values])
-    node = part_for(node, tree)
+        return AnyOf([parse_numbers(answer, node) for answer in tree.values])
+    node = node_for(node, tree)
     if isinstance(tree, dict | list):
-        return with_children(tree, [with_numbers(child, inner) for _, inner, child in children_of(node, tree)])
-    return meaning(_as_number, tree) if base_type(getattr(node, "type", "")) in ("integer", "number") else tree
+        return replace_children(tree, [parse_numbers(child, inner) for _, inner, child in list_children(node, tree)])
+    return normalized(_read_number, tree) if base_type(getattr(node, "type", "")) in ("integer", "number") else tree
 
 
-DATES_WANTED = "a date with one reading, such as 2024-05-03, or day_month='day_first' or 'month_first'"
+EXPECTED_DATE = "a date with one reading, such as 2024-05-03, or day_month='day_first' or 'month_first'"
 
 
 def unread_dates(tree: Any, node: SchemaNode, day_month: str = "", path: Path = ()) -> list[str]:
@@ -90,9 +90,9 @@ def unread_dates(tree: Any, node: SchemaNode, day_month: str = "", path: Path = 
     """
     if isinstance(tree, AnyOf):
         return [text for answer in tree.values for text in unread_dates(answer, node, day_month, path)]
-    node = part_for(node, tree)
+    node = node_for(node, tree)
     if isinstance(tree, str):
         is_date = isinstance(node, Leaf) and base_type(node.type) in DATES
         return [f"{path_name(path)}: {tree!r}"] if is_date and read_moment(tree, day_month) is None else []
-    children = [(child, inner, day_month, (*path, step)) for step, inner, child in children_of(node, tree) if inner]
+    children = [(child, inner, day_month, (*path, step)) for step, inner, child in list_children(node, tree) if inner]
     return [text for child in children for text in unread_dates(*child)]

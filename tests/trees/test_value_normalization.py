@@ -20,7 +20,7 @@ from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import VALUE_KEYS
 from tls_tasks.trees.settings import named_path
 from tls_tasks.trees.tree_eval import tree_eval
-from tls_tasks.trees.types import EACH_KEY, AnyOf, nodes_of, path_name
+from tls_tasks.trees.types import EACH_KEY, AnyOf, nodes_by_path, path_name
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
@@ -274,7 +274,7 @@ PLACES = {
     "a": TEXT, "lines": list_of(schema_of(price=NUMBER, tags=list_of(TEXT), **{"unit price": NUMBER, "it's": TEXT})),
     "prices": {"type": "object", "additionalProperties": NUMBER}, "x/y": NUMBER, "0": NUMBER,
 }  # fmt: skip
-NODES = list(nodes_of(read_schema(schema_of(**PLACES))))
+NODES = list(nodes_by_path(read_schema(schema_of(**PLACES))))
 
 
 @pytest.mark.parametrize(

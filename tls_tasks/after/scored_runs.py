@@ -224,11 +224,16 @@ def _included_task(run: Run) -> str:
     """Return the task of ours that a user's task includes under another name, with its data and its scoring."""
     config = run.results.get("configs", {}).get(run.name, {})
     if run.name not in task_files() and str(config.get("process_results")).startswith("tls_tasks: "):
-        stated = config.get("dataset_kwargs"), [row["metric"] for row in config["metric_list"]]
         for name, file in task_files().items():
-            if stated == (file.config.get("dataset_kwargs"), [row["metric"] for row in file.config["metric_list"]]):
+            if _data_and_metrics(config) == _data_and_metrics(file.config):
                 return name
     return run.name
+
+
+def _data_and_metrics(config: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+    """Return the arguments of a task's data set, and the names of its metrics."""
+    rows = config.get("metric_list") or ()
+    return config.get("dataset_kwargs"), [row.get("metric") for row in rows if isinstance(row, Mapping)]
 
 
 def score_places(places: Iterable[str | Path], **options: Any) -> Iterator[ScoredTask]:

@@ -20,7 +20,8 @@ def resolve(node: SchemaNode, value: Any) -> tuple[SchemaNode, Any]:
     """
     part = node_for(node, value)
     while isinstance(value, AnyOf) and (
-        not isinstance(part, Leaf) or (part is not node and any(isinstance(ans, dict | list) for ans in value.values))
+        not isinstance(part, Leaf)
+        or (part is not node and any(isinstance(entry, dict | list) for entry in value.values))
     ):
         value = value.values[0]
         part = node_for(node, value)

@@ -17,7 +17,7 @@ PRINTED = {
     "rouge_l": {"rouge_l_f1": 0.5},
     "evidence_extraction": {"f1": 1.0, "polarity_accuracy": 1.0, "evidence_coverage": 1.0},
     "tree_eval": {"f1_value": 0.9722222222222222},
-    "report_eval": {"recall": 0.5, "precision": 1.0},
+    "report_eval": {"recall": 1.0, "precision": 1.0},
 }
 
 

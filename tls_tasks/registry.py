@@ -81,7 +81,7 @@ class MetricSpec:
     def rows(self) -> str:
         """The module that reads the family's rows.
 
-        Its ``check_row(row, field, index)`` refuses a row that cannot be scored, and its ``as_plain(value)`` turns
+        Its ``check_row(row, field, index)`` refuses a row that cannot be scored, and its ``to_plain(value)`` turns
         the family's own objects into plain values.
         """
         return f"tls_tasks.{self.family}.rows"

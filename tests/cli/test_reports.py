@@ -248,7 +248,8 @@ def test_folders_say_what_their_files_do(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(("given", "spec"), CASES["test_the_judge_that_is_named"])
-def test_the_judge_that_is_named(given, spec):
+def test_the_judge_that_is_named(given, spec, monkeypatch):
+    monkeypatch.setenv("TOGETHER_API_KEY", "of a test")
     parser = argparse.ArgumentParser()
     add_parser(parser.add_subparsers())
     assert _judge_spec(parser.parse_args(["reports", "--predictions", "r.jsonl", *given]), Path("out")) == spec

@@ -71,7 +71,7 @@ def test_two_values_that_fold_alike_are_not_guessed():
 
 
 def test_what_is_asked_wrongly():
-    with pytest.raises(OptionError, match="ungrounded: got 'mark', expected one of 'keep', 'drop', 'uncertain'"):
+    with pytest.raises(OptionError, match="ungrounded: got 'mark', expected one of None, 'keep', 'drop', 'uncertain'"):
         run(TEA, ungrounded="mark")
     with pytest.raises(InputError, match="no attribute of domain 'food' may be 'uncertain'"):
         postprocess([], "", EvidenceSchema("s", ("food",)), "uncertain")

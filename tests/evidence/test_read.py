@@ -13,7 +13,7 @@ from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.parsed import Problem
 from tls_tasks.core.rows import pack_columns, unpack_column
 from tls_tasks.evidence.read import PROBLEM_KINDS, ObjectReader, parse_evidence
-from tls_tasks.evidence.rows import as_plain, check_row, read_rows
+from tls_tasks.evidence.rows import check_row, read_rows, to_plain
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceSchema, read_schema, scalar_text
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -225,7 +225,7 @@ def test_rows_are_read_in_every_form():
 
 def pack(predictions, references, sources=None):
     columns = {"predictions": predictions, "references": references, "sources": sources}
-    return pack_columns(columns, check_row, as_plain)
+    return pack_columns(columns, check_row, to_plain)
 
 
 def test_rows_survive_packing():

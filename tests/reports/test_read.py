@@ -12,7 +12,7 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.rows import pack_columns, unpack_column
 from tls_tasks.reports.nuggets import NUGGET_FORMS, NUGGET_PROBLEMS, parse_request, read_requests
 from tls_tasks.reports.read import PROBLEM_KINDS, find_report_json, parse_report_row, read_reports, within_limit
-from tls_tasks.reports.rows import as_plain, check_row, read_rows
+from tls_tasks.reports.rows import check_row, read_rows, to_plain
 from tls_tasks.reports.types import Nugget, NuggetAnswer, Report, ReportRequest, ReportSentence
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -260,7 +260,7 @@ def test_nugget_files():
 
 
 def packed(predictions, references):
-    return pack_columns({"predictions": predictions, "references": references}, check_row, as_plain)
+    return pack_columns({"predictions": predictions, "references": references}, check_row, to_plain)
 
 
 def test_packed_rows_are_the_same_rows():

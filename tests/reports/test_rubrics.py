@@ -57,7 +57,7 @@ def test_themes_give_the_published_breakdown():
     ]
     results = scored([*docs, None], {"good": "YES", "bad": "NO"}).results
     tags = {"": 0.75, "_theme:x": 0.5, "_theme:y": 1, "_Explicit": 1, "_Style": 0}
-    assert {tag: results[f"rubric_score{tag}"] for tag in tags} == tags and results["reports_without_rubric"] == 1
+    assert {tag: results[f"rubric_score{tag}"] for tag in tags} == tags and results["reports_without_rubric"] == 2
 
 
 @pytest.mark.parametrize(("text", "points"), [("criterion", "points"), ("title", "weight")])

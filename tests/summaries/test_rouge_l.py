@@ -18,7 +18,7 @@ from tls_tasks.registry import find_task
 from tls_tasks.summaries.evaluators import SummarizationQuality
 from tls_tasks.summaries.evaluators import rouge_l as rouge_l_of_one_pair
 from tls_tasks.summaries.rouge_l import EmptyReferenceWarning, _counts, rouge_l
-from tls_tasks.summaries.rows import as_plain, check_row
+from tls_tasks.summaries.rows import check_row, to_plain
 from tls_tasks.text.rouge155 import NonAsciiWarning
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -282,7 +282,7 @@ def test_a_refusal_is_a_summary():
     [*CASES["rows_that_cant_be_scored"], ([float("nan")], ["a"], r"predictions\[0\]: got NaN, expected a str")],
 )
 def test_rows_that_cant_be_scored(predictions, references, message):
-    pack_columns({"predictions": ["a", None], "references": [["a", "b"], "a"]}, check_row, as_plain)  # these can
+    pack_columns({"predictions": ["a", None], "references": [["a", "b"], "a"]}, check_row, to_plain)  # these can
     with pytest.raises(InputError, match=message):
         rouge_l(predictions, references)
 

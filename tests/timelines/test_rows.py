@@ -13,7 +13,7 @@ from tls_tasks.registry import find_task
 from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.date_f1 import date_f1
 from tls_tasks.timelines.read import TimelinePolicy
-from tls_tasks.timelines.rows import as_plain, check_row, read_prediction, read_references
+from tls_tasks.timelines.rows import check_row, read_prediction, read_references, to_plain
 from tls_tasks.timelines.types import Timeline
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
@@ -45,7 +45,7 @@ def test_every_form_is_the_same_timeline(form):
     assert read_prediction(form, 0).value == ONE
     assert read_references(form, 0) == (ONE,)
     assert read_references([form, form], 0) == (ONE, ONE)
-    packed = pack_columns({"predictions": [form], "references": [[form, form]]}, check_row, as_plain)
+    packed = pack_columns({"predictions": [form], "references": [[form, form]]}, check_row, to_plain)
     assert all(isinstance(row, str) for column in packed.values() for row in column)
     assert read_prediction(unpack_column(packed["predictions"])[0], 0).value == ONE
     assert read_references(unpack_column(packed["references"])[0], 0) == (ONE, ONE)

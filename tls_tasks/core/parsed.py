@@ -70,6 +70,10 @@ class Parsed(Generic[T]):
         """How often each kind of problem with which words are lost occurred."""
         return without_notes(self.kinds())
 
+    def notes(self) -> dict[str, int]:
+        """Return how often each kind of note occurred."""
+        return only_notes(self.kinds())
+
     def lost(self) -> list[str]:
         """Return the passages whose words are lost, shortened, in the order of the text."""
         return [problem.detail for problem in self.problems if not problem.is_note and problem.detail]

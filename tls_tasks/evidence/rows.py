@@ -61,7 +61,7 @@ def check_row(row: Any, field: str, index: int) -> None:
         _check_objects(row, field, index)
 
 
-as_plain = no_class
+to_plain = no_class
 """Rows of objects hold no objects of classes of this package."""
 
 

@@ -68,7 +68,7 @@ class Module(evaluate.Metric):
         metric = METRICS[self.metric]
         rows = importlib.import_module(metric.rows)
         given = {**dict.fromkeys(metric.columns), "predictions": predictions, "references": references, **columns}
-        evaluate.Metric.add_batch(self, **pack_columns(given, rows.check_row, rows.as_plain))
+        evaluate.Metric.add_batch(self, **pack_columns(given, rows.check_row, rows.to_plain))
 
     def compute(self, *, predictions: Any = None, references: Any = None, **options: Any) -> dict[str, Any] | None:
         """Score the given rows, or those that were added; see the module's description for the options."""

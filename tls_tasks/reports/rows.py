@@ -82,7 +82,7 @@ def check_row(row: Any, field: str, index: int) -> None:
         _read_prediction(row, index, None, compat=False)
 
 
-def as_plain(value: Any) -> Any:
+def to_plain(value: Any) -> Any:
     """Return a report or a request as a plain row, for storing; other values as they are."""
     return value.to_row() if isinstance(value, Report | ReportRequest) else no_class(value)
 

@@ -52,5 +52,5 @@ def check_row(row: Any, field: str, index: int) -> None:
         read_text(row, field, index)
 
 
-as_plain = no_class
+to_plain = no_class
 """Rows of summaries hold no objects of classes of this package."""

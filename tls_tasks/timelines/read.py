@@ -75,8 +75,8 @@ def read_policy(value: Any) -> TimelinePolicy:
         InputError: Anything else; OptionError for an option or a value that doesn't exist.
 
     Example:
-        >>> str(read_policy({"range": "end", "partial": "drop"}))
-        'partial=drop,range=end'
+        >>> str(read_policy({"repeated": "last", "partial": "drop"}))
+        'partial=drop,repeated=last'
     """
     if isinstance(value, TimelinePolicy):
         return value

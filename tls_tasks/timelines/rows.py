@@ -44,7 +44,7 @@ def check_row(row: Any, field: str, index: int) -> None:
         read_prediction(row, index)
 
 
-def as_plain(value: Any) -> Any:
+def to_plain(value: Any) -> Any:
     """Return a Timeline as rows of JSON; raise TypeError for any other class."""
     return value.as_rows() if isinstance(value, Timeline) else no_class(value)
 

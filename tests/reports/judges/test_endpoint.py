@@ -210,7 +210,8 @@ def test_after_enough_failures_in_a_row_the_judge_is_down_and_the_next_call_find
     assert words(one.ask(queries(100))) == right(100)
 
 
-def test_a_server_that_nobody_reaches_is_named_once_and_soon(caplog):
+def test_a_server_that_nobody_reaches_is_named_once_and_soon(caplog, monkeypatch):
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.5)  # as it is without these tests
     with socket.create_server(("127.0.0.1", 0)) as closed:
         url = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
     started = ChatJudge(url, "m")  # with the tries and seconds that it has by itself

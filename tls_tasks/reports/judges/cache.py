@@ -90,6 +90,10 @@ class VerdictCache:
         """Return the number of verdicts."""
         return int(self._run("SELECT count(*) FROM verdicts")[0][0])
 
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
     def _run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         """Execute one SQL statement and return its rows."""
         with self._lock, self._errors():

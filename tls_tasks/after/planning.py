@@ -15,7 +15,7 @@ from tls_tasks.after.aggregates import paired
 from tls_tasks.after.comparisons import System, joined, metrics_to_compare, with_common_tasks
 from tls_tasks.after.run import Run
 from tls_tasks.after.scored_runs import ScoredTask
-from tls_tasks.core.score import Sums, values
+from tls_tasks.core.score import Result, Sums, Unit
 from tls_tasks.core.significance import detectable, differences
 
 _ROUNDS = 30  # the quantile of t depends on the number that is looked for
@@ -55,6 +55,7 @@ def plan(systems: Sequence[System], difference: float, keys: Sequence[str] = ())
     systems, common = with_common_tasks(systems)
     for name in common:
         runs, scores = [system.tasks[name] for system in systems], joined(name, systems)
+        repeats_of = [_repeat_units(run) for run in runs]
         named = metrics_to_compare(name, systems, scores[0], keys)
         chosen = [key for key in named if not scores[0].definitions[key].is_count]
         if len(scores) > 1:
@@ -68,7 +69,8 @@ def plan(systems: Sequence[System], difference: float, keys: Sequence[str] = ())
         for key in chosen:
             of_documents = np.array([[score.definitions[key].value([one]) for one in score.units] for score in scores])
             spread = float(np.nanvar(of_documents[0] - of_documents[1:].sum(axis=0), ddof=1))
-            within = min(sum(_within(run, key) for run in runs) / spread, 1.0) if spread else math.nan
+            variances = [_within(scores[0].definitions[key], documents) for documents in repeats_of]
+            within = min(sum(variances) / spread, 1.0) if spread else math.nan
             error, n_needed = errors[key], n
             for _ in range(_ROUNDS if error > 0 else 0):
                 n_needed = max(2, math.ceil(n * (error * detectable(1.0, n_needed) / difference) ** 2))
@@ -81,13 +83,18 @@ def _n_repeats(run: Run) -> int:
     return min(len(run.repeats(sample)) for sample in run.log.samples)
 
 
-def _within(run: Run, key: str) -> float:
-    """Return the variance that the answers to a document give to its mean, averaged over documents; NaN of one each."""
+def _repeat_units(run: Run) -> list[list[Unit]]:
+    """Return the units of the answers to each document; none where each has one answer."""
     if not isinstance(run, ScoredTask) or _n_repeats(run) < 2:
-        return math.nan
-    variances = []
-    for sample in run.log.samples:
-        units = [run.made_of(one, run.task.score, str(one.answer[0])) for one in run.repeats(sample)]
-        own = [values(run.score.definitions, [unit])[key] for unit in units]
-        variances.append(np.var(own, ddof=1) / len(own))
-    return float(np.nanmean(variances))
+        return []
+    return [
+        [run.made_of(one, run.task.score, str(one.answer[0])) for one in run.repeats(sample)]
+        for sample in run.log.samples
+    ]
+
+
+def _within(result: Result, documents: Sequence[Sequence[Unit]]) -> float:
+    """Return the variance that the answers to a document give to its mean, averaged over documents; NaN of none."""
+    numbers = ([result.value([unit]) for unit in units] for units in documents)
+    variances = [np.var(row, ddof=1) / len(row) for row in numbers]
+    return float(np.nanmean(variances)) if variances else math.nan
